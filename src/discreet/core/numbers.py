@@ -1,0 +1,172 @@
+"""Exact privacy amounts: what was written is what is charged, and rounding has a direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Self, TypeAlias
+
+from discreet.errors import InvalidInput
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+"""What users may write for an amount. A float means the decimal that it prints as."""
+
+MAX_EXPONENT = 400  # refuses 1e999999999, whose exact form would fill the memory
+
+
+def to_fraction(value: Number, *, name: str = "value") -> Fraction:
+    """Return exactly the number that was written; a float means its shortest decimal.
+
+    >>> to_fraction(0.1), to_fraction("1e-9"), to_fraction("1/3")
+    (Fraction(1, 10), Fraction(1, 1000000000), Fraction(1, 3))
+    """
+    written: object = value
+    if isinstance(written, bool):
+        raise InvalidInput(f"{name} must be a number, not {written}.")
+    if isinstance(written, Integral):
+        return Fraction(int(written))
+    if isinstance(written, Rational):
+        return Fraction(int(written.numerator), int(written.denominator))
+    if isinstance(written, str) and "/" in written:
+        numerator, _, denominator = written.partition("/")
+        bottom = _decimal(denominator, name)
+        if not bottom:
+            raise InvalidInput(f"{name} cannot be divided by zero: '{written}'.")
+        return Fraction(_decimal(numerator, name)) / Fraction(bottom)
+    # repr() of a float is the shortest decimal that reads back as that float, which is what was
+    # written; numpy's floats print themselves differently, so go through float() first.
+    text = repr(float(written)) if isinstance(written, Real) else str(written)
+    return Fraction(_decimal(text, name))
+
+
+def _decimal(text: str, name: str) -> Decimal:
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        raise InvalidInput(f"{name} must be a number, not '{text[:40]}'.") from None
+    if not number.is_finite():
+        raise InvalidInput(f"{name} must be a finite number, not {number}.")
+    if number and abs(number.adjusted()) > MAX_EXPONENT:
+        raise InvalidInput(f"{name} is out of any sensible range.")
+    return number
+
+
+def round_up(value: Fraction, *, digits: int) -> Fraction:
+    """Return the least multiple of 10^-digits that is not below `value`."""
+    scale = 10**digits
+    return Fraction(-((-value.numerator * scale) // value.denominator), scale)
+
+
+def round_down(value: Fraction, *, digits: int) -> Fraction:
+    """Return the greatest multiple of 10^-digits that is not above `value`."""
+    scale = 10**digits
+    return Fraction(value.numerator * scale // value.denominator, scale)
+
+
+def plain(value: Fraction, *, significant: int = 12) -> str:
+    """Return a short decimal for people and JSON; exact when it has few digits.
+
+    >>> plain(Fraction(1, 4)), plain(Fraction(10)), plain(Fraction(1, 10**9))
+    ('0.25', '10', '1e-9')
+    """
+    if not value:
+        return "0"
+    approximation = Decimal(value.numerator) / Decimal(value.denominator)
+    short = f"{approximation:.{significant}g}"
+    mantissa, _, exponent = short.partition("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Epsilon:
+    """A positive, finite privacy loss, held exactly.
+
+    >>> Epsilon.of("0.1") + Epsilon.of(0.2)
+    Epsilon(0.3)
+    """
+
+    value: Fraction
+
+    @classmethod
+    def of(cls, written: Number | Epsilon) -> Self:
+        """Return the amount exactly as written, or refuse it with a sentence."""
+        if isinstance(written, Epsilon):
+            return cls(written.value)
+        value = to_fraction(written, name="epsilon")
+        if value <= 0:
+            raise InvalidInput(
+                f"epsilon must be greater than 0, not {plain(value)}.",
+                hint="A usual value for one question lies between 0.01 and 1.",
+            )
+        return cls(value)
+
+    def __add__(self, other: Epsilon) -> Epsilon:
+        return Epsilon(self.value + other.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return plain(self.value)
+
+    def __repr__(self) -> str:
+        return f"Epsilon({self})"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Delta:
+    """A probability of failure in [0, 1), held exactly."""
+
+    value: Fraction
+
+    @classmethod
+    def of(cls, written: Number | Delta) -> Self:
+        """Return the amount exactly as written, or refuse it with a sentence."""
+        if isinstance(written, Delta):
+            return cls(written.value)
+        value = to_fraction(written, name="delta")
+        if not 0 <= value < 1:
+            raise InvalidInput(
+                f"delta must be at least 0 and below 1, not {plain(value)}.",
+                hint="It is the chance that the promise fails: far below one in the population.",
+            )
+        return cls(value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return plain(self.value)
+
+    def __repr__(self) -> str:
+        return f"Delta({self})"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Rho:
+    """A non-negative amount of zero-concentrated differential privacy, held exactly."""
+
+    value: Fraction
+
+    @classmethod
+    def of(cls, written: Number | Rho) -> Self:
+        """Return the amount exactly as written, or refuse it with a sentence."""
+        if isinstance(written, Rho):
+            return cls(written.value)
+        value = to_fraction(written, name="rho")
+        if value < 0:
+            raise InvalidInput(f"rho must not be negative, not {plain(value)}.")
+        return cls(value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return plain(self.value)
+
+    def __repr__(self) -> str:
+        return f"Rho({self})"

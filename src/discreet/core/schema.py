@@ -1,0 +1,232 @@
+"""Public facts about tables: names, units and declared domains. Nothing here comes from a row."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.errors import CatalogError, UnknownName
+
+MAX_PUBLIC_KEYS = 10_000
+"""Integers and dates with at most this many declared values may be grouped by as public keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerDomain:
+    """Whole numbers from `lower` to `upper`."""
+
+    lower: int
+    upper: int
+
+    def __post_init__(self) -> None:
+        _ordered(self.lower, self.upper)
+
+    @property
+    def size(self) -> int:
+        """Return how many values there are, NULL not counted."""
+        return self.upper - self.lower + 1
+
+    def value(self, position: int) -> int:
+        """Return the value at `position`."""
+        return self.lower + position
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return f"{self.lower:,} to {self.upper:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDomain:
+    """The lattice lower, lower + step, ... up to `upper`; values between are rounded to it."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    def __post_init__(self) -> None:
+        _ordered(self.lower, self.upper)
+        if self.step <= 0:
+            raise CatalogError("step must be greater than 0.")
+        if (self.lower / self.step).denominator != 1 or (self.upper / self.step).denominator != 1:
+            raise CatalogError("lower and upper must be multiples of step.")
+
+    @property
+    def size(self) -> int:
+        """Return how many lattice points there are, NULL not counted."""
+        return int((self.upper - self.lower) / self.step) + 1
+
+    def value(self, position: int) -> Fraction:
+        """Return the value at `position`."""
+        return self.lower + position * self.step
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return f"{float(self.lower):,g} to {float(self.upper):,g} in steps of {float(self.step):g}"
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryDomain:
+    """A closed list of texts; anything else counts as NULL."""
+
+    values: tuple[str, ...]
+    _index: dict[str, int] = field(
+        init=False, repr=False, compare=False, hash=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise CatalogError("a category needs at least one value.")
+        self._index.update((value, i) for i, value in enumerate(self.values))
+        if len(self._index) != len(self.values):
+            raise CatalogError("a category lists the same value twice.")
+
+    @property
+    def size(self) -> int:
+        """Return how many values there are, NULL not counted."""
+        return len(self.values)
+
+    def value(self, position: int) -> str:
+        """Return the value at `position`."""
+        return self.values[position]
+
+    def position(self, value: str) -> int | None:
+        """Return where `value` stands, or None if it is not declared."""
+        return self._index.get(value)
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        shown = ", ".join(self.values[:5])
+        return shown if self.size <= 5 else f"{self.size:,} values: {shown}, …"
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanDomain:
+    """False and true."""
+
+    @property
+    def size(self) -> int:
+        """Return how many values there are, NULL not counted."""
+        return 2
+
+    def value(self, position: int) -> bool:
+        """Return the value at `position`."""
+        return bool(position)
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return "false, true"
+
+
+@dataclass(frozen=True, slots=True)
+class DateDomain:
+    """Days from `lower` to `upper`."""
+
+    lower: dt.date
+    upper: dt.date
+
+    def __post_init__(self) -> None:
+        _ordered(self.lower, self.upper)
+
+    @property
+    def size(self) -> int:
+        """Return how many days there are, NULL not counted."""
+        return (self.upper - self.lower).days + 1
+
+    def value(self, position: int) -> dt.date:
+        """Return the day at `position`."""
+        return self.lower + dt.timedelta(days=position)
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return f"{self.lower} to {self.upper}"
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierDomain:
+    """Names a person or a thing; only joined on or counted, never shown or compared."""
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return "identifier"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDomain:
+    """Free text: never read by a query, except as a private group key where that is allowed."""
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return "free text"
+
+
+FiniteDomain: TypeAlias = IntegerDomain | NumberDomain | CategoryDomain | BooleanDomain | DateDomain
+Domain: TypeAlias = FiniteDomain | IdentifierDomain | TextDomain
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column and what the owner has declared about it.
+
+    `constant`: all rows of one unit carry one value (enforced by the generated SQL, never believed).
+    `immutable`: a person keeps the value across snapshots. `reviewed`: the owner said it is public.
+    """
+
+    name: str
+    domain: Domain
+    hidden: bool = False
+    constant: bool = False
+    immutable: bool = False
+    reviewed: bool = True
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a short hash of the domain: a changed domain is a new axis."""
+        return hashlib.sha256(repr(self.domain).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: where it lies, whom its rows belong to, and its columns.
+
+    `unit` is None for a public table. `max_rows` bounds how many rows of one unit are kept
+    (1 for row units); for a public table it is the greatest number of rows with one join key.
+    """
+
+    name: str
+    source: str
+    unit: PrivacyUnit | None
+    columns: tuple[Column, ...]
+    max_rows: int | None = None
+    version: str | None = None
+
+    def column(self, name: str) -> Column:
+        """Return the column called `name`, without regard to upper and lower case."""
+        for column in self.columns:
+            if column.name.lower() == name.lower():
+                return column
+        known = ", ".join(column.name for column in self.columns if not column.hidden)
+        raise UnknownName(
+            f"Table '{self.name}' has no column '{name}'.", hint=f"Its columns: {known}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Tables that hold the same people, and the budget that protects them.
+
+    `budget` names the account that pays; several datasets of the same people may share one.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    neighbours: Neighbours
+    budget: str
+
+
+def _ordered(lower: Any, upper: Any) -> None:
+    if not lower <= upper:
+        raise CatalogError(f"lower ({lower}) must not be above upper ({upper}).")

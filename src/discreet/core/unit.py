@@ -1,0 +1,33 @@
+"""Who is protected, and what it means that two datasets are neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Neighbours(Enum):
+    """Which two datasets must be hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+    @property
+    def moves(self) -> int:
+        """Return how many additions and removals turn one neighbour into the other."""
+        return 1 if self is Neighbours.ADD_REMOVE else 2
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyUnit:
+    """One row, or all rows that carry the same value in `column`."""
+
+    column: str | None = None
+
+    @property
+    def is_row(self) -> bool:
+        """Return whether each row stands for another person."""
+        return self.column is None
+
+    def __str__(self) -> str:
+        return "each row" if self.column is None else f"each person in {self.column}"

@@ -1,0 +1,126 @@
+"""Every exception that Discreet raises on purpose.
+
+    DiscreetError                 a user's mistake or a limit that was reached: one clear sentence
+    ├── InvalidInput              a number, an option or a file that makes no sense
+    ├── CatalogError              discreet.toml is wrong or incomplete
+    │   ├── UnknownName           no such dataset, table, column or analyst
+    │   └── NotReviewed           the owner has not declared this column public yet
+    ├── QueryRefused              SQL that we decline, and what to write instead
+    ├── BudgetExceeded            the charge does not fit; nothing was charged
+    ├── LedgerError               the ledger cannot be used as it is
+    │   ├── NotALedger            the file or database is something else
+    │   ├── LedgerTampered        its history does not match its own hashes, or is older than its head
+    │   ├── LedgerBusy            another process held it for too long; nothing was charged
+    │   └── LedgerWriteFailed     disk full or worse; nothing is answered
+    ├── RequestConflict           this request id was used before, for something else
+    ├── EngineFailed              the database could not answer; the charge stands
+    └── MissingExtra              an optional package is not installed
+    InternalError                 our own bug, never the user's
+
+Messages say what, why and what to do. They never contain a value from a private row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DiscreetError(Exception):
+    """A mistake or a limit that the user can do something about."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    @property
+    def kind(self) -> str:
+        """Return the public name of this error."""
+        return type(self).__name__
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` and the HTTP API print for this error."""
+        return {"error": {"kind": self.kind, "message": self.message, "hint": self.hint}}
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
+
+
+class InvalidInput(DiscreetError):
+    """A number, an option or a file that makes no sense."""
+
+
+class CatalogError(DiscreetError):
+    """The catalog, usually discreet.toml, is wrong or incomplete."""
+
+
+class UnknownName(CatalogError):
+    """No such dataset, table, column or analyst."""
+
+
+class NotReviewed(CatalogError):
+    """The owner has not yet said that what was inferred about a column is public."""
+
+
+class QueryRefused(DiscreetError):
+    """SQL that is declined; `construct` names what was declined."""
+
+    def __init__(self, message: str, *, hint: str = "", construct: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.construct = construct
+
+
+class BudgetExceeded(DiscreetError):
+    """The charge does not fit under a limit; nothing was charged."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", asked: str = "", left: str = "", limit: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.asked = asked
+        self.left = left
+        self.limit = limit
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be used as it is."""
+
+
+class NotALedger(LedgerError):
+    """The file or database exists but is not a ledger of ours."""
+
+
+class LedgerTampered(LedgerError):
+    """The history does not match its own hashes, or is older than the head kept outside."""
+
+
+class LedgerBusy(LedgerError):
+    """Another process held the ledger for too long; nothing was charged."""
+
+
+class LedgerWriteFailed(LedgerError):
+    """The charge could not be made durable, so nothing is answered."""
+
+
+class RequestConflict(DiscreetError):
+    """The request id was used before with another question."""
+
+
+class EngineFailed(DiscreetError):
+    """The database could not answer. The charge stands, whatever the reason was."""
+
+
+class MissingExtra(DiscreetError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(
+            f"This needs the package '{package}', which is not installed.",
+            hint=f"Run: pip install 'discreet[{extra}]'.",
+        )
+        self.package = package
+        self.extra = extra
+
+
+class InternalError(Exception):
+    """Our own bug. Please report it; nothing uncharged was released."""
