@@ -1,1 +1,35 @@
-"""Algorithmic privacy in one product."""
+"""Discreet: private answers about people's data, with error bars, a price and a proof.
+
+The names below are the ones to rely on; each is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
+    from discreet.core.answer import Answer
+    from discreet.errors import DiscreetError
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "discreet.core.answer",
+    "Curator": "discreet.api",
+    "DiscreetError": "discreet.errors",
+    "open": "discreet.api",
+}
+
+__all__ = ["Answer", "Curator", "DiscreetError", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -146,6 +146,33 @@ class DateDomain:
 
 
 @dataclass(frozen=True, slots=True)
+class TimestampDomain:
+    """Whole seconds from `lower` to `upper`, both without a time zone and read as UTC."""
+
+    lower: dt.datetime
+    upper: dt.datetime
+
+    def __post_init__(self) -> None:
+        for bound in (self.lower, self.upper):
+            if bound.tzinfo is not None or bound.microsecond:
+                raise CatalogError("the bounds of a timestamp are whole seconds without a zone.")
+        _ordered(self.lower, self.upper)
+
+    @property
+    def size(self) -> int:
+        """Return how many seconds there are, NULL not counted."""
+        return (self.upper - self.lower) // dt.timedelta(seconds=1) + 1
+
+    def value(self, position: int) -> dt.datetime:
+        """Return the second at `position`."""
+        return self.lower + dt.timedelta(seconds=position)
+
+    def words(self) -> str:
+        """Return the domain in plain words."""
+        return f"{self.lower} to {self.upper}"
+
+
+@dataclass(frozen=True, slots=True)
 class IdentifierDomain:
     """Names a person or a thing; only joined on or counted, never shown or compared."""
 
@@ -163,7 +190,9 @@ class TextDomain:
         return "free text"
 
 
-FiniteDomain: TypeAlias = IntegerDomain | NumberDomain | CategoryDomain | BooleanDomain | DateDomain
+FiniteDomain: TypeAlias = (
+    IntegerDomain | NumberDomain | CategoryDomain | BooleanDomain | DateDomain | TimestampDomain
+)
 Domain: TypeAlias = FiniteDomain | IdentifierDomain | TextDomain
 
 
@@ -172,7 +201,11 @@ class Column:
     """One column and what the owner has declared about it.
 
     `constant`: all rows of one unit carry one value (enforced by the generated SQL, never believed).
+    `missing`: values may be missing or unknown, so NULL is listed among the keys of a GROUP BY.
     `immutable`: a person keeps the value across snapshots. `reviewed`: the owner said it is public.
+    `format`: how a date or timestamp is spelled where the source keeps it as text (strptime codes);
+    None means the ISO spelling. `fingerprint`: a short hash of the domain and its spelling, so that
+    a changed domain is a new axis.
     """
 
     name: str
@@ -180,12 +213,16 @@ class Column:
     hidden: bool = False
     constant: bool = False
     immutable: bool = False
+    missing: bool = False
     reviewed: bool = True
+    format: str | None = None
+    fingerprint: str = field(init=False, repr=False, compare=False, default="")
 
-    @property
-    def fingerprint(self) -> str:
-        """Return a short hash of the domain: a changed domain is a new axis."""
-        return hashlib.sha256(repr(self.domain).encode()).hexdigest()[:8]
+    def __post_init__(self) -> None:
+        # Once, here: a category may list 40,000 codes, and every region asks for the fingerprint.
+        spelled = repr(self.domain) + (self.format or "")
+        digest = hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
+        object.__setattr__(self, "fingerprint", digest[:16])
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +240,11 @@ class Table:
     max_rows: int | None = None
     version: str | None = None
 
+    @property
+    def public(self) -> bool:
+        """Return whether this table holds public facts only, nobody's rows."""
+        return self.unit is None
+
     def column(self, name: str) -> Column:
         """Return the column called `name`, without regard to upper and lower case."""
         for column in self.columns:
@@ -219,12 +261,17 @@ class Dataset:
     """Tables that hold the same people, and the budget that protects them.
 
     `budget` names the account that pays; several datasets of the same people may share one.
+    `accepted`: the domains were inferred from the data and declared public unseen, which every
+    answer must say. `seconds` and `memory_mb` limit one query; None leaves the engine's own limit.
     """
 
     name: str
     tables: tuple[Table, ...]
     neighbours: Neighbours
     budget: str
+    accepted: bool = False
+    seconds: Fraction | None = None
+    memory_mb: int | None = None
 
 
 def _ordered(lower: Any, upper: Any) -> None:

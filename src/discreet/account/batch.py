@@ -1,0 +1,190 @@
+"""The price of a batch that is fixed before its first answer: far below the sum of its parts.
+
+A batch enters the ledger as one (epsilon, delta) charge. Which events it holds, their number and their
+noise must not depend on any of its answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.account.convert import cost_up
+from discreet.account.pld import LossBatch
+from discreet.account.pld_laws import atoms_of, has_directions
+from discreet.account.price import epsilon_within
+from discreet.account.tally import Tally, is_private, tally
+from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.event import (
+    Approximate,
+    Composed,
+    Concentrated,
+    Gaussian,
+    PrivacyEvent,
+    Repeated,
+)
+from discreet.core.numbers import Delta, Epsilon, round_up
+from discreet.core.region import EVERYONE, Region
+from discreet.errors import InvalidInput
+
+ZERO = Fraction(0)
+
+Counts = Counter[PrivacyEvent]
+
+
+def batch_epsilon(events: Iterable[PrivacyEvent], delta: Delta) -> Fraction:
+    """Return the least epsilon (rounded up) that we can prove for all of `events` at `delta`.
+
+    Guarantee: the batch is (epsilon, delta)-DP if it was fixed beforehand. The smallest of three
+        proofs: plain sums, zCDP, and the privacy-loss distribution [notes/0008].
+    """
+    parts = tuple(events)
+    simple = epsilon_within(tally(Composed(parts)), delta.value, written=ZERO)
+    if not delta.value:
+        if simple is None:
+            raise InvalidInput("Gaussian noise has no finite epsilon at delta 0.")
+        return simple
+    # Adding and removing a person must both hold: the larger of the two is what is proven.
+    found = [_least_epsilon(batch, delta.value) for batch in _directions(parts)]
+    proofs = [] if None in found else [max((one for one in found if one is not None), default=ZERO)]
+    if simple is not None:
+        proofs.append(simple)
+    if not proofs:
+        raise InvalidInput(
+            "No finite epsilon holds at this delta.", hint="Set a larger delta aside."
+        )
+    return min(proofs)
+
+
+def batch_delta(events: Iterable[PrivacyEvent], epsilon: Epsilon) -> Fraction:
+    """Return a delta (rounded up) that holds for all of `events` at `epsilon`."""
+    worst = ZERO
+    parts = tuple(events)
+    found = tally(Composed(parts))
+    if not found.soft and found.epsilon <= epsilon.value:
+        return min(Fraction(1), found.delta)
+    for batch in _directions(parts):
+        target = math.nextafter(float(epsilon.value), 0)
+        if batch.infinite >= 1:
+            return Fraction(1)
+        worst = max(worst, Fraction(batch.around_epsilon(target).delta(target)))
+    return min(Fraction(1), worst)
+
+
+def price_batch(
+    events: Iterable[PrivacyEvent], *, delta: Delta, region: Region = EVERYONE
+) -> Quote:
+    """Return the quote of a fixed batch as one (epsilon, delta) charge, with its zCDP beside it.
+
+    Guarantee: valid only if the whole batch was fixed before its first answer.
+    """
+    parts = tuple(events)
+    found = tally(Composed(parts))
+    if found == Tally():
+        return Quote(Composed(()), FREE, region)
+    epsilon = batch_epsilon(parts, delta)
+    # Whatever proof was the smallest, it used at most `delta`; plain sums without delta use none.
+    used = found.delta if not found.soft and epsilon >= found.epsilon else delta.value
+    event = Approximate(epsilon, used)
+    return Quote(event, Cost(epsilon, used, found.rho, found.delta), region)
+
+
+def _directions(parts: tuple[PrivacyEvent, ...]) -> list[LossBatch]:
+    """Return the batch once, or twice where adding and removing a person differ."""
+    counts: Counts = Counter()
+    for part in parts:
+        _count(part, 1, counts)
+    rho = ZERO
+    for event in list(counts):
+        # What is only known by its rho is added up in rho first: that loses nothing.
+        match event:
+            case Concentrated(one):
+                rho += one * counts.pop(event)
+            case Gaussian(sigma_squared, l2_squared, coordinates) if coordinates != 1:
+                rho += l2_squared / (2 * sigma_squared) * counts.pop(event)
+            case _:
+                pass
+    if rho:
+        counts[Gaussian(Fraction(1), 2 * cost_up(rho))] = 1
+    if not counts:
+        return []
+    ways = (False, True) if any(has_directions(event) for event in counts) else (False,)
+    return [
+        LossBatch(tuple((atoms_of(event, adding=way), count) for event, count in counts.items()))
+        for way in ways
+    ]
+
+
+def _count(event: PrivacyEvent, times: int, counts: Counts) -> None:
+    match event:
+        case Composed(events):
+            for part in events:
+                _count(part, times, counts)
+        case Repeated(inner, count):
+            if times * count:
+                _count(inner, times * count, counts)
+        case _:
+            counts[event] += times
+
+
+def _least_epsilon(batch: LossBatch, delta: Fraction) -> Fraction | None:
+    """Return the least epsilon, to 9 digits, whose bounded delta is at most `delta`."""
+    limit = math.nextafter(float(delta), 0)
+    if batch.infinite >= limit:
+        return None
+    summed = batch.around_delta(limit)
+    low, high = 0.0, max(1e-9, (summed.log_moment - math.log(limit)) / summed.tilt + 1)
+    if summed.delta(0.0) <= limit:
+        return ZERO
+    while summed.delta(high) > limit:
+        high *= 2
+        if high > 1e6:
+            return None
+    for _ in range(60):
+        middle = (low + high) / 2
+        if summed.delta(middle) <= limit:
+            high = middle
+        else:
+            low = middle
+        if high - low < 1e-9:
+            break
+    return round_up(Fraction(high), digits=9)
+
+
+@dataclass(frozen=True, slots=True)
+class PldAccountant:
+    """Keeps the events of a fixed batch and prices them together."""
+
+    def supports(self, event: PrivacyEvent) -> bool:
+        """Return whether a privacy-loss law is known for every part."""
+        if not is_private(event):
+            return False
+        try:
+            _directions((event,))
+        except InvalidInput:
+            return False
+        return True
+
+    def cost(self, event: PrivacyEvent) -> tuple[PrivacyEvent, ...]:
+        """Return the events themselves: their cost is known only all together."""
+        if not self.supports(event):
+            raise InvalidInput("No privacy-loss law is known for this event.")
+        return (event,)
+
+    def total(self, costs: Iterable[tuple[PrivacyEvent, ...]]) -> tuple[PrivacyEvent, ...]:
+        """Return all events of all batches."""
+        return tuple(event for events in costs for event in events)
+
+    def epsilon(self, cost: tuple[PrivacyEvent, ...], delta: Fraction) -> Fraction | None:
+        """Return `batch_epsilon`, or None where none is finite."""
+        try:
+            return batch_epsilon(cost, Delta.of(delta))
+        except InvalidInput:
+            return None
+
+    def delta(self, cost: tuple[PrivacyEvent, ...], epsilon: Fraction) -> Fraction:
+        """Return `batch_delta`."""
+        return batch_delta(cost, Epsilon.of(epsilon))

@@ -1,0 +1,194 @@
+"""The curator: the object that a Python user holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.core.answer import Answer
+from discreet.core.numbers import Epsilon, Number
+from discreet.engine.base import Engine, EngineLimits
+from discreet.engine.connect import connect
+from discreet.errors import CatalogError
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.policy import BudgetPolicy, Cap, Policy
+from discreet.ledger.words import budget_report, budget_words
+from discreet.noise.rng import Rng, SystemRng
+from discreet.release.pipeline import Explanation, release
+from discreet.release.pipeline import explain as explain_request
+from discreet.release.request import Request
+
+STATE = ".discreet"
+"""The folder beside discreet.toml where snapshots of CSV files and stored tables are kept."""
+
+
+class Curator:
+    """Answers questions about the datasets of one catalog, under their budgets.
+
+    >>> curator = discreet.open(town.toml)                                  # doctest: +SKIP
+    >>> curator.query("SELECT COUNT(*) AS n FROM people", epsilon=0.1)      # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        *,
+        ledger: Ledger | None = None,
+        engine: Engine | None = None,
+        rng: Rng | None = None,
+    ) -> None:
+        self.catalog = catalog
+        self._rng = SystemRng() if rng is None else rng
+        if ledger is not None:
+            self.__dict__["ledger"] = ledger
+        if engine is not None:
+            self.__dict__["engine"] = engine
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The budget book; opened, and its history checked, when first needed."""
+        return Ledger.open(self.catalog.ledger_url, policy_of(self.catalog), base=self.catalog.base)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The database that computes; started when first needed."""
+        memory = [d.memory_mb for d in self.catalog.datasets.values() if d.memory_mb is not None]
+        limits = EngineLimits(memory_mb=max(memory)) if memory else EngineLimits()
+        return connect(
+            self.catalog.engine_url,
+            self.catalog.sources,
+            base=self.catalog.base,
+            state=self.catalog.base / STATE,
+            limits=limits,
+        )
+
+    def query(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | Epsilon | None = None,
+        within: Number | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        fresh: bool = False,
+        max_rows: int | None = None,
+    ) -> Answer:
+        """Return the private answer to `sql`, with error bars, price and provenance.
+
+        Give either `epsilon`, the budget to use, or `within`, the greatest noise of any cell at 95%
+        (COUNT and SUM only). `fresh` never reuses paid answers. `max_rows` bounds how many rows of
+        one person count in this question.
+        """
+        request = Request.of(
+            sql,
+            epsilon=epsilon,
+            within=within,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+            fresh=fresh,
+            max_rows=max_rows,
+        )
+        return release(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self._rng
+        )
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | Epsilon | None = None,
+        within: Number | None = None,
+        analyst: str | None = None,
+        fresh: bool = False,
+        max_rows: int | None = None,
+    ) -> Explanation:
+        """Return plan, generated SQL, price and expected error of a question; spends nothing."""
+        request = Request.of(
+            sql,
+            epsilon=epsilon,
+            within=within,
+            analyst=self._payer(analyst),
+            fresh=fresh,
+            max_rows=max_rows,
+        )
+        return explain_request(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
+        )
+
+    def _payer(self, analyst: str | None) -> str | None:
+        if analyst is None and self.catalog.analysts:
+            names = ", ".join(self.catalog.analysts)
+            raise CatalogError(
+                "This catalog lists analysts, so every question must say who asks.",
+                hint=f"Use --as NAME (analyst= in Python). There are: {names}.",
+            )
+        return analyst
+
+    def budget_report(self) -> dict[str, Any]:
+        """Return what each dataset has spent, the object that `discreet budget --json` prints."""
+        return budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
+
+    def budget_words(self, *, last: int = 10) -> str:
+        """Return gauge, history and most exposed group of each dataset, for a terminal."""
+        return budget_words(
+            self.ledger, self._paid_by(), describe=self.catalog.describe_region, last=last
+        )
+
+    def _paid_by(self) -> dict[str, str]:
+        return {dataset.name: dataset.budget for dataset in self.catalog.datasets.values()}
+
+    def close(self) -> None:
+        """Stop the engine and let go of the ledger."""
+        for name in ("engine", "ledger"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
+    """Return the curator of a catalog: the given discreet.toml, or the one in this folder."""
+    path = Path(FILE_NAME) if config is None else Path(config)
+    if path.is_dir():
+        path /= FILE_NAME
+    if not path.is_file():
+        raise CatalogError(
+            f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
+            hint="Make one with: discreet init YOUR_FILE.csv",
+        )
+    return Curator(load(path))
+
+
+def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:
+    """Return the ledger after replacing its history by the backup at `path`."""
+    catalog = open(config).catalog
+    return Ledger.restore(
+        catalog.ledger_url, policy_of(catalog), path, base=catalog.base, reason=reason
+    )
+
+
+def policy_of(catalog: Catalog) -> Policy:
+    """Return the limits that a catalog puts in force."""
+    budgets = {
+        name: BudgetPolicy(budget.epsilon, budget.delta, budget.neighbours)
+        for name, budget in catalog.budgets.items()
+    }
+    analysts: dict[str, Mapping[str, Cap]] = {}
+    for analyst in catalog.analysts:
+        caps = catalog.caps_by_budget(analyst)
+        analysts[analyst] = {name: Cap(cap.epsilon, cap.delta) for name, cap in caps.items()}
+    return Policy(budgets, analysts)

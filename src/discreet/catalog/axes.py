@@ -1,0 +1,94 @@
+"""Names of axes: which column of which table, under which domain and snapshot.
+
+Two axes may share a name only if every unit has one and the same position on both. So the name says
+everything on which the position depends; whatever changes makes a new axis, on which old charges
+do not restrict anybody. That can only raise the bill (docs/notes/0013-catalog.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.schema import Column, Dataset, IdentifierDomain, Table, TextDomain
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The parts of an axis name. `snapshot` is None where the column is immutable."""
+
+    dataset: str
+    table: str
+    column: str
+    fingerprint: str
+    snapshot: str | None
+
+    def __str__(self) -> str:
+        name = f"{_part(self.dataset)}/{_part(self.table)}.{_part(self.column)}@{self.fingerprint}"
+        return name if self.snapshot is None else f"{name}+{_part(self.snapshot)}"
+
+
+def axis_name(dataset: Dataset, table: Table, column: Column, snapshot: str) -> str | None:
+    """Return the axis of `column`, or None where it may not split the bill.
+
+    Guarantee: equal names imply an equal position for every unit. Assumption: within one snapshot
+        the source does not change. A row has one value in each column; a person has one value only
+        where the owner said `constant`, and the generated SQL enforces it.
+    """
+    if table.unit is None or isinstance(column.domain, IdentifierDomain | TextDomain):
+        return None
+    if not table.unit.is_row and not column.constant:
+        return None
+    lasting = None if column.immutable else snapshot
+    return str(Axis(dataset.name, table.name, column.name, column.fingerprint, lasting))
+
+
+def parse_axis(name: str) -> Axis | None:
+    """Return the parts of `name`, or None if it is the axis that tells tables apart."""
+    head, _, tail = name.partition("@")
+    if "#" in head:
+        return None
+    dataset, _, rest = head.partition("/")
+    table, _, column = rest.partition(".")
+    fingerprint, plus, snapshot = tail.partition("+")
+    names = (unquote(dataset), unquote(table), unquote(column))
+    return Axis(*names, fingerprint, unquote(snapshot) if plus else None)
+
+
+def home(dataset: Dataset, table: Table) -> Region:
+    """Return the region on which every release of `table` lies.
+
+    Guarantee: for row units, rows of different tables are different units, so each table has its
+        own position on one axis. The axis is named after the whole list of tables and sources: a
+        renamed, moved or added table starts a new axis, and nobody's bill is forgotten.
+    """
+    private = _private_tables(dataset)
+    if table.unit is None or not table.unit.is_row or len(private) == 1:
+        return EVERYONE
+    position = [other.name for other in private].index(table.name)
+    return Region.of({table_axis(dataset): Positions.points([position])})
+
+
+def table_axis(dataset: Dataset) -> str:
+    """Return the axis that tells the rows of different tables of a row dataset apart."""
+    listed = repr([(table.name, table.source) for table in _private_tables(dataset)])
+    digest = hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{_part(dataset.name)}#table@{digest}"
+
+
+def tables_on(dataset: Dataset, positions: Positions) -> list[str]:
+    """Return the names of the tables at these positions of `table_axis`."""
+    return [table.name for i, table in enumerate(_private_tables(dataset)) if i in positions]
+
+
+def _private_tables(dataset: Dataset) -> list[Table]:
+    # Sorted, so that the order of tables in the file does not matter.
+    return sorted((t for t in dataset.tables if t.unit is not None), key=lambda t: t.name)
+
+
+def _part(text: str) -> str:
+    """Return `text` with every separator escaped, so that the name can be read in one way only."""
+    escaped = quote(text, safe="", errors="surrogatepass")
+    return escaped.replace(".", "%2E")

@@ -1,0 +1,168 @@
+"""The catalog: what the owner has declared, ready for look-ups."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.catalog import axes
+from discreet.catalog.describe import describe
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.region import Region
+from discreet.core.schema import Column, Dataset, Table
+from discreet.core.unit import Neighbours
+from discreet.errors import CatalogError, NotReviewed, UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the people of one or several datasets can lose in all."""
+
+    name: str
+    epsilon: Epsilon
+    delta: Delta
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """What one analyst may spend of a budget, on top of the budget's own total."""
+
+    epsilon: Epsilon
+    delta: Delta
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Datasets, budgets and analysts, as the owner declared them.
+
+    `analysts` maps a name to the caps by dataset; empty means that only the local owner asks.
+    `unfinished` maps a dataset that cannot be asked yet to the sentence that says what to fill in;
+    `waiting` holds the names of its tables. `warnings` are for the owner's eyes.
+    """
+
+    base: Path
+    engine_url: str
+    ledger_url: str
+    datasets: Mapping[str, Dataset]
+    budgets: Mapping[str, Budget]
+    analysts: Mapping[str, Mapping[str, Cap]] = field(default_factory=dict)
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+    waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    path: Path | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Return whether some domains were taken from the data and declared public unseen."""
+        return any(dataset.accepted for dataset in self.datasets.values())
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Return the engine's name and the source of every table; see `engine_name`."""
+        return {
+            engine_name(dataset, table): table.source
+            for dataset in self.datasets.values()
+            for table in dataset.tables
+        }
+
+    def dataset(self, name: str) -> Dataset:
+        """Return the dataset called `name`, without regard to upper and lower case."""
+        for known, dataset in self.datasets.items():
+            if known.lower() == name.lower():
+                return dataset
+        for known, sentence in self.unfinished.items():
+            if known.lower() == name.lower():
+                raise NotReviewed(sentence)
+        raise UnknownName(f"There is no dataset '{name}'.", hint=_near(name, self.datasets))
+
+    def table(self, name: str, dataset: str | None = None) -> Table:
+        """Return the table called `name`; where two datasets have one, `dataset` must say which."""
+        return self._find(name, dataset)[1]
+
+    def dataset_of(self, table: Table | str) -> Dataset:
+        """Return the dataset that holds `table`."""
+        if isinstance(table, str):
+            return self._find(table, None)[0]
+        for dataset in self.datasets.values():
+            if any(table is mine for mine in dataset.tables):
+                return dataset
+        raise UnknownName(f"Table '{table.name}' is not in this catalog.")
+
+    def column(self, table: Table, name: str) -> Column:
+        """Return the column if queries may read it; otherwise refuse and say what to edit."""
+        column = table.column(name)
+        if column.hidden:
+            raise UnknownName(f"Column '{column.name}' of table '{table.name}' is hidden.")
+        if not column.reviewed:
+            raise NotReviewed(
+                f"Column '{column.name}' of table '{table.name}' waits for the owner's review.",
+                hint="Its domain was read from the data. In discreet.toml check it against public "
+                "knowledge, correct it, and remove 'review = true'.",
+            )
+        return column
+
+    def budget_of(self, dataset: Dataset) -> Budget:
+        """Return the budget that pays for releases from `dataset`."""
+        return self.budgets[dataset.budget]
+
+    def cap(self, analyst: str, dataset: Dataset) -> Cap:
+        """Return what `analyst` may spend on `dataset`, or refuse."""
+        if analyst not in self.analysts:
+            hint = "Add them under [analysts] in discreet.toml."
+            raise UnknownName(f"There is no analyst '{analyst}'.", hint=hint)
+        found = self.analysts[analyst].get(dataset.name)
+        if found is None:
+            hint = f"Add it to [analysts.{analyst}] in discreet.toml."
+            raise CatalogError(f"Analyst '{analyst}' may not ask '{dataset.name}'.", hint=hint)
+        return found
+
+    def caps_by_budget(self, analyst: str) -> dict[str, Cap]:
+        """Return the caps of `analyst` by the budget that pays."""
+        caps = self.analysts[analyst].items()
+        return {self.datasets[name].budget: cap for name, cap in caps if name in self.datasets}
+
+    def axis(self, dataset: Dataset, table: Table, column: Column, snapshot: str) -> str | None:
+        """Return the axis name of `column`, or None where it may not split the bill."""
+        return axes.axis_name(dataset, table, column, snapshot)
+
+    def home(self, dataset: Dataset, table: Table) -> Region:
+        """Return the region on which every release of `table` lies, before any WHERE."""
+        return axes.home(dataset, table)
+
+    def describe_region(self, region: Region, *, current: Collection[str] | None = None) -> str:
+        """Return `region` in plain words; snapshots outside `current` are worded as earlier ones."""
+        return describe(region, self.datasets, current=current)
+
+    def _find(self, name: str, dataset: str | None) -> tuple[Dataset, Table]:
+        within = self.datasets.values() if dataset is None else (self.dataset(dataset),)
+        found = [(d, t) for d in within for t in d.tables if t.name.lower() == name.lower()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            written = " or ".join(f"{d.name}.{t.name}" for d, t in found)
+            raise UnknownName(f"Table '{name}' is in several datasets.", hint=f"Write {written}.")
+        if dataset is None:
+            self._refuse_unfinished(name)
+        known = [t.name for d in within for t in d.tables]
+        raise UnknownName(f"There is no table '{name}'.", hint=_near(name, known))
+
+    def _refuse_unfinished(self, table: str) -> None:
+        for dataset, tables in self.waiting.items():
+            if table.lower() in (name.lower() for name in tables):
+                raise NotReviewed(self.unfinished[dataset])
+
+
+def engine_name(dataset: Dataset, table: Table) -> str:
+    """Return the name under which the engine knows `table`: unique over all datasets."""
+    return f"{dataset.name}.{table.name}"
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"There are: {', '.join(names)}." if names else "None is ready yet."

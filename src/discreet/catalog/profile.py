@@ -1,0 +1,140 @@
+"""What one column holds: its distinct values and how often each occurs. Private; owner only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.engine.base import Engine, open_exact
+from discreet.errors import EngineFailed
+
+MOST_VALUES = 200_000
+"""A column with more distinct values is judged by this many of them."""
+
+PATIENCE = 600.0
+"""Seconds for one look at one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Distinct values of a column with their counts, NULL apart. Its repr shows neither.
+
+    Where there are too many values, `complete` is false and `values` holds some of them;
+    `extremes` then has the least and the greatest of all, unless the column holds texts.
+    """
+
+    name: str
+    rows: int
+    missing: int
+    values: pa.Array = field(repr=False)
+    counts: npt.NDArray[np.int64] = field(repr=False)
+    complete: bool = True
+    extremes: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    @property
+    def distinct(self) -> int:
+        """Return the number of distinct values that were read, NULL not counted."""
+        return len(self.values)
+
+    @property
+    def present(self) -> int:
+        """Return the number of rows that have a value."""
+        return int(self.counts.sum())
+
+    def keep(self, mask: Sequence[bool] | npt.NDArray[np.bool_]) -> Profile:
+        """Return the profile of the values under `mask`; the others count as missing."""
+        chosen = np.asarray(mask, dtype=bool)
+        lost = int(self.counts[~chosen].sum())
+        values = self.values.filter(pa.array(chosen))
+        return replace(self, missing=self.missing + lost, values=values, counts=self.counts[chosen])
+
+
+def quoted(engine: Engine, name: str) -> str:
+    """Return a column's name as an identifier in the engine's dialect."""
+    mark = "`" if engine.capabilities.dialect == "spark" else '"'
+    return mark + name.replace(mark, mark * 2) + mark
+
+
+def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
+    """Return the profile of one column, or None if its type cannot be grouped or is too odd."""
+    cell = quoted(engine, column)
+    sql = (
+        f"SELECT {cell} AS v, COUNT(*) AS n FROM {engine.relation(table)} "
+        f"GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
+    )
+    try:
+        found = open_exact(engine.run(sql, seconds=PATIENCE))
+    except EngineFailed:
+        return None
+    values = found.column("v").combine_chunks()
+    if isinstance(values, pa.ChunkedArray):  # what an empty column combines to
+        values = pa.array([], type=values.type)
+    counts = found.column("n").cast(pa.int64()).to_numpy().astype(np.int64)
+    if pa.types.is_floating(values.type):
+        values = _nan_as_null(values)
+    known = np.asarray(pc.is_valid(values))
+    whole = Profile(column, int(counts.sum()), 0, values, counts)
+    return whole.keep(known) if len(counts) <= MOST_VALUES else _partial(engine, table, whole)
+
+
+def _partial(engine: Engine, table: str, part: Profile) -> Profile:
+    """Return the profile with counts and extremes that are true for the whole column."""
+    cell = quoted(engine, part.name)
+    sql = (
+        f"SELECT COUNT(*) AS n, COUNT({cell}) AS k, MIN({cell}) AS low, MAX({cell}) AS high "
+        f"FROM {engine.relation(table)}"
+    )
+    found = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()[0]
+    known = part.keep(np.asarray(pc.is_valid(part.values)))
+    text = pa.types.is_string(part.values.type)
+    return replace(
+        known,
+        rows=int(found["n"]),
+        missing=int(found["n"]) - int(found["k"]),
+        complete=False,
+        extremes=None if text else (found["low"], found["high"]),
+    )
+
+
+def _nan_as_null(values: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+
+
+def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, float]:
+    """Return how many rows cover 95% of the people, the greatest number, and the share of rows kept."""
+    cell = quoted(engine, unit)
+    sql = (
+        f"SELECT n, COUNT(*) AS people FROM (SELECT {cell}, COUNT(*) AS n "
+        f"FROM {engine.relation(table)} WHERE {cell} IS NOT NULL GROUP BY {cell}) AS t GROUP BY n"
+    )
+    found = open_exact(engine.run(sql, seconds=PATIENCE))
+    rows = found.column("n").cast(pa.int64()).to_numpy()
+    people = found.column("people").cast(pa.int64()).to_numpy()
+    if not len(rows):
+        return 1, 1, 1.0
+    order = np.argsort(rows)
+    rows, people = rows[order], people[order]
+    reached = np.cumsum(people) >= 0.95 * people.sum()
+    bound = int(rows[np.argmax(reached)])
+    kept = float((np.minimum(rows, bound) * people).sum() / (rows * people).sum())
+    return bound, int(rows[-1]), kept
+
+
+def constant_columns(engine: Engine, table: str, unit: str, columns: Sequence[str]) -> set[str]:
+    """Return the columns in which no person of the data has two different values."""
+    if not columns:
+        return set()
+    counts = ", ".join(
+        f"COUNT(DISTINCT {quoted(engine, name)}) AS k{i}" for i, name in enumerate(columns)
+    )
+    most = ", ".join(f"MAX(k{i}) AS m{i}" for i in range(len(columns)))
+    cell = quoted(engine, unit)
+    sql = f"SELECT {most} FROM (SELECT {counts} FROM {engine.relation(table)} GROUP BY {cell}) AS t"
+    found = open_exact(engine.run(sql, seconds=PATIENCE))
+    return {name for i, name in enumerate(columns) if (found.column(i)[0].as_py() or 0) <= 1}

@@ -1,0 +1,54 @@
+"""What `discreet init` proposes, before it becomes text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypeAlias
+
+from discreet.core.numbers import Delta, Epsilon
+
+Setting: TypeAlias = bool | int | Decimal | str | dt.date | dt.datetime | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProposal:
+    """One column: its settings as they will be written, and what the owner should know."""
+
+    name: str
+    settings: Mapping[str, Setting]
+    seen: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """Return the proposed type."""
+        return str(self.settings["type"])
+
+
+@dataclass(frozen=True, slots=True)
+class TableProposal:
+    """One table. `unit` is None until the owner says it; `suggested_rows` was seen in the data."""
+
+    name: str
+    source: str
+    columns: tuple[ColumnProposal, ...]
+    unit: str | None = None
+    max_rows: int | None = None
+    suggested_rows: int | None = None
+    seen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A whole discreet.toml to be. `epsilon` is None until the owner says it."""
+
+    dataset: str
+    tables: tuple[TableProposal, ...]
+    engine_url: str = "duckdb:"
+    ledger_url: str = "sqlite:ledger.db"
+    epsilon: Epsilon | None = None
+    delta: Delta | None = None
+    accepted: bool = False
+    notes: tuple[str, ...] = field(default=())

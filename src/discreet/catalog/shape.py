@@ -1,0 +1,204 @@
+"""The shape of discreet.toml: which keys there are and what kind of value each takes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from discreet.errors import CatalogError
+
+# Strict one by one: with parse_float=Decimal a TOML number is an int or a Decimal, never a bool.
+_Number = StrictInt | Decimal
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class EngineShape(_Shape):
+    """`[engine]`."""
+
+    url: StrictStr = "duckdb:"
+
+
+class LedgerShape(_Shape):
+    """`[ledger]`."""
+
+    url: StrictStr = "sqlite:ledger.db"
+
+
+class ColumnShape(_Shape):
+    """One column: `age = { type = "integer", lower = 0, upper = 120 }`."""
+
+    type: StrictStr
+    lower: StrictInt | Decimal | dt.datetime | dt.date | StrictStr | None = None
+    upper: StrictInt | Decimal | dt.datetime | dt.date | StrictStr | None = None
+    step: _Number | None = None
+    values: tuple[StrictStr | StrictInt, ...] | None = Field(default=None, strict=False)
+    values_from: StrictStr | None = None
+    format: StrictStr | None = None
+    missing: StrictBool = False
+    hidden: StrictBool = False
+    constant: StrictBool = False
+    immutable: StrictBool = False
+    review: StrictBool = False
+
+
+class TableShape(_Shape):
+    """`[datasets.NAME.tables.NAME]`."""
+
+    source: StrictStr
+    unit: StrictStr | None = None
+    public: StrictBool = False
+    version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
+    max_rows: StrictInt | None = Field(default=None, ge=1)
+    key_copies: StrictInt | None = Field(default=None, ge=1)
+    columns: dict[str, ColumnShape] = Field(default_factory=dict)
+
+
+class DatasetShape(_Shape):
+    """`[datasets.NAME]`."""
+
+    epsilon: _Number | None = None
+    delta: _Number | None = None
+    neighbours: StrictStr | None = None
+    budget: StrictStr | None = None
+    accepted: StrictBool = False
+    seconds: _Number | None = None
+    memory: StrictStr | StrictInt | None = None
+    tables: dict[str, TableShape] = Field(default_factory=dict)
+
+
+class BudgetShape(_Shape):
+    """`[budgets.NAME]`: one budget for several datasets of the same people."""
+
+    epsilon: _Number | None = None
+    delta: _Number | None = None
+    neighbours: StrictStr | None = None
+
+
+class CapShape(_Shape):
+    """What an analyst may spend on one dataset."""
+
+    epsilon: _Number
+    delta: _Number | None = None
+
+
+class AnalystShape(_Shape):
+    """`[analysts.NAME]`."""
+
+    datasets: dict[str, CapShape]
+
+
+class FileShape(_Shape):
+    """The whole file."""
+
+    engine: EngineShape = EngineShape()
+    ledger: LedgerShape = LedgerShape()
+    datasets: dict[str, DatasetShape] = Field(default_factory=dict)
+    budgets: dict[str, BudgetShape] = Field(default_factory=dict)
+    analysts: dict[str, AnalystShape] = Field(default_factory=dict)
+
+
+def shape_of(raw: dict[str, Any], *, file: str) -> FileShape:
+    """Return the file's content in its declared shape, or refuse it with one sentence."""
+    try:
+        return FileShape.model_validate(raw)
+    except ValidationError as error:
+        raise CatalogError(f"{file}: {_sentence(error.errors()[0])}") from None
+
+
+_LEVELS = {"datasets": "dataset", "tables": "table", "columns": "column"}
+_LEVELS |= {"budgets": "budget", "analysts": "analyst"}
+
+_KEYS: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
+    ((), FileShape),
+    (("engine",), EngineShape),
+    (("ledger",), LedgerShape),
+    (("datasets", "*"), DatasetShape),
+    (("datasets", "*", "tables", "*"), TableShape),
+    (("datasets", "*", "tables", "*", "columns", "*"), ColumnShape),
+    (("budgets", "*"), BudgetShape),
+    (("analysts", "*"), AnalystShape),
+    (("analysts", "*", "datasets", "*"), CapShape),
+)
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """Return one sentence that names the place, the key and what to write."""
+    where = tuple(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{_place(where[:-1])} has an unknown setting '{where[-1]}'.{_near(where)}"
+    if error["type"] == "missing":
+        return f"{_place(where[:-1])} needs the setting '{where[-1]}'."
+    path, key = _split_key(where)
+    if not key or error["type"] in ("model_type", "dict_type"):
+        return f"{_place(where)} must be a table of settings."
+    return f"{_place(path)}: '{key}' {_wanted(error, key)}."
+
+
+def _split_key(where: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the place and the setting within it; union members end the location and are cut."""
+    for pattern, shape in sorted(_KEYS, key=lambda pair: -len(pair[0])):
+        depth = len(pattern)
+        if len(where) > depth and _matches(where[:depth], pattern):
+            if where[depth] in shape.model_fields:
+                return where[:depth], where[depth]
+            return (), ""
+    return (), ""
+
+
+def _matches(where: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    return all(mine in (theirs, "*") for theirs, mine in zip(where, pattern, strict=True))
+
+
+def _place(where: tuple[str, ...]) -> str:
+    """Return "table 'people' of dataset 'census'" for a path into the file."""
+    names = [
+        f"{_LEVELS[level]} '{name}'"
+        for level, name in zip(where[::2], where[1::2], strict=False)
+        if level in _LEVELS
+    ]
+    if names:
+        return " of ".join(reversed(names))
+    return f"[{'.'.join(where)}]" if where else "the file"
+
+
+def _near(where: tuple[str, ...]) -> str:
+    for pattern, shape in _KEYS:
+        if len(pattern) == len(where) - 1 and _matches(where[:-1], pattern):
+            known = list(shape.model_fields)
+            close = difflib.get_close_matches(where[-1], known, n=1)
+            named = f" Did you mean '{close[0]}'?" if close else ""
+            return named or f" It may have: {', '.join(known)}."
+    return ""
+
+
+_WANTED = {
+    "url": 'must be a text such as "duckdb:"',
+    "values": "must be a list of texts",
+    "tables": "must be a table of settings",
+    "columns": "must be a table of settings",
+    "datasets": "must be a table of settings",
+    "max_rows": "must be a whole number of at least 1",
+    "key_copies": "must be a whole number of at least 1",
+    "version": "must be a text, a number or a date",
+    "memory": 'must be a text such as "4 GB"',
+    **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),
+    **dict.fromkeys(("lower", "upper"), "must be a finite number or a date"),
+    **dict.fromkeys(
+        ("missing", "hidden", "constant", "immutable", "review", "public", "accepted"),
+        "must be true or false",
+    ),
+}
+
+
+def _wanted(error: ErrorDetails, key: str) -> str:
+    if error["type"] == "string_type":
+        return _WANTED.get(key, "must be a text in quotes")
+    return _WANTED.get(key, "has the wrong kind of value")

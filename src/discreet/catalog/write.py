@@ -1,0 +1,41 @@
+"""Put a proposal on disk: complete or not at all, readable by its owner only."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from discreet.errors import InvalidInput
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write `text` to `path`; refuse if something is there already."""
+    refuse_existing(path)
+    _write(path, text)
+
+
+def write_over(path: Path, text: str) -> None:
+    """Write `text` to `path`, replacing what was there."""
+    _write(path, text)
+
+
+def refuse_existing(path: Path) -> None:
+    """Refuse a path that is taken, before any work is done for it."""
+    if path.exists() or path.is_symlink():
+        raise InvalidInput(
+            f"'{path}' exists already.", hint="Name another with --out, or replace it with --force."
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    # mkstemp makes the file readable by its owner only: the comments tell what the data holds.
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discreet-", suffix=".toml")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError:
+        raise InvalidInput(f"The file '{path}' cannot be written.") from None

@@ -1,0 +1,86 @@
+"""The list of commands, and how errors are said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from typing import Any
+
+from discreet.errors import DiscreetError
+
+COMMANDS = {
+    "demo": ("discreet.cli.demo", "The made-up town, loaded and asked."),
+    "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
+    "query": ("discreet.cli.query", "Answer one SQL question privately."),
+    "budget": ("discreet.cli.budget", "What is spent, what is left, who is most exposed."),
+    "ledger": ("discreet.cli.ledger", "Verify, back up or restore the ledger."),
+    "explain": ("discreet.cli.explain", "What an epsilon promises, in plain words."),
+}
+"""Each command, the module that holds it, and its one line in the list."""
+
+HELP = """Usage: discreet COMMAND [OPTIONS]
+
+Private answers about people's data, with error bars, a price and a proof.
+
+Commands:
+{commands}
+
+First try:  discreet demo
+Then:       discreet query "SELECT COUNT(*) AS n FROM people" --epsilon 0.1
+More:       discreet COMMAND --help
+"""
+
+
+def help_text() -> str:
+    """Return the list of commands; nothing is imported for it."""
+    lines = [f"  {name:<10}{line}" for name, (_, line) in COMMANDS.items()]
+    return HELP.format(commands="\n".join(lines))
+
+
+def run(arguments: list[str]) -> int:
+    """Return the exit status of a command: 0, 1 for a user's mistake, 2 for wrong usage."""
+    if not arguments or arguments[0] in {"--help", "-h", "help"}:
+        print(help_text())
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        from discreet import __version__
+
+        print(f"discreet {__version__}")
+        return 0
+    if arguments[0] not in COMMANDS:
+        print(f"discreet: there is no command '{arguments[0]}'.\n", file=sys.stderr)
+        print(help_text(), file=sys.stderr)
+        return 2
+    return _run_command(arguments[0], arguments[1:])
+
+
+def _run_command(name: str, arguments: list[str]) -> int:
+    command = command_of(name)
+    try:
+        command.main(args=arguments, prog_name=f"discreet {name}", standalone_mode=True)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 1
+    except DiscreetError as error:
+        said = json.dumps(error.to_json()) if "--json" in arguments else f"discreet: {error}"
+        print(said, file=sys.stderr)
+        return 1
+    return 0
+
+
+def command_of(name: str) -> Any:
+    """Return one command, importing only its own module."""
+    import typer
+    from typer.main import get_command
+
+    module: Any = import_module(COMMANDS[name][0])
+    app = getattr(module, "app", None)
+    if app is None:
+        app = typer.Typer(
+            rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
+        )
+        app.command(name)(getattr(module, name))
+    return get_command(app)

@@ -1,0 +1,50 @@
+"""`discreet explain EPSILON`: what an epsilon promises, in plain words."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+
+def explain(
+    epsilon: Annotated[str, typer.Argument(help="The epsilon to explain, such as 0.5.")],
+    total: Annotated[
+        str | None, typer.Option("--total", help="The epsilon of all questions together.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what EPSILON promises to one person, in plain words.
+
+    Example: discreet explain 1.0 --total 3
+    """
+    from discreet.account.explain import explain as explain_epsilon
+    from discreet.core.numbers import Epsilon
+
+    found = explain_epsilon(Epsilon.of(epsilon), total=None if total is None else Epsilon.of(total))
+    if json:
+        import json as json_text
+
+        print(json_text.dumps(to_json(found)))
+        return
+    print(f"epsilon {found.epsilon}: {found.strength}\n")
+    for sentence in found.sentences:
+        print(f"  {sentence}")
+    print("\n  believed before   believed afterwards, at least / at most")
+    for row in found.beliefs:
+        print(f"  {row.before:>15.1%}   {row.lowest:.2%} / {row.highest:.2%}")
+
+
+def to_json(found: Any) -> dict[str, Any]:
+    """Return the object that `--json` prints for an Explanation."""
+    return {
+        "epsilon": float(found.epsilon),
+        "factor": found.factor,
+        "text": found.text,
+        "strength": found.strength,
+        "truth_probability": found.truth,
+        "beliefs": [
+            {"before": row.before, "lowest": row.lowest, "highest": row.highest}
+            for row in found.beliefs
+        ],
+    }

@@ -1,0 +1,171 @@
+"""An answer: values with their error bars, a price and a provenance."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.core.answer_chart import Chart, chart_of
+from discreet.core.answer_text import as_html, as_text
+from discreet.errors import MissingExtra
+
+# Spreadsheets run cells that begin with these as formulas.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """An amount of budget in the two numbers that people read."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def to_json(self) -> dict[str, float]:
+        """Return plain numbers."""
+        return {"epsilon": float(self.epsilon), "delta": float(self.delta)}
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an answer comes from: what was asked, of which snapshot, and how it was protected."""
+
+    dataset: str
+    snapshot: str
+    unit: str
+    mechanisms: tuple[str, ...]
+    sql: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    private: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain lists and texts."""
+        return {
+            "dataset": self.dataset,
+            "snapshot": self.snapshot,
+            "unit": self.unit,
+            "mechanisms": list(self.mechanisms),
+            "sql": list(self.sql),
+            "notes": list(self.notes),
+            "private": self.private,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """A private answer. It prints as a table with a "noise ±" column beside each noisy one.
+
+    `error95` is, for each cell, the half-width of an interval that holds the noise with at least
+    95% probability; None for keys, and where no such number is known. `intervals` has the ends,
+    which need not lie evenly around the value. `covariance` is the noise covariance of the noisy
+    columns within each row (rows are independent), None where a column is not linear.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    error95: tuple[tuple[float | None, ...], ...]
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+    request_id: str
+    provenance: Provenance
+    keys: int = 0
+    intervals: tuple[tuple[tuple[float, float] | None, ...], ...] = ()
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] | None = field(default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet query --json` prints."""
+        return {
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "error95": [list(errors) for errors in self.error95],
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "free": self.free,
+            "request_id": self.request_id,
+            "intervals": [[None if i is None else list(i) for i in row] for row in self.intervals],
+            "provenance": self.provenance.to_json(),
+        }
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table: each noisy column is followed by its error as `NAME ±`."""
+        import pyarrow as pa
+
+        names, columns = self._with_errors()
+        return pa.table(dict(zip(names, columns, strict=True)))
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame with the columns of `to_arrow`."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("pandas", extra="pandas") from None
+        names, columns = self._with_errors()
+        return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return the answer as CSV, and write it to `path` if one is given.
+
+        Text that a spreadsheet would run as a formula gets a leading apostrophe.
+        """
+        names, columns = self._with_errors()
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow([_harmless(name) for name in names])
+        writer.writerows([_harmless(cell) for cell in row] for row in zip(*columns, strict=True))
+        if path is not None:
+            Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+        return buffer.getvalue()
+
+    def plot(self) -> Chart:
+        """Return a chart of the first noisy column with its error bars."""
+        return chart_of(self.columns, self.rows, self.error95, self.keys)
+
+    def _with_errors(self) -> tuple[list[str], list[list[Any]]]:
+        names: list[str] = []
+        columns: list[list[Any]] = []
+        for i, name in enumerate(self.columns):
+            names.append(name)
+            columns.append([row[i] for row in self.rows])
+            if i in self.noisy:
+                names.append(f"{name} ±")
+                columns.append([errors[i] for errors in self.error95])
+        return names, columns
+
+    @property
+    def noisy(self) -> tuple[int, ...]:
+        """Return which columns carry noise."""
+        return tuple(
+            i
+            for i in range(len(self.columns))
+            if any(errors[i] is not None for errors in self.error95)
+        )
+
+    def __repr__(self) -> str:
+        return as_text(self.columns, self.rows, self.error95, self._footer())
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.columns, self.rows, self.error95, self._footer())
+
+    def _footer(self) -> str:
+        left = float(self.limit.epsilon - self.after.epsilon)
+        used = "free" if self.free else f"uses {float(self.cost.epsilon):g}"
+        return f"{used}, leaves {max(left, 0):g} of {float(self.limit.epsilon):g}"
+
+
+def _harmless(cell: Any) -> Any:
+    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
+        return f"'{cell}"
+    return "" if cell is None else cell

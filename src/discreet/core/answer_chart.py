@@ -1,0 +1,102 @@
+"""A chart of an answer: a Vega-Lite specification with error bars, drawn only when asked for."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InvalidInput, MissingExtra
+
+ACCENT = "#1F5F5B"
+QUIET = "#5C6166"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification; notebooks draw it, `save` writes SVG, PNG, HTML or JSON."""
+
+    spec: dict[str, Any]
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, Any]:
+        return {"application/vnd.vegalite.v5+json": self.spec, "text/plain": "Chart"}
+
+    def to_svg(self) -> str:
+        """Return the chart as SVG."""
+        return str(_converter().vegalite_to_svg(json.dumps(self.spec)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the chart; the ending of `path` says how."""
+        target = Path(path)
+        match target.suffix.lower():
+            case ".json":
+                target.write_text(json.dumps(self.spec, indent=2), encoding="utf-8")
+            case ".svg":
+                target.write_text(self.to_svg(), encoding="utf-8")
+            case ".png":
+                target.write_bytes(_converter().vegalite_to_png(json.dumps(self.spec), scale=2))
+            case ".html":
+                page = _converter().vegalite_to_html(json.dumps(self.spec), bundle=True)
+                target.write_text(page, encoding="utf-8")
+            case other:
+                raise InvalidInput(
+                    f"A chart cannot be saved as '{other}'.", hint="Use .svg, .png, .html or .json."
+                )
+
+
+def _converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("vl-convert-python", extra="plot") from None
+    return vl_convert
+
+
+def chart_of(
+    columns: tuple[str, ...],
+    rows: tuple[tuple[Any, ...], ...],
+    errors: tuple[tuple[Any, ...], ...],
+    keys: int,
+) -> Chart:
+    """Return points with intervals: the first key across, the first noisy column upwards."""
+    noisy = [i for i in range(len(columns)) if any(error[i] is not None for error in errors)]
+    if not noisy or not rows:
+        raise InvalidInput("There is nothing noisy to draw in this answer.")
+    value = noisy[0]
+    labels = [i for i in range(len(columns)) if i not in noisy and i < max(keys, 1)]
+    points = []
+    for row, error in zip(rows, errors, strict=True):
+        if row[value] is None:
+            continue
+        half = error[value] or 0
+        label = ", ".join(_label(row[i]) for i in labels) or columns[value]
+        points.append(
+            {"key": label, "value": row[value], "low": row[value] - half, "high": row[value] + half}
+        )
+    title = ", ".join(columns[i] for i in labels)
+    x = {"field": "key", "type": "nominal", "title": title or None, "sort": None}
+    y = {"type": "quantitative", "title": f"{columns[value]} (noise ±, 95%)"}
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "data": {"values": points},
+        "encoding": {"x": x},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": QUIET},
+                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 50, "color": ACCENT},
+                "encoding": {"y": {"field": "value", **y}},
+            },
+        ],
+    }
+    return Chart(spec)
+
+
+def _label(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return value.isoformat() if isinstance(value, dt.date) else str(value)

@@ -1,0 +1,1 @@
+"""Exact computation: engines that run the SQL we generate. Knows SQL text, not privacy."""

@@ -1,0 +1,158 @@
+"""What every engine offers, and `Exact`: a result that cannot be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol, final
+
+import pyarrow as pa
+
+from discreet.errors import EngineFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can and cannot do; callers and the contract suite ask here, never by name."""
+
+    dialect: str
+    """The name of the SQL dialect for sqlglot: duckdb, postgres or spark."""
+    distributed: bool = False
+    """Whether one query runs on several machines."""
+    has_memory_limit: bool = True
+    """Whether `EngineLimits.memory_mb` binds; otherwise the server's own settings do."""
+    parallel_queries: bool = False
+    """Whether several threads may run queries at the same time; otherwise they wait in line."""
+    keeps_tables: bool = True
+    """Whether `materialise` outlives this process when there is a place to keep its tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """What one query may use. None means what the machine has.
+
+    `seconds` stops a query, `store_seconds` a `materialise` or the reading of a CSV file.
+    `workers` is how many queries run side by side where the engine runs on this machine.
+    """
+
+    seconds: float = 60.0
+    memory_mb: int | None = None
+    threads: int | None = None
+    store_seconds: float = 3600.0
+    workers: int = 2
+
+
+@final
+class Exact:
+    """The exact result of a query over private rows.
+
+    Guarantee: it has no way to become text, a number or bytes: `repr`, `str` and `format` hide
+    size and content, it cannot be iterated, measured, compared, copied or pickled. `open_exact` is
+    the only way in; an architecture test says who may import that name.
+    """
+
+    __slots__ = ("__table", "__weakref__")
+    __hash__ = None  # type: ignore[assignment]  # a hash of a result would be one more way out
+
+    def __init__(self, table: pa.Table) -> None:
+        self.__table = table
+
+    def __repr__(self) -> str:
+        return "Exact(hidden)"
+
+    def __format__(self, _spec: str, /) -> str:
+        return repr(self)
+
+    def __eq__(self, other: object) -> NoReturn:
+        _refuse()
+
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304 it must not answer
+        _refuse()
+
+    def __reduce_ex__(self, _protocol: object, /) -> NoReturn:
+        _refuse()
+
+    def __getstate__(self) -> NoReturn:
+        _refuse()
+
+    def __copy__(self) -> NoReturn:
+        _refuse()
+
+    def __deepcopy__(self, _memo: Any, /) -> NoReturn:
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise TypeError("An exact result cannot be shown, compared, copied or stored.")
+
+
+def open_exact(exact: Exact) -> pa.Table:
+    """Return the table inside: only for rooms that add noise to it or say that they do not."""
+    table: pa.Table = exact._Exact__table  # type: ignore[attr-defined]  # noqa: SLF001 the one door
+    return table
+
+
+def engine_failed() -> EngineFailed:
+    """Return the one error for everything that can go wrong while rows are read.
+
+    Guarantee: it is the same sentence for a wrong cell, a full disk, a time limit and a crash, and
+    it is raised `from None`, so nothing that an engine said about a row travels with it.
+    """
+    return EngineFailed(
+        "The database could not answer.",
+        hint="Ask the data owner to check the source and the limits of the engine.",
+    )
+
+
+class Engine(Protocol):
+    """Exact computation over attached tables.
+
+    Runs only SQL that we generated; `discreet.engine.guard` is the second wall, the engine's own
+    lock-down the third. Every failure while rows are read is `engine_failed()`.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Return what this engine can and cannot do."""
+        ...
+
+    def relation(self, name: str) -> str:
+        """Return the quoted SQL name of an attached, uploaded or materialised table."""
+        ...
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT, or fail after `seconds` (the engine's limit if None).
+
+        Rows come in no particular order. Column types are those of `discreet.engine.arrow`.
+        """
+        ...
+
+    def put(self, name: str, table: pa.Table) -> str:
+        """Return the relation of a small public table, uploaded now; an older one is replaced."""
+        ...
+
+    def materialise(self, name: str, sql: str) -> str:
+        """Return the relation of the stored result of `sql`; computed once, never replaced."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Return whether a table of this name is attached, uploaded or materialised."""
+        ...
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of a table with the engine's names for their types."""
+        ...
+
+    def fingerprint(self, name: str) -> str:
+        """Return a text that changes when the content of a table changes.
+
+        Computed from private rows: for the ledger and the owner, never for an analyst.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Stop what is running now; it fails as if its time were over."""
+        ...
+
+    def close(self) -> None:
+        """Give back processes, connections and temporary files."""
+        ...

@@ -1,0 +1,118 @@
+"""A child process and the socket to it: asked with a time limit, killed when it does not stop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+from discreet.engine.base import engine_failed
+
+_GRACE = 0.25
+"""Seconds between an interrupt and the kill."""
+_START = 60.0
+"""Seconds that a fresh child may take to open its sources."""
+
+
+class Unreadable(Exception):
+    """A source could not be opened; carries the public name of its table only."""
+
+
+class Child:
+    """One running module of ours, spoken to in frames."""
+
+    def __init__(self, module: str, setup: dict[str, Any]) -> None:
+        self._wire, theirs = multiprocessing.Pipe()
+        # -P: the folder we happen to stand in must not be able to replace a module.
+        self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
+            [sys.executable, "-P", "-m", module, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._wire.send_bytes(json.dumps(setup).encode())
+        self._ready = False
+        self._sending = threading.Lock()
+        self.alive = True
+        self.known: dict[str, int] = {}
+        """Versions of the tables that this child has been told about."""
+
+    def wait_ready(self, seconds: float = _START) -> None:
+        """Wait until the child has opened its sources; raise Unreadable if one is broken."""
+        if self._ready:
+            return
+        reply = self._receive(seconds)
+        if reply != b"K":
+            self.kill()
+            if reply[:1] == b"U":
+                raise Unreadable(reply[1:].decode())
+            raise engine_failed()
+        self._ready = True
+
+    def ask(self, frame: bytes, seconds: float) -> bytes:
+        """Return the body of the reply; fail after `seconds`, with the child stopped or killed."""
+        try:
+            self._send(frame)
+        except OSError:
+            self.kill()
+            raise engine_failed() from None
+        reply = self._receive(seconds)
+        if reply == b"E":
+            raise engine_failed()
+        return reply[1:]
+
+    def interrupt(self) -> None:
+        """Ask the child to stop what it is doing."""
+        with contextlib.suppress(OSError):
+            self._send(b"I")
+
+    def _send(self, frame: bytes) -> None:
+        # cancel() speaks from another thread than ask(): frames must not mix.
+        with self._sending:
+            self._wire.send_bytes(frame)
+
+    def _receive(self, seconds: float) -> bytes:
+        try:
+            if not self._wire.poll(seconds):
+                self.interrupt()
+                # A late answer is no answer: whether it came is not to depend on our patience.
+                if self._wire.poll(_GRACE):
+                    self._wire.recv_bytes()
+                else:
+                    self.kill()
+                return b"E"
+            return self._wire.recv_bytes()
+        except (EOFError, OSError):
+            self.kill()
+            return b"E"
+        except BaseException:
+            # Interrupted from outside (Ctrl-C): the next reply would be this one's.
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End the child now, whatever it does."""
+        self.alive = False
+        self._wire.close()
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """Let an idle child go: it ends when its socket closes."""
+        if not self.alive:
+            return
+        self.alive = False
+        self._wire.close()
+        deadline = time.monotonic() + 1.0
+        while self._process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=0.05)
+        self._process.kill()
+        self._process.wait()

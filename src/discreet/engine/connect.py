@@ -1,0 +1,47 @@
+"""From a URL to an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.engine.base import Engine, EngineLimits
+from discreet.errors import CatalogError
+
+
+def connect(
+    url: str,
+    sources: Mapping[str, str],
+    *,
+    base: Path,
+    state: Path | None = None,
+    limits: EngineLimits | None = None,
+) -> Engine:
+    """Return the engine behind `url`, with each table of `sources` attached under its name.
+
+    `duckdb:` reads CSV and Parquet files below `base`; `duckdb:FILE` also tables of that database
+    file; `postgresql://...` tables written as schema.table; `spark://local[*]`, `local[2]` or
+    `spark://host:port` files again. `state` is where snapshots and stored tables outlive us.
+    Drivers are imported by the engine that needs them.
+    """
+    bounds = EngineLimits() if limits is None else limits
+    scheme, _, rest = url.partition(":")
+    if scheme == "duckdb":
+        from discreet.engine.duckdb import DuckDBEngine
+
+        database = (base / rest).resolve() if rest else None
+        if database is not None and not database.is_file():
+            raise CatalogError(f"The DuckDB file does not exist: {rest}.")
+        return DuckDBEngine(database, sources, base=base, state=state, limits=bounds)
+    if scheme in ("postgresql", "postgres"):
+        from discreet.engine.postgres import PostgresEngine
+
+        return PostgresEngine(url, sources, limits=bounds)
+    if scheme == "spark" or url.startswith("local"):
+        from discreet.engine.spark import SparkEngine
+
+        master = url.removeprefix("spark://") if url.startswith("spark://local") else url
+        return SparkEngine(master, sources, base=base, state=state, limits=bounds)
+    raise CatalogError(
+        f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
+    )

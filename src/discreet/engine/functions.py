@@ -1,0 +1,219 @@
+"""SQL that means the same on every engine: a table from dialect to template.
+
+Every expression here is total: whatever a cell holds, it gives a value or NULL and never raises.
+In a template, $0, $1 ... stand for the arguments, which must be complete SQL expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_Templates = Mapping[str, str]
+
+# 18 digits fit into 64 bits whatever they are; that is also the reach of `integer_of_*`.
+_REACH = 10**18 - 1
+_EXACT = 2**53 - 1
+
+_WHOLE = "[+-]?[0-9]{1,18}"
+_REAL = "[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?"
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?"
+
+
+def _matches(dialect: str, pattern: str) -> str:
+    """Return the test that the whole of $0 fits `pattern`."""
+    if dialect == "duckdb":
+        return f"regexp_full_match($0, '{pattern}')"
+    if dialect == "postgres":
+        return f"$0 ~ '^({pattern})$'"
+    # Java's $ also matches before a last line break, so the match is compared with the whole.
+    return f"regexp_extract($0, '^({pattern})$', 0) = $0"
+
+
+def _same(template: str) -> _Templates:
+    return {"duckdb": template, "postgres": template, "spark": template}
+
+
+def _each(**templates: str) -> _Templates:
+    return templates
+
+
+DOUBLE = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
+TEXT = {"duckdb": "VARCHAR", "postgres": "TEXT", "spark": "STRING"}
+
+
+def _finite(dialect: str, value: str) -> str:
+    # NaN sorts above every number on all three, so one comparison removes it; 0 swallows -0.
+    kind = DOUBLE[dialect]
+    return (
+        f"CASE WHEN {value} = 0 THEN CAST(0 AS {kind}) "
+        f"WHEN {value} >= -1e300 AND {value} <= 1e300 THEN CAST({value} AS {kind}) END"
+    )
+
+
+def _whole_double(value: str) -> str:
+    return (
+        f"CASE WHEN {value} >= -{_EXACT} AND {value} <= {_EXACT} AND {value} = floor({value}) "
+        f"THEN CAST({value} AS BIGINT) END"
+    )
+
+
+def _number_of_text(dialect: str) -> str:
+    kind = DOUBLE[dialect]
+    cast = f"CAST($0 AS {kind})"
+    zero = f"WHEN {cast} = 0 THEN CAST(0 AS {kind}) ELSE {cast}"
+    return f"CASE WHEN {_matches(dialect, _REAL)} THEN CASE {zero} END END"
+
+
+def _integer_of_text(dialect: str) -> str:
+    real = _whole_double(f"CAST($0 AS {DOUBLE[dialect]})")
+    return (
+        f"CASE WHEN {_matches(dialect, _WHOLE)} THEN CAST($0 AS BIGINT) "
+        f"WHEN {_matches(dialect, _REAL)} THEN {real} END"
+    )
+
+
+def _date_of_text(dialect: str) -> str:
+    year, month, day = (f"CAST(substr($0, {a}, {n}) AS INT)" for a, n in ((1, 4), (6, 2), (9, 2)))
+    leap = f"{year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0)"
+    last = (
+        f"CASE WHEN {month} = 2 THEN CASE WHEN {leap} THEN 29 ELSE 28 END "
+        f"WHEN {month} IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+    )
+    real = f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {last}"
+    whole = f"CASE WHEN {real} THEN CAST(substr($0, 1, 10) AS DATE) END"
+    return f"CASE WHEN {_matches(dialect, _DAY)} THEN {whole} END"
+
+
+def _boolean_of(value: str) -> str:
+    return (
+        f"CASE WHEN {value} IN ('true', 't', 'yes', 'y', '1') THEN TRUE "
+        f"WHEN {value} IN ('false', 'f', 'no', 'n', '0') THEN FALSE END"
+    )
+
+
+def _by_dialect(build: object) -> _Templates:
+    assert callable(build)
+    return {dialect: build(dialect) for dialect in DOUBLE}
+
+
+def _text_of_number_postgres() -> str:
+    text = '(CAST($0 AS TEXT) COLLATE "C")'
+    return f"CASE WHEN {text} ~ '^-?[0-9]+$' THEN {text} || '.0' ELSE {text} END"
+
+
+_ROUND_DAY = "$0 BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+
+FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
+    {
+        # -- from text: padded, grouped or half-numeric text is NULL, never an error
+        "integer_of_text": _by_dialect(_integer_of_text),
+        "number_of_text": _by_dialect(_number_of_text),
+        "date_of_text": _by_dialect(_date_of_text),
+        "boolean_of_text": _same(_boolean_of("lower($0)")),
+        # -- from numbers: beyond reach, fractional, NaN or infinite is NULL
+        "integer_of_integer": _same(
+            f"CASE WHEN $0 BETWEEN -{_REACH} AND {_REACH} THEN CAST($0 AS BIGINT) END"
+        ),
+        "integer_of_decimal": _same(
+            f"CASE WHEN $0 BETWEEN -{_REACH} AND {_REACH} AND $0 = floor($0) "
+            "THEN CAST($0 AS BIGINT) END"
+        ),
+        "integer_of_number": _same(_whole_double("$0")),
+        "number_of_number": _by_dialect(lambda dialect: _finite(dialect, "$0")),
+        "boolean_of_integer": _same("CASE WHEN $0 = 1 THEN TRUE WHEN $0 = 0 THEN FALSE END"),
+        # -- from dates and times
+        "date_of_date": _same(f"CASE WHEN {_ROUND_DAY} THEN $0 END"),
+        "date_of_timestamp": _same(
+            "CASE WHEN $0 >= TIMESTAMP '0001-01-01 00:00:00' AND $0 < TIMESTAMP "
+            "'9999-12-31 00:00:00' THEN CAST($0 AS DATE) END"
+        ),
+        # -- to text
+        # Under PostgreSQL also in the order and by the equality of its bytes.
+        "text_of_any": _each(
+            duckdb="CAST($0 AS VARCHAR)",
+            postgres='(CAST($0 AS TEXT) COLLATE "C")',
+            spark="CAST($0 AS STRING)",
+        ),
+        "text_of_number": _each(
+            duckdb="CAST($0 AS VARCHAR)",
+            postgres=_text_of_number_postgres(),
+            spark="CAST($0 AS STRING)",
+        ),
+        # -- a hash of text that sorts: the first 60 bits of MD5 as a non-negative BIGINT
+        "hash60": _each(
+            duckdb="CAST('0x' || substr(md5($0), 1, 15) AS BIGINT)",
+            postgres="CAST(CAST('x' || substr(md5($0), 1, 15) AS BIT(60)) AS BIGINT)",
+            spark="CAST(conv(substr(md5($0), 1, 15), 16, 10) AS BIGINT)",
+        ),
+        # -- the same as 64 hexadecimal digits, where people choose the text
+        "sha256": _each(
+            duckdb="sha256($0)",
+            postgres="encode(sha256(convert_to($0, 'UTF8')), 'hex')",
+            spark="sha2($0, 256)",
+        ),
+        # -- integers; $0 and $1 within the reach above
+        "divide": _each(
+            duckdb="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) // CAST($1 AS BIGINT) END",
+            postgres="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) / CAST($1 AS BIGINT) END",
+            spark="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) div CAST($1 AS BIGINT) END",
+        ),
+        "modulo": _same("CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) % CAST($1 AS BIGINT) END"),
+        "divide_number": _by_dialect(
+            lambda d: (
+                f"CASE WHEN $1 <> 0 THEN CAST($0 AS {DOUBLE[d]}) / CAST($1 AS {DOUBLE[d]}) END"
+            )
+        ),
+        "floor_to_integer": _same(
+            f"CASE WHEN $0 >= -{_EXACT} AND $0 <= {_EXACT} THEN CAST(floor($0) AS BIGINT) END"
+        ),
+        "bit_and": _same("(CAST($0 AS BIGINT) & CAST($1 AS BIGINT))"),
+        "bit_or": _same("(CAST($0 AS BIGINT) | CAST($1 AS BIGINT))"),
+        "bit_xor": _each(
+            duckdb="xor(CAST($0 AS BIGINT), CAST($1 AS BIGINT))",
+            postgres="(CAST($0 AS BIGINT) # CAST($1 AS BIGINT))",
+            spark="(CAST($0 AS BIGINT) ^ CAST($1 AS BIGINT))",
+        ),
+        # -- aggregates: exact, and without overflow for 10^19 rows
+        "sum_integer": _each(
+            duckdb="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            spark="CAST(SUM(CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
+        ),
+        # -- dates
+        "day_number": _each(
+            duckdb="date_diff('day', DATE '1970-01-01', $0)",
+            postgres="CAST($0 - DATE '1970-01-01' AS BIGINT)",
+            spark="CAST(unix_date($0) AS BIGINT)",
+        ),
+        "day_of_number": _each(
+            duckdb="(DATE '1970-01-01' + CAST($0 AS INTEGER))",
+            postgres="(DATE '1970-01-01' + CAST($0 AS INTEGER))",
+            spark="date_from_unix_date(CAST($0 AS INTEGER))",
+        ),
+        "year": _same("CAST(EXTRACT(YEAR FROM $0) AS BIGINT)"),
+        "quarter": _same("CAST(EXTRACT(QUARTER FROM $0) AS BIGINT)"),
+        "month": _same("CAST(EXTRACT(MONTH FROM $0) AS BIGINT)"),
+        "week": _same("CAST(EXTRACT(WEEK FROM $0) AS BIGINT)"),
+        "day": _same("CAST(EXTRACT(DAY FROM $0) AS BIGINT)"),
+        "weekday": _each(
+            duckdb="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
+            postgres="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
+            spark="CAST(EXTRACT(DAYOFWEEK_ISO FROM $0) AS BIGINT)",
+        ),
+    }
+)
+
+_ARGUMENT = re.compile(r"\$([0-9])")
+
+
+def function(name: str, dialect: str, *arguments: str) -> str:
+    """Return the SQL of one of FUNCTIONS in `dialect`, applied to SQL expressions.
+
+    >>> function("modulo", "duckdb", '"age"', "10")
+    'CASE WHEN (10) <> 0 THEN CAST(("age") AS BIGINT) % CAST((10) AS BIGINT) END'
+    """
+    template = FUNCTIONS[name][dialect]
+    # In patterns a $ stands before ' and never before a digit.
+    return _ARGUMENT.sub(lambda found: f"({arguments[int(found[1])]})", template)

@@ -1,0 +1,109 @@
+"""Turns CSV into a Parquet snapshot, once, in a child process of its own.
+
+Every cell is read as text. A column is then *stored* as an integer, a number, a date or a boolean
+only if each of its texts comes back letter by letter from that type. So the storage type is an
+encoding, never a meaning: a row with an odd cell can make its column text again, and still every
+other cell says exactly what it said (see docs/notes/0012-engines.md).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+import duckdb
+
+from discreet.engine.worker import hold_down, listed, literal, open_database, quoted
+
+_SAMPLE = 2000
+# No exponent: other readers of the text spell those differently.
+_PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)[.][0-9]+"
+_CELL = "CELL"
+_ENCODINGS: tuple[tuple[str, str], ...] = (
+    ("BIGINT", "CAST(TRY_CAST(CELL AS BIGINT) AS VARCHAR) = CELL AND length(CELL) <= 18"),
+    (
+        "DOUBLE",
+        (
+            "CAST(TRY_CAST(CELL AS DOUBLE) AS VARCHAR) = CELL AND CELL <> '-0.0' "
+            f"AND length(CELL) <= 25 AND regexp_full_match(CELL, '{_PLAIN_NUMBER}')"
+        ),
+    ),
+    ("DATE", "CAST(TRY_CAST(CELL AS DATE) AS VARCHAR) = CELL AND length(CELL) = 10"),
+    ("BOOLEAN", "CAST(TRY_CAST(CELL AS BOOLEAN) AS VARCHAR) = CELL"),
+)
+
+
+def _holds(connection: duckdb.DuckDBPyConnection, tests: list[str], table: str) -> list[bool]:
+    """Return for each test whether some cell is there and none fails it."""
+    if not tests:
+        return []
+    row = connection.execute(f"SELECT {', '.join(tests)} FROM {table}").fetchone()
+    return [bool(cell) for cell in row or ()]
+
+
+def _every(test: str, column: str) -> str:
+    name = quoted(column)
+    holds = test.replace(_CELL, name)
+    return f"bool_and(coalesce({holds}, false)) FILTER (WHERE {name} IS NOT NULL)"
+
+
+def encodings(
+    connection: duckdb.DuckDBPyConnection, columns: list[str], table: str
+) -> dict[str, str]:
+    """Return the columns of `table` whose every text survives another type, with that type."""
+    tries = [(column, kind, test) for column in columns for kind, test in _ENCODINGS]
+    few = f"(SELECT * FROM {table} LIMIT {_SAMPLE})"
+    # The sample only saves time: what it suggests is checked on every row below.
+    found = _holds(connection, [_every(test, column) for column, _, test in tries], few)
+    likely: dict[str, tuple[str, str]] = {}
+    for (column, kind, test), holds in zip(tries, found, strict=True):
+        if holds:
+            likely.setdefault(column, (kind, test))
+    tests = [_every(test, column) for column, (_, test) in likely.items()]
+    sure = _holds(connection, tests, table)
+    return {
+        column: kind
+        for (column, (kind, _)), holds in zip(likely.items(), sure, strict=True)
+        if holds
+    }
+
+
+def snapshot(setup: dict[str, Any]) -> None:
+    """Write the Parquet snapshot of one CSV source."""
+    connection = open_database(setup)
+    columns: list[str] = setup["columns"]
+    types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
+    scan = (
+        f"read_csv({listed(setup['paths'])}, auto_detect = false, header = true, skip = 0, "
+        f"delim = {literal(setup['delimiter'])}, quote = '\"', escape = '\"', nullstr = '', "
+        f"columns = {{{types}}})"
+    )
+    rough = literal(setup["rough"])
+    connection.execute(f"COPY (SELECT * FROM {scan}) TO {rough} (FORMAT parquet)")
+    table = f"read_parquet({rough})"
+    types_found = encodings(connection, columns, table)
+    cells = ", ".join(
+        f"CAST({quoted(c)} AS {types_found[c]}) AS {quoted(c)}" if c in types_found else quoted(c)
+        for c in columns
+    )
+    target = literal(setup["target"])
+    connection.execute(f"COPY (SELECT {cells} FROM {table}) TO {target} (FORMAT parquet)")
+
+
+def main() -> None:
+    """Make one snapshot, as told over the socket whose number is the first argument."""
+    wire = Connection(int(sys.argv[1]))
+    setup = json.loads(wire.recv_bytes())
+    hold_down(setup["memory_mb"])
+    try:
+        snapshot(setup)
+    except Exception:  # noqa: BLE001 its text may hold a cell
+        wire.send_bytes(b"U")
+    else:
+        wire.send_bytes(b"K")
+
+
+if __name__ == "__main__":
+    main()

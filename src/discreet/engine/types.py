@@ -1,0 +1,100 @@
+"""How a column of any engine type is read as a declared kind of value."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from discreet.engine.functions import DOUBLE, TEXT, function
+
+
+class Kind(Enum):
+    """What the owner declared a column to be."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TEXT = "text"
+
+
+class Storage(Enum):
+    """What a column is in the engine, as far as reading it matters."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TEXT = "text"
+    OTHER = "other"
+
+
+_STORAGE: tuple[tuple[str, Storage], ...] = (
+    (r"u?(tiny|small|big|huge)int|integer|u?int(eger)?\d?|byte|short|long", Storage.INTEGER),
+    (r"(decimal|numeric)(\(.*\))?", Storage.DECIMAL),
+    (r"double( precision)?|float\d?|real", Storage.NUMBER),
+    (r"bool(ean)?", Storage.BOOLEAN),
+    (r"date", Storage.DATE),
+    (r"timestamp.*", Storage.TIMESTAMP),
+    (r"(var)?char.*|character.*|text|string|enum\(.*|citext|uuid", Storage.TEXT),
+)
+
+_READERS: dict[tuple[Kind, Storage], str] = {
+    (Kind.INTEGER, Storage.INTEGER): "integer_of_integer",
+    (Kind.INTEGER, Storage.DECIMAL): "integer_of_decimal",
+    (Kind.INTEGER, Storage.NUMBER): "integer_of_number",
+    (Kind.INTEGER, Storage.TEXT): "integer_of_text",
+    (Kind.NUMBER, Storage.INTEGER): "number_of_number",
+    (Kind.NUMBER, Storage.DECIMAL): "number_of_number",
+    (Kind.NUMBER, Storage.NUMBER): "number_of_number",
+    (Kind.NUMBER, Storage.TEXT): "number_of_text",
+    (Kind.BOOLEAN, Storage.BOOLEAN): "",
+    (Kind.BOOLEAN, Storage.INTEGER): "boolean_of_integer",
+    (Kind.BOOLEAN, Storage.TEXT): "boolean_of_text",
+    (Kind.DATE, Storage.DATE): "date_of_date",
+    (Kind.DATE, Storage.TIMESTAMP): "date_of_timestamp",
+    (Kind.DATE, Storage.TEXT): "date_of_text",
+    (Kind.TEXT, Storage.TEXT): "text_of_any",
+    (Kind.TEXT, Storage.INTEGER): "text_of_any",
+    (Kind.TEXT, Storage.DECIMAL): "text_of_any",
+    (Kind.TEXT, Storage.NUMBER): "text_of_number",
+    (Kind.TEXT, Storage.BOOLEAN): "text_of_any",
+    (Kind.TEXT, Storage.DATE): "text_of_any",
+    (Kind.TEXT, Storage.TIMESTAMP): "text_of_any",
+}
+
+_PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
+
+
+def storage(engine_type: str) -> Storage:
+    """Return how a column of this engine type is read; OTHER is never read."""
+    name = engine_type.strip().lower()
+    for pattern, found in _STORAGE:
+        if re.fullmatch(pattern, name):
+            return found
+    return Storage.OTHER
+
+
+def type_name(kind: Kind, dialect: str) -> str:
+    """Return the type that `read_as` gives, in the words of a dialect."""
+    if kind is Kind.NUMBER:
+        return DOUBLE[dialect]
+    return TEXT[dialect] if kind is Kind.TEXT else _PLAIN[kind]
+
+
+def read_as(kind: Kind, expression: str, *, engine_type: str, dialect: str) -> str:
+    """Return SQL that reads a column as `kind`: one value or NULL for every cell.
+
+    Guarantee: total, and a function of the cell alone. For text and for the types that
+    `discreet.engine.ingest` stores in its place it gives the same value, so it does not matter to
+    one row's meaning what other rows made of the column's type.
+    """
+    stored = storage(engine_type)
+    text = function("text_of_any", dialect, expression)
+    source = text if stored is Storage.TEXT else expression
+    name = _READERS.get((kind, stored))
+    if name is None:
+        return f"CAST(NULL AS {type_name(kind, dialect)})"
+    return function(name, dialect, source) if name else expression

@@ -1,0 +1,191 @@
+"""The child process that holds DuckDB: opens the sources, locks itself in, then answers.
+
+Speaks in frames over one inherited socket: a letter, then bytes. No text of DuckDB ever goes into a
+frame, a log or a terminal: a failure is the letter E and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+_RESERVE_MB = 4096
+"""Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
+
+
+def quoted(name: str) -> str:
+    """Return `name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return `text` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def listed(paths: list[str]) -> str:
+    """Return file names as an SQL list."""
+    return "[" + ", ".join(literal(path) for path in paths) + "]"
+
+
+def hold_down(memory_mb: int) -> None:
+    """Limit this process before it reads anything: address space, core dumps, keyboard."""
+    limit = (memory_mb + _RESERVE_MB) << 20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Ctrl-C is for the parent; when that goes, our socket closes and we go too.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o077)
+
+
+def open_database(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """Return an empty DuckDB in memory that cannot fetch extensions or see Python's variables."""
+    config = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "allow_community_extensions": "false",
+        "python_enable_replacements": "false",
+        "memory_limit": f"{setup['memory_mb']}MiB",
+        "temp_directory": setup["temporary"],
+        "temp_file_encryption": "true",
+    }
+    if setup["threads"]:
+        config["threads"] = str(setup["threads"])
+    connection = duckdb.connect(":memory:", config=config)
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str | None:
+    """Return the name of the first source that cannot be read, or None when all are open."""
+    name = None
+    try:
+        connection.execute("CREATE SCHEMA source")
+        connection.execute("CREATE SCHEMA kept")
+        if setup["database"]:
+            path = literal(setup["database"])
+            connection.execute(f"ATTACH {path} AS database_file (READ_ONLY)")
+        for name, files in setup["files"].items():
+            union = "true" if len(files) > 1 else "false"
+            scan = f"read_parquet({listed(files)}, union_by_name = {union})"
+            connection.execute(f"CREATE VIEW source.{quoted(name)} AS SELECT * FROM {scan}")
+        for name, parts in setup["tables"].items():
+            place = ".".join(quoted(part) for part in ["database_file", *parts])
+            connection.execute(f"CREATE VIEW source.{quoted(name)} AS SELECT * FROM {place}")
+    except duckdb.Error:
+        return name or ""
+    return None
+
+
+def lock(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> None:
+    """Close every door but the source files and the folder of stored tables, for good."""
+    paths = [path for files in setup["files"].values() for path in files]
+    connection.execute(f"SET allowed_paths = {listed(paths)}")
+    connection.execute(f"SET allowed_directories = {listed([setup['stored']])}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+class Worker:
+    """Answers one request at a time; a second thread listens, so that it can be interrupted."""
+
+    def __init__(self, wire: Connection, connection: duckdb.DuckDBPyConnection) -> None:
+        self._wire = wire
+        self._database = connection
+        self._requests: SimpleQueue[bytes] = SimpleQueue()
+        self._answers: dict[bytes, Callable[[bytes], bytes]] = {
+            b"R": self._run,
+            b"S": self._store,
+            b"V": self._view,
+            b"P": self._put,
+            b"C": self._columns,
+        }
+
+    def serve(self) -> None:
+        """Answer requests until the parent is gone."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            request = self._requests.get()
+            try:
+                reply = self._answers[request[:1]](request[1:])
+            except Exception:  # noqa: BLE001 whatever it was, its text may hold a cell
+                reply = b"E"
+            self._wire.send_bytes(reply)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                frame = self._wire.recv_bytes()
+            except (EOFError, OSError):
+                os._exit(0)
+            if frame == b"I":
+                self._database.interrupt()
+            else:
+                self._requests.put(frame)
+
+    def _run(self, body: bytes) -> bytes:
+        sql = body.decode()
+        statements = self._database.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            return b"E"
+        table = self._database.sql(sql).to_arrow_table()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return b"T" + bytes(sink.getvalue())
+
+    def _store(self, body: bytes) -> bytes:
+        order = json.loads(body)
+        target = literal(order["path"])
+        self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
+        return b"K"
+
+    def _view(self, body: bytes) -> bytes:
+        order = json.loads(body)
+        scan = f"read_parquet({literal(order['path'])})"
+        name = quoted(order["name"])
+        self._database.execute(f"CREATE OR REPLACE VIEW kept.{name} AS SELECT * FROM {scan}")
+        return b"K"
+
+    def _put(self, body: bytes) -> bytes:
+        name, _, content = body.partition(b"\x00")
+        table = pa.ipc.open_stream(content).read_all()
+        self._database.register("incoming", table)
+        target = quoted(name.decode())
+        self._database.execute(f"CREATE OR REPLACE TABLE kept.{target} AS SELECT * FROM incoming")
+        self._database.unregister("incoming")
+        return b"K"
+
+    def _columns(self, body: bytes) -> bytes:
+        rows = self._database.execute(f"DESCRIBE SELECT * FROM {body.decode()}").fetchall()
+        return b"J" + json.dumps([[row[0], row[1]] for row in rows]).encode()
+
+
+def main() -> None:
+    """Run the worker on the socket whose number is the first argument."""
+    wire = Connection(int(sys.argv[1]))
+    setup = json.loads(wire.recv_bytes())
+    hold_down(setup["memory_mb"])
+    connection = open_database(setup)
+    unreadable = attach(connection, setup)
+    if unreadable is not None:
+        wire.send_bytes(b"U" + unreadable.encode())
+        return
+    lock(connection, setup)
+    wire.send_bytes(b"K")
+    Worker(wire, connection).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""The made-up town and UCI Adult: data to try everything on."""
+
+from discreet.examples.bench import bench_table
+from discreet.examples.build import TABLES, Town, town
+from discreet.examples.uci import adult, adult_csv
+
+__all__ = ["TABLES", "Town", "adult", "adult_csv", "bench_table", "town"]

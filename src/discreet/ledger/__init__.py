@@ -1,0 +1,22 @@
+"""The only room with memory: a durable, hash-chained budget book."""
+
+from discreet.ledger.allowance import Allowance
+from discreet.ledger.entry import Balance, Entry, Payer, Receipt, Spent
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.policy import BudgetPolicy, Cap, Policy
+from discreet.ledger.words import budget_report, budget_words
+
+__all__ = [
+    "Allowance",
+    "Balance",
+    "BudgetPolicy",
+    "Cap",
+    "Entry",
+    "Ledger",
+    "Payer",
+    "Policy",
+    "Receipt",
+    "Spent",
+    "budget_report",
+    "budget_words",
+]

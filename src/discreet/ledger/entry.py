@@ -1,0 +1,162 @@
+"""What the ledger hands out: who pays, what was charged, what has been spent (all frozen)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.cost import Cost
+from discreet.core.numbers import plain
+from discreet.core.region import Region
+from discreet.errors import InvalidInput
+from discreet.ledger.history import Link, canonical
+
+MAX_NAME = 200
+"""Longest request id, analyst, dataset or budget name, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Who asks, about what, and which budget pays; `analyst` None is the local owner."""
+
+    analyst: str | None
+    dataset: str
+    budget: str
+
+    def __post_init__(self) -> None:
+        for name, value in (("dataset", self.dataset), ("budget", self.budget)):
+            checked_name(value, name=name)
+        if self.analyst is not None:
+            checked_name(self.analyst, name="analyst")
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How much of a limit is spent, for the worst-hit person."""
+
+    limit_epsilon: Fraction
+    limit_delta: Fraction
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def left(self) -> Fraction:
+        """Return the epsilon that is left, never below 0."""
+        return max(Fraction(0), self.limit_epsilon - self.epsilon)
+
+    def to_json(self) -> dict[str, str]:
+        """Return exact text, the form that the history keeps."""
+        return {
+            "limit_epsilon": str(self.limit_epsilon),
+            "limit_delta": str(self.limit_delta),
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, str]) -> Balance:
+        """Return the balance that `to_json` wrote."""
+        return cls(
+            Fraction(data["limit_epsilon"]),
+            Fraction(data["limit_delta"]),
+            Fraction(data["epsilon"]),
+            Fraction(data["delta"]),
+        )
+
+    def __str__(self) -> str:
+        return f"epsilon {plain(self.epsilon)} of {plain(self.limit_epsilon)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a budget, or one analyst's share of it, has paid, and the people who paid most."""
+
+    limit_epsilon: Fraction
+    limit_delta: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    charges: int
+    worst: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a durable charge: whoever holds one may look at the data once.
+
+    `before` and `after` are the payer's own view: an analyst's share, or the owner's budget.
+    `repeated`: the request id had been charged before; nothing was charged now.
+    """
+
+    request_id: str
+    position: int
+    payer: Payer
+    cost: Cost
+    before: Balance
+    after: Balance
+    time: dt.datetime
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the history, for people: its kind, when it was written, and its facts."""
+
+    position: int
+    kind: str
+    time: str
+    data: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, link: Link) -> Entry:
+        """Return what `link` says."""
+        data = json.loads(link.body)
+        return cls(link.position, link.kind, data["time"], data)
+
+
+def receipt_of(position: int, data: Mapping[str, Any], *, repeated: bool) -> Receipt:
+    """Return the receipt of the charge that stands at `position`."""
+    return Receipt(
+        request_id=data["request_id"],
+        position=position,
+        payer=Payer(data["analyst"], data["dataset"], data["budget"]),
+        cost=Cost.from_json(data["cost"]),
+        before=Balance.from_json(data["before"]),
+        after=Balance.from_json(data["after"]),
+        time=dt.datetime.fromisoformat(data["time"]),
+        repeated=repeated,
+    )
+
+
+def fingerprint(payer: Payer, body: str) -> str:
+    """Return what a request id stands for: this body, asked by this payer and nobody else.
+
+    The payer is part of it so that nobody can fetch another analyst's answer by naming its id.
+    """
+    asked = {"analyst": payer.analyst, "dataset": payer.dataset, "budget": payer.budget}
+    return hashlib.sha256(canonical(asked | {"body": body}).encode()).hexdigest()
+
+
+def now() -> str:
+    """Return the time in UTC; it informs people and decides nothing, clocks may be wrong."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+
+
+def checked_name(text: str, *, name: str) -> str:
+    """Return `text`, or refuse a name that is empty, too long or not printable."""
+    if not text or len(text) > MAX_NAME or not text.isprintable():
+        raise InvalidInput(
+            f"{name} must be 1 to {MAX_NAME} printable characters.",
+        )
+    return text
+
+
+def checked_text(text: str, *, name: str) -> str:
+    """Return `text`, or refuse characters that not every store can keep."""
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidInput(f"{name} contains characters that cannot be stored.")
+    return text

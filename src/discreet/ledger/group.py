@@ -1,0 +1,136 @@
+"""Axes that charges tie together, and the greatest bill over their points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.core.region import Positions
+from discreet.ledger.grid import Box, Grid, Signed, join
+from discreet.ledger.tables import Tables
+
+NEAR = 32  # a bound within 1/32 of a bill that somebody pays is not worth another search
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """`upper` bounds every bill in a box; somebody in `spot` pays `value`, or it is None."""
+
+    upper: int
+    value: int
+    spot: Box | None
+
+
+class Group:
+    """The charges on axes that are tied together; other groups' axes are free of them.
+
+    `upper` is the bound of the greatest bill, `best` the greatest bill known to occur, at every
+    point of the box `spot`; one of each for every component.
+    """
+
+    def __init__(self, components: int, cell_cap: int) -> None:
+        self.cell_cap = cell_cap
+        self.names: tuple[str, ...] = ()
+        self.tables = Tables(cell_cap)
+        self.grid: Grid | None = Grid(())
+        self.upper = [0] * components
+        self.best = [0] * components
+        self.total = [0] * components
+        self.spot: list[Box] = [{} for _ in range(components)]
+
+    def highest(self, box: Box, component: int, floor: int) -> Peak:
+        """Return a bound of the greatest bill in `box`, or any bound up to `floor`."""
+        upper, best = self.upper[component], self.best[component]
+        spot = meet(self.spot[component], box)
+        if spot is not None and (upper - best) * NEAR <= best:
+            return Peak(upper, best, spot)
+        known = Peak(upper, best, spot) if spot is not None else Peak(upper, -1, None)
+        if self.grid is not None:
+            return self._exact(self.grid, box, component, known)
+        found = self.tables.search(self.names, component).highest(
+            component, box, max(floor, known.value)
+        )
+        if found.point is None or found.value <= known.value:
+            return Peak(min(upper, max(found.upper, known.value)), known.value, known.spot)
+        points = zip(self.names, found.point, strict=True)
+        place = {name: Positions(((at, at),)) for name, at in points}
+        return Peak(min(upper, found.upper), found.value, place)
+
+    @staticmethod
+    def _exact(grid: Grid, box: Box, component: int, known: Peak) -> Peak:
+        value = grid.highest(box, component)
+        if value <= known.value:
+            return Peak(known.value, known.value, known.spot)
+        cell = grid.locate(box, component, value)
+        axes = zip(grid.names, grid.axes, cell, strict=True)
+        return Peak(value, value, {name: axis.positions(atom) for name, axis, atom in axes})
+
+    def add(self, boxes: Signed, amounts: Sequence[int], peaks: Sequence[Peak | None]) -> None:
+        """Bill `amounts` to `boxes`; `peaks` are the bounds within the first of them, before."""
+        self.fill(boxes, amounts)
+        if self.grid is not None:
+            fit = self.grid.fit(boxes)
+            fresh = sum(1 for c, amount in enumerate(amounts) if amount and c not in self.grid.planes)
+            if fit.cells * (len(self.grid.planes) + fresh) <= self.cell_cap:
+                self.grid.add(boxes, amounts, fit)
+            else:
+                self.grid = None
+        box = boxes[0][1]
+        for component, (amount, peak) in enumerate(zip(amounts, peaks, strict=True)):
+            if peak is None:
+                continue
+            upper = max(self.upper[component], peak.upper + amount)
+            self.upper[component] = min(upper, self.total[component])
+            spot = None if peak.spot is None else meet(peak.spot, box)
+            if spot is not None and peak.value + amount > self.best[component]:
+                self.best[component], self.spot[component] = peak.value + amount, spot
+
+    def fill(self, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to `boxes` in the tables only; `settle` must follow."""
+        fresh = {name for _, box in boxes for name in box} - set(self.names)
+        if fresh:
+            self.names = (*self.names, *sorted(fresh))
+            self._widen()
+        for component, amount in enumerate(amounts):
+            self.total[component] += amount
+        self.tables.add(boxes, amounts, roomy=self.grid is not None)
+
+    def _widen(self) -> None:
+        if self.grid is not None:
+            self.grid = join([self.grid], self.names, cap=self.cell_cap)
+
+    def settle(self) -> None:
+        """Bring grid, bounds and spots up to date after `fill`."""
+        self.tables.condense()
+        self.grid = join(self.tables.grids, self.names, cap=self.cell_cap)
+        for component, total in enumerate(self.total):
+            # A new search: what was known before is a lower bound, but no longer an upper one.
+            self.upper[component], self.best[component] = total, -1
+            if total:
+                peak = self.highest({}, component, -1)
+                self.upper[component], self.best[component] = peak.upper, peak.value
+                self.spot[component] = peak.spot or {}
+            else:
+                self.best[component], self.spot[component] = 0, {}
+
+    def absorb(self, other: Group) -> None:
+        """Take over the axes and charges of `other`, which shares none of ours."""
+        self.names = (*self.names, *other.names)
+        self.tables.absorb(other.tables)
+        for component in range(len(self.upper)):
+            self.upper[component] += other.upper[component]
+            self.best[component] += other.best[component]
+            self.total[component] += other.total[component]
+            self.spot[component] = {**self.spot[component], **other.spot[component]}
+        both = [grid for grid in (self.grid, other.grid) if grid is not None]
+        self.grid = join(both, self.names, cap=self.cell_cap) if len(both) == 2 else None
+
+
+def meet(first: Box, second: Box) -> Box | None:
+    """Return the common part of two boxes, or None if there is none."""
+    joint = dict(first)
+    for name, positions in second.items():
+        joint[name] = joint[name] & positions if name in joint else positions
+        if not joint[name]:
+            return None
+    return joint

@@ -1,0 +1,68 @@
+"""The hash chain: each link names the hash of the one before it, so no line can change unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import LedgerTampered
+
+ROOT = "0" * 64
+"""What the first link names as its predecessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One line of the history exactly as it is stored; `body` is canonical JSON."""
+
+    position: int
+    kind: str
+    body: str
+    previous: str
+    hash: str
+
+
+def canonical(data: dict[str, Any]) -> str:
+    r"""Return the one text that stands for `data`: sorted keys, no spaces, plain ASCII.
+
+    >>> canonical({"b": 1, "a": "é"})
+    '{"a":"\u00e9","b":1}'
+    """
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest(position: int, kind: str, previous: str, body: str) -> str:
+    """Return the hash of a link; the separators cannot occur in `kind` or `previous`."""
+    text = f"{position}\n{kind}\n{previous}\n{body}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def link(position: int, kind: str, data: dict[str, Any], *, previous: str) -> Link:
+    """Return the next link of a chain whose last hash is `previous`."""
+    body = canonical(data)
+    return Link(position, kind, body, previous, digest(position, kind, previous, body))
+
+
+def checked(links: Iterable[Link], *, position: int, previous: str) -> Iterator[Link]:
+    """Yield `links`, each after checking that it continues the chain.
+
+    Guarantee: if the hash of the last link is known to be right, every byte of every link is what
+    was written (SHA-256 has no known collisions). A flipped, missing, doubled or moved line raises
+    LedgerTampered before the line is used.
+    """
+    for item in links:
+        if (
+            item.position != position
+            or item.previous != previous
+            or item.hash != digest(item.position, item.kind, item.previous, item.body)
+        ):
+            raise LedgerTampered(
+                f"The ledger's history is damaged at entry {position}: it does not match its own "
+                "hash.",
+                hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+            )
+        yield item
+        position, previous = item.position + 1, item.hash

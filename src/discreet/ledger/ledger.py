@@ -1,0 +1,399 @@
+"""The ledger: charge() is one atomic check-and-append, durable before it returns."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.core.cost import Quote
+from discreet.errors import (
+    InternalError,
+    LedgerTampered,
+    RequestConflict,
+)
+from discreet.ledger.allowance import Allowance
+from discreet.ledger.backup import bring_back, write_copy
+from discreet.ledger.book import Book
+from discreet.ledger.entry import (
+    Entry,
+    Payer,
+    Receipt,
+    Spent,
+    checked_name,
+    checked_text,
+    fingerprint,
+    receipt_of,
+)
+from discreet.ledger.head import Head, HeadFile
+from discreet.ledger.loading import adopt, catch_up, load, open_store
+from discreet.ledger.policy import Policy
+from discreet.ledger.pricing import known_account, priced
+from discreet.ledger.session import Session
+from discreet.ledger.store import Store, StoredAnswer, seal
+
+
+class Ledger:
+    """The budget book of one catalog; safe to share among threads, forks and processes.
+
+    Guarantee: for every budget, the bound on the worst-hit person's bill over all granted charges
+    satisfies the limit in force at each grant, whatever the number of processes and whenever any
+    of them is killed (note 0011). No receipt exists without a charge that survives loss of power.
+    """
+
+    def __init__(self, store: Store, book: Book) -> None:
+        self._store = store
+        self._book = book
+        self._head = HeadFile(store.head_path)
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+
+    @classmethod
+    def open(cls, url: str, policy: Policy, *, base: Path, who: str = "owner") -> Ledger:
+        """Return the ledger at `url`, its whole history checked, with `policy` in force.
+
+        `url` is "sqlite:FILE" (relative to `base`) or "postgresql://...". A limit that differs
+        from the one in force is changed, and the change becomes an entry signed by `who`.
+        """
+        store = open_store(url, base=base)
+        try:
+            ledger = cls(store, load(store))
+            ledger._begin(policy, who)
+        except BaseException:
+            store.close()
+            raise
+        return ledger
+
+    def _begin(self, policy: Policy, who: str) -> None:
+        changes = adopt(self._book, policy)
+        if self._book.position >= 0 and not changes:
+            self._advance()
+            return
+        with self.session() as session:
+            if session.book.position < 0:
+                session.append("genesis", {"ledger": uuid.uuid4().hex})
+            for change in adopt(session.book, policy):
+                session.append("limit", change | {"who": who})
+
+    def charge(
+        self,
+        payer: Payer,
+        quote: Quote,
+        *,
+        request_id: str,
+        body: str,
+        question: str = "",
+        note: str = "",
+        snapshot: str = "",
+    ) -> Receipt:
+        """Return a receipt for `quote`, charged to everyone in its region.
+
+        The same request id with the same body, from the same payer, returns its first receipt
+        again, marked `repeated`, and charges nothing. Raises BudgetExceeded or RequestConflict.
+
+        Guarantee: the check and the entry are one transaction that excludes all other processes;
+        when this returns, the entry is on the disk and so is the head outside the store.
+        """
+        return self._charge(
+            payer,
+            quote,
+            reserved=False,
+            request_id=request_id,
+            body=body,
+            question=question,
+            note=note,
+            snapshot=snapshot,
+        )
+
+    def reserve(
+        self,
+        payer: Payer,
+        quote: Quote,
+        *,
+        request_id: str,
+        body: str = "",
+        question: str = "",
+        note: str = "",
+        snapshot: str = "",
+    ) -> Allowance:
+        """Return an allowance of `quote`, the whole of which is charged now.
+
+        The same request id and body again, after a crash say, returns the same allowance with
+        what is left of it.
+        """
+        receipt = self._charge(
+            payer,
+            quote,
+            reserved=True,
+            request_id=request_id,
+            body=body,
+            question=question,
+            note=note,
+            snapshot=snapshot,
+        )
+        return Allowance(self, receipt, quote.event)
+
+    def _charge(
+        self,
+        payer: Payer,
+        quote: Quote,
+        *,
+        reserved: bool,
+        request_id: str,
+        body: str,
+        **texts: str,
+    ) -> Receipt:
+        checked_name(request_id, name="request id")
+        for name, text in texts.items():
+            checked_text(text, name=name)
+        asked = fingerprint(payer, f"reserve {body}" if reserved else f"charge {body}")
+        with self.session() as session:
+            found = self._repeated(session.book, request_id, asked)
+            if found is not None:
+                return found
+            facts = priced(session.book, payer, quote)
+            data = facts | {
+                "request_id": request_id,
+                "body": asked,
+                "analyst": payer.analyst,
+                "dataset": payer.dataset,
+                "budget": payer.budget,
+                "cost": quote.cost.to_json(),
+                "region": quote.region.to_json(),
+                "event": repr(quote.event),
+                "reserved": reserved,
+                **texts,
+            }
+            item = session.append("charge", data)
+        return receipt_of(item.position, Entry.of(item).data, repeated=False)
+
+    def _repeated(self, book: Book, request_id: str, asked: str) -> Receipt | None:
+        position = book.requests.get(request_id)
+        if position is None:
+            return None
+        found = self._store.find(position)
+        if found is None:
+            raise InternalError(f"entry {position} vanished inside a transaction")
+        data = Entry.of(found).data
+        if data["body"] != asked:
+            raise RequestConflict(
+                f"The request id '{request_id}' was used before, for another question.",
+                hint="Give every new question its own request id.",
+            )
+        return receipt_of(position, data, repeated=True)
+
+    def store_answer(self, receipt: Receipt, payload: bytes) -> bytes:
+        """Return the answer now stored for `receipt`: `payload`, or the one that came first.
+
+        Send what this returns, never `payload` itself: then a request that ran twice at once has
+        one answer.
+        """
+        paid = self._entry(receipt.position).data
+        if paid.get("request_id") != receipt.request_id:
+            raise InternalError("this receipt is not from this ledger")
+        answer = StoredAnswer(
+            request_id=receipt.request_id,
+            position=receipt.position,
+            analyst=receipt.payer.analyst or "",
+            dataset=receipt.payer.dataset,
+            question=paid["question"],
+            payload=payload,
+            digest=seal(receipt.request_id, receipt.position, payload),
+            snapshot=paid["snapshot"],
+        )
+        with self.session() as session:
+            session.writer.add_answer(answer)
+        stored = self.stored_answer(receipt.request_id)
+        if stored is None:
+            raise InternalError("an answer vanished after it was committed")
+        return stored
+
+    def stored_answer(self, request_id: str) -> bytes | None:
+        """Return the answer that this request got, if one was stored."""
+        with self._guarded():
+            found = self._store.answer(request_id)
+        return None if found is None else found.payload
+
+    def answers(
+        self, analyst: str | None, dataset: str, snapshot: str
+    ) -> list[tuple[str, str, bytes]]:
+        """Return (request id, question, answer) of all that this analyst has been told, in order."""
+        with self._guarded():
+            found = self._store.answers(dataset=dataset, analyst=analyst or "", snapshot=snapshot)
+        return [(item.request_id, item.question, item.payload) for item in found]
+
+    def find_answer(
+        self, analyst: str | None, dataset: str, question: str, snapshot: str
+    ) -> tuple[str, bytes] | None:
+        """Return the latest (request id, answer) to this very question, if there is one."""
+        for request_id, asked, payload in reversed(self.answers(analyst, dataset, snapshot)):
+            if asked == question:
+                return request_id, payload
+        return None
+
+    def record_exposure(
+        self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
+    ) -> None:
+        """Write down that something left this dataset without any guarantee."""
+        self._record("exposure", dataset, reason, columns, note)
+
+    def record_look(
+        self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
+    ) -> None:
+        """Write down that the owner looked at rows without paying; nothing may be released."""
+        self._record("look", dataset, reason, columns, note)
+
+    def _record(
+        self, kind: str, dataset: str, reason: str, columns: Sequence[str], note: str
+    ) -> None:
+        checked_name(dataset, name="dataset")
+        data = {"dataset": dataset, "reason": reason, "columns": list(columns), "note": note}
+        with self.session() as session:
+            session.append(kind, data)
+
+    def snapshot(self, table: str, fingerprint: str) -> int:
+        """Return which version of `table` this fingerprint is, counted from 1; new ones are entered.
+
+        The fingerprint depends on the rows and stays in the ledger; the number may be shown.
+        """
+        with self._current() as book:
+            found = book.snapshots.get(table, {}).get(fingerprint)
+        if found is not None:
+            return found
+        with self.session() as session:
+            if fingerprint not in session.book.snapshots.get(table, {}):
+                session.append("snapshot", {"table": table, "fingerprint": fingerprint})
+        return self._book.snapshots[table][fingerprint]
+
+    def exposures(self, dataset: str) -> list[Entry]:
+        """Return every release from `dataset` that had no guarantee, oldest first."""
+        return [
+            entry
+            for entry in self._entries()
+            if entry.kind == "exposure" and entry.data["dataset"] == dataset
+        ]
+
+    def spent(self, budget: str, analyst: str | None = None) -> Spent:
+        """Return what the worst-hit person has paid, and who that is.
+
+        Which people are the worst-hit follows from all analysts' questions: for the owner only.
+        """
+        with self._current() as book:
+            account = known_account(book, budget, analyst)
+            bill = account.peak()
+            balance = account.balance(bill)
+            return Spent(
+                balance.limit_epsilon,
+                balance.limit_delta,
+                balance.epsilon,
+                balance.delta,
+                account.charges,
+                account.where(2 if bill.epsilon is None else 0),
+            )
+
+    @property
+    def budgets(self) -> tuple[str, ...]:
+        """Return the names of all budgets in force, sorted."""
+        with self._current() as book:
+            keys = [key for key, account in book.accounts.items() if account.limit is not None]
+        return tuple(sorted(budget for budget, analyst in keys if analyst is None))
+
+    def history(self, budget: str | None = None, *, last: int | None = None) -> list[Entry]:
+        """Return the `last` entries, oldest first: of one budget, or of the whole ledger."""
+        found = [
+            entry
+            for entry in self._entries()
+            if budget is None or entry.data.get("budget") in (None, budget)
+        ]
+        return found if last is None else found[-last:] if last > 0 else []
+
+    def verify(self) -> int:
+        """Return how many entries there are, after checking each of them, the head and the store."""
+        with self._guarded():
+            self._store.examine()
+            book = load(self._store)
+            for answer in self._store.every_answer():
+                if book.requests.get(answer.request_id) != answer.position:
+                    raise LedgerTampered(f"Answer '{answer.request_id}' was never paid for.")
+            return book.position + 1
+
+    def backup(self, path: Path) -> int:
+        """Return the number of entries copied to the new file `path`, as of one moment.
+
+        The copy is a whole ledger in one SQLite file, whatever store this one lies in.
+        """
+        self.verify()
+        with self.session() as session:  # nobody charges while we read
+            links = list(session.writer.links(start=0))
+            answers = list(self._store.every_answer())
+        write_copy(path, links, answers)
+        return len(links)
+
+    @classmethod
+    def restore(
+        cls,
+        url: str,
+        policy: Policy,
+        path: Path,
+        *,
+        base: Path,
+        reason: str,
+        who: str = "owner",
+    ) -> Ledger:
+        """Return the ledger at `url` after replacing its history by the backup at `path`.
+
+        What was spent since the backup stays spent, see `bring_back`. The ledger at hand need not
+        be in a state to be opened.
+        """
+        bring_back(url, path, base=base, reason=reason, who=who)
+        return cls.open(url, policy, base=base, who=who)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        with self._guarded():
+            self._store.close()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Return one exclusive transaction; what it appends is entered once it is durable."""
+        with self._guarded():
+            with self._store.exclusive() as writer:
+                self._book = catch_up(self._store, writer, self._book)
+                session = Session(writer, self._book)
+                yield session
+            for item in session.added:
+                self._book.apply(item)
+            if session.added:
+                self._advance()
+
+    def _advance(self) -> None:
+        book = self._book
+        self._head.advance(Head(book.genesis, book.position, book.hash, book.totals()))
+
+    @contextmanager
+    def _current(self) -> Iterator[Book]:
+        with self._guarded():
+            self._book = catch_up(self._store, self._store, self._book)
+            yield self._book
+
+    def _entries(self) -> list[Entry]:
+        with self._guarded():
+            return [Entry.of(item) for item in self._store.links(start=0)]
+
+    def _entry(self, position: int) -> Entry:
+        with self._guarded():
+            found = self._store.find(position)
+        if found is None:
+            raise InternalError("this receipt is not from this ledger")
+        return Entry.of(found)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        if self._pid != os.getpid():
+            # Another thread of the parent may have held the lock at the fork.
+            self._lock, self._pid = threading.RLock(), os.getpid()
+        with self._lock:
+            yield

@@ -1,0 +1,135 @@
+"""Opening a ledger: find its store, check its whole history, compare it with the head outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from discreet.errors import CatalogError, InvalidInput, LedgerTampered
+from discreet.ledger.book import Book
+from discreet.ledger.head import HeadFile
+from discreet.ledger.history import ROOT, Link, checked
+from discreet.ledger.policy import Policy
+from discreet.ledger.store import Store
+from discreet.ledger.store_postgres import PostgresStore
+from discreet.ledger.store_sqlite import SqliteStore
+
+_SETUP = frozenset({"genesis", "limit"})
+
+
+class Links(Protocol):
+    """Anything that links can be read from: a store, or the inside of a transaction."""
+
+    def links(self, *, start: int) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, in order."""
+        ...
+
+
+def open_store(url: str, *, base: Path) -> Store:
+    """Return the store that `url` names; a relative file lies under `base`."""
+    scheme, _, rest = url.partition(":")
+    if scheme == "sqlite" and rest.strip("/"):
+        path = sqlite_path(rest, base=base)
+        if not path.exists() and path.with_name(path.name + ".head").exists():
+            raise LedgerTampered(
+                f"The ledger '{path.name}' is missing, but its head file says that it existed.",
+                hint="Put it back, or: discreet ledger restore PATH --reason TEXT.",
+            )
+        return SqliteStore(path)
+    if scheme in ("postgresql", "postgres"):
+        return PostgresStore(url, folder=base)
+    raise InvalidInput(
+        f"The ledger's address '{scheme}:...' is not one that we know.",
+        hint='Write "sqlite:ledger.db" or "postgresql://...".',
+    )
+
+
+def sqlite_path(rest: str, *, base: Path) -> Path:
+    """Return the file that "sqlite:REST" names; both sqlite:/x and sqlite:///x are absolute."""
+    return (base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)).resolve()
+
+
+def load(store: Store) -> Book:
+    """Return the book of the whole history, or refuse it with one sentence.
+
+    Guarantee: every link is as it was written, and the history holds everything up to the head
+    outside the store; so an old copy, a cut or an edited one is refused.
+    """
+    try:
+        return _load(store)
+    except LedgerTampered:
+        # Between the two reads another process may have been restoring, which it does under this
+        # lock: look again, this time with nobody in between.
+        with HeadFile(store.head_path).locked():
+            return _load(store)
+
+
+def _load(store: Store) -> Book:
+    head = HeadFile(store.head_path).read()  # before the links: it never leads them
+    book, charged = Book(), False
+    at_head = None
+    for item in checked(store.links(start=0), position=0, previous=ROOT):
+        book.apply(item)
+        charged = charged or item.kind not in _SETUP
+        if head is not None and item.position == head.position:
+            at_head = item.hash
+    if head is None:
+        # A crash right after the first commit leaves no head; nothing has been charged by then.
+        if charged:
+            raise LedgerTampered(
+                f"The head file '{store.head_path.name}' is missing, so it cannot be told whether "
+                "this ledger is complete.",
+                hint="Put it back from a copy, or: discreet ledger restore PATH --reason TEXT.",
+            )
+    elif at_head != head.hash:
+        older = book.position < head.position
+        raise LedgerTampered(
+            f"The ledger {store.name} is an old copy: it ends at entry {book.position}, but its "
+            f"head is at {head.position}."
+            if older
+            else f"The ledger {store.name} is not the one that its head file belongs to.",
+            hint="Put the right one back, or: discreet ledger restore PATH --reason TEXT.",
+        )
+    return book
+
+
+def catch_up(store: Store, source: Links, book: Book) -> Book:
+    """Return the book with what other processes have appended since the last look."""
+    if book.position < 0:
+        return load(store)
+    links = source.links(start=book.position)
+    known = next(links, None)
+    if known is None or known.hash != book.hash:
+        return load(store)  # restored by another process, or tampered with
+    for item in checked(links, position=book.position + 1, previous=book.hash):
+        book.apply(item)
+    return book
+
+
+def adopt(book: Book, policy: Policy) -> list[dict[str, Any]]:
+    """Return the changes of limits that bring `policy` in force, each as the facts of an entry."""
+    wanted = {(limit.budget, limit.analyst): limit for limit in policy.limits()}
+    changes: list[dict[str, Any]] = []
+    for key in sorted({*wanted, *book.accounts}, key=lambda key: (key[0], key[1] or "")):
+        account = book.accounts.get(key)
+        old = account.limit if account else None
+        new = wanted.get(key)
+        if old == new:
+            continue
+        before = account.last_limit if account and account.charges else None
+        if before and new and before.neighbours != new.neighbours:
+            raise CatalogError(
+                f"The neighbours of '{key[0]}' cannot change from {before.neighbours.value} to "
+                f"{new.neighbours.value}: its charges were priced for the former.",
+                hint="Write them back in discreet.toml.",
+            )
+        changes.append(
+            {
+                "budget": key[0],
+                "analyst": key[1],
+                "old": old.to_json() if old else None,
+                "new": new.to_json() if new else None,
+            }
+        )
+    return changes

@@ -1,0 +1,61 @@
+"""Whether a charge fits, and the bounds that it leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.cost import Cost, Quote
+from discreet.errors import InvalidInput, UnknownName
+from discreet.ledger.book import Account, Book
+from discreet.ledger.entry import Payer
+from discreet.ledger.refusal import refusal
+
+
+def known_account(book: Book, budget: str, analyst: str | None) -> Account:
+    """Return the account that such a payer draws on, or refuse a name that is not in force."""
+    account = book.accounts.get((budget, None))
+    if account is None or account.limit is None:
+        known = sorted(key[0] for key, item in book.accounts.items() if item.limit and not key[1])
+        raise UnknownName(
+            f"There is no budget '{budget}'.", hint=f"Budgets: {', '.join(known) or 'none'}."
+        )
+    if analyst is None:
+        return account
+    share = book.accounts.get((budget, analyst))
+    if share is None or share.limit is None:
+        raise UnknownName(
+            f"Analyst '{analyst}' has no share in the budget '{budget}'.",
+            hint=f"Add it to discreet.toml under [analysts.{analyst}].",
+        )
+    return share
+
+
+def priced(book: Book, payer: Payer, quote: Quote) -> dict[str, Any]:
+    """Return the bounds before and after the charge, or raise because it does not fit."""
+    total = known_account(book, payer.budget, None)
+    paid_by = book.paid_by.get(payer.dataset, payer.budget)
+    if paid_by != payer.budget:
+        raise InvalidInput(
+            f"Dataset '{payer.dataset}' has been paid from the budget '{paid_by}', and what was "
+            "spent there cannot be left behind.",
+            hint=f"Set budget = '{paid_by}' for it in discreet.toml.",
+        )
+    after = _fitting(total, quote)
+    own, own_after, share = total, after, None
+    if payer.analyst is not None:
+        own = known_account(book, payer.budget, payer.analyst)
+        own_after = _fitting(own, quote)
+        share = own_after.to_json()
+    return {
+        "total": after.to_json(),
+        "share": share,
+        "before": own.balance(own.peak()).to_json(),
+        "after": own.balance(own_after).to_json(),
+    }
+
+
+def _fitting(account: Account, quote: Quote) -> Cost:
+    after = account.peak_with(quote.region, quote.cost)
+    if not account.limits.allows(after):
+        raise refusal(account, quote)
+    return after

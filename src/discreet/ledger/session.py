@@ -1,0 +1,40 @@
+"""One exclusive transaction on the ledger, with the book as it stands inside it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from discreet.ledger.book import Book
+from discreet.ledger.entry import now
+from discreet.ledger.history import Link, link
+from discreet.ledger.store import Writer
+
+
+class Session:
+    """What may be read and appended until the transaction commits.
+
+    `book` holds everything committed before, by whatever process; what is appended here enters it
+    only once it is durable.
+    """
+
+    def __init__(self, writer: Writer, book: Book) -> None:
+        self.writer = writer
+        self.book = book
+        self.added: list[Link] = []
+
+    def append(self, kind: str, data: dict[str, Any]) -> Link:
+        """Return the new link; it counts once the session ends without an exception."""
+        last = self.added[-1] if self.added else self.book
+        item = link(last.position + 1, kind, {"time": now()} | data, previous=last.hash)
+        self.writer.append(item)
+        self.added.append(item)
+        return item
+
+
+class Sessions(Protocol):
+    """Whatever can open a session: the ledger."""
+
+    def session(self) -> AbstractContextManager[Session]:
+        """Return one exclusive transaction."""
+        ...

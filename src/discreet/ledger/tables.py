@@ -1,0 +1,157 @@
+"""Charges as a sum of small grids, one for each set of axes that charges restrict together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from discreet.ledger.axes import common
+from discreet.ledger.grid import Grid, Signed, join
+from discreet.ledger.search import Search
+from discreet.ledger.shade import Shade, balance, crowded, settle_loans
+from discreet.ledger.tree import Tree
+
+Scope: TypeAlias = frozenset[str]
+
+SHARE = 64  # one table may take this part of all the room there is
+MOST_TABLES = 256
+SWEEPS = 4  # of lending between tables; more bring little
+SMALL_AXIS = 64  # atoms; trees of smaller axes are always kept exact
+
+
+class Tables:
+    """A sum of grids. Exact until the room is used up, then never too low."""
+
+    def __init__(self, cell_cap: int) -> None:
+        self.cell_cap = cell_cap
+        self.shades: list[Shade] = []
+        self._home: dict[Scope, Shade] = {}
+        self._trees: dict[str, Tree] = {}
+        self._stale: dict[str, int] = {}
+        self._added = 0
+        self._condensed = 64
+        self._balanced: dict[int, int] = {}  # by component: how many charges there were
+
+    @property
+    def grids(self) -> list[Grid]:
+        """Return the summands."""
+        return [shade.grid for shade in self.shades]
+
+    def add(self, boxes: Signed, amounts: Sequence[int], *, roomy: bool) -> None:
+        """Bill `amounts` to `boxes`; `roomy` lets one table take all the room."""
+        scope = frozenset(name for _, box in boxes for name in box)
+        planes = sum(1 for amount in amounts if amount)
+        shade = self._home.get(scope)
+        cap = self.cell_cap if roomy else self.cell_cap // SHARE
+        self._added += 1
+        if shade is None:
+            shade = self._open(scope)
+        elif not self._fits(shade.grid, boxes, planes, cap):
+            if self._full:
+                self._squeeze(shade, boxes, amounts)
+                return
+            shade = self._open(scope)
+        self._put(shade, boxes, amounts)
+
+    @property
+    def _full(self) -> bool:
+        used = sum(shade.grid.entries for shade in self.shades)
+        return used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
+
+    @staticmethod
+    def _fits(grid: Grid, boxes: Signed, planes: int, cap: int) -> bool:
+        return grid.fit(boxes).cells * max(planes, len(grid.planes)) <= cap
+
+    def _open(self, scope: Scope) -> Shade:
+        shade = Shade(Grid(sorted(scope)))
+        self.shades.append(shade)
+        self._home[scope] = shade
+        return shade
+
+    def _put(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
+        fit = shade.grid.fit(boxes)
+        for name, origin in zip(shade.grid.names, fit.origins, strict=True):
+            if origin is not None:
+                self._stale[name] = self._stale.get(name, 0) + 1
+        shade.grid.add(boxes, amounts, fit)
+        shade.forget()
+
+    def _squeeze(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill every cell that is touched, and split none.
+
+        Boxes with a minus sign are left out: a cell that is only partly inside must not be paid
+        back. What remains is larger than the charge, never smaller.
+        """
+        raised = tuple((sign, box) for sign, box in boxes if sign > 0)
+        shade.grid.cover(raised, amounts)
+        shade.forget()
+
+    def search(self, names: Sequence[str], component: int) -> Search:
+        """Return the view on which branch and bound works for `component`."""
+        if self._added >= 2 * self._condensed:
+            self.condense()
+        for name in names:
+            known = self._trees.get(name)
+            stale = self._stale.get(name, 0)
+            if known is None or stale > (known.axis.count // 8 if known.axis.count > SMALL_AXIS else 0):
+                self._trees[name] = self._tree(name, known)
+                self._stale[name] = 0
+        trees = tuple(self._trees[name] for name in names)
+        for shade in self.shades:
+            shade.plant(trees, names)
+        if crowded(self.shades, component):
+            settle_loans(self.shades, component)
+        elif self._added > self._balanced.get(component, 0) * 9 // 8:
+            balance(self.shades, component, sweeps=SWEEPS)
+            self._balanced[component] = self._added
+        return Search(tuple(names), trees, tuple(self.shades))
+
+    def _tree(self, name: str, known: Tree | None) -> Tree:
+        axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
+        axis = common(axes)
+        # Atoms only ever split, so as many as before are the same as before.
+        return known if known is not None and known.axis.count == axis.count else Tree(axis)
+
+    def condense(self) -> None:
+        """Join tables while the joint one stays small: fewer summands bound more tightly."""
+        self._condensed = max(64, self._added)
+        cap = self.cell_cap // SHARE // 2
+        pending = sorted(self.grids, key=lambda grid: (-len(grid.names), -grid.cells))
+        kept: list[Grid] = []
+        home: dict[Scope, Grid] = {}
+        for grid in pending:
+            target = self._partner(grid, kept, cap)
+            if target is None:
+                kept.append(grid)
+                home[frozenset(grid.names)] = grid
+                continue
+            at, joined = target
+            replaced, kept[at] = kept[at], joined
+            home = {s: joined if g is replaced else g for s, g in home.items()}
+            home[frozenset(grid.names)] = joined
+        self._balanced.clear()
+        shades = {id(grid): Shade(grid) for grid in kept}
+        self.shades = [shades[id(grid)] for grid in kept]
+        self._home = {scope: shades[id(grid)] for scope, grid in home.items()}
+
+    @staticmethod
+    def _partner(grid: Grid, kept: Sequence[Grid], cap: int) -> tuple[int, Grid] | None:
+        """Return the table that grows least by taking `grid` in, and the result."""
+        best: tuple[int, Grid] | None = None
+        for at, other in enumerate(kept):
+            names = tuple(dict.fromkeys(itertools.chain(other.names, grid.names)))
+            if not set(grid.names) & set(other.names):
+                continue
+            joined = join([other, grid], names, cap=cap if best is None else best[1].entries)
+            if joined is not None and (best is None or joined.cells < best[1].cells):
+                best = (at, joined)
+        return best
+
+    def absorb(self, other: Tables) -> None:
+        """Take over the tables of `other`, whose axes are not ours."""
+        self.shades += other.shades
+        self._home.update(other._home)
+        self._trees.update(other._trees)
+        self._stale.update(other._stale)
+        self._added += other._added

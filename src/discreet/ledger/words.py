@@ -1,0 +1,105 @@
+"""The state of the budgets, as the object that `--json` prints and as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.core.numbers import plain
+from discreet.core.region import Region
+from discreet.ledger.entry import Entry, Spent
+from discreet.ledger.ledger import Ledger
+
+WIDTH = 40
+"""Characters of the gauge."""
+
+Describe: TypeAlias = Callable[[Region], str]
+"""What puts a region in plain words; the catalog knows how."""
+
+
+def budget_report(
+    ledger: Ledger, datasets: Mapping[str, str], *, describe: Describe
+) -> dict[str, Any]:
+    """Return what `discreet budget --json` prints; `datasets` maps each to the budget that pays."""
+    report: dict[str, Any] = {}
+    for name, budget in datasets.items():
+        spent = ledger.spent(budget)
+        report[name] = {
+            "epsilon": {"limit": float(spent.limit_epsilon), "spent": float(spent.epsilon)},
+            "delta": {"limit": float(spent.limit_delta), "spent": float(spent.delta)},
+            "worst_region": describe(spent.worst),
+            "charges": spent.charges,
+            "budget": budget,
+            "exposures": len(ledger.exposures(name)),
+        }
+    return {"datasets": report}
+
+
+def budget_words(
+    ledger: Ledger, datasets: Mapping[str, str], *, describe: Describe, last: int
+) -> str:
+    """Return the report for people: a gauge, the most exposed group, the history."""
+    parts = []
+    for name, budget in datasets.items():
+        spent = ledger.spent(budget)
+        lines = [_title(name, budget), *_gauge(spent)]
+        if spent.charges:
+            lines.append(f"  most exposed: {describe(spent.worst)}")
+        exposures = ledger.exposures(name)
+        if exposures:
+            lines.append(f"  {len(exposures)} release(s) without any guarantee, see the history")
+        entries = ledger.history(budget, last=last)
+        if entries:
+            lines.append("  history, latest last:")
+        lines.extend(f"    {_line(entry)}" for entry in entries)
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) or "No dataset is declared yet."
+
+
+def _title(name: str, budget_name: str) -> str:
+    return name if name == budget_name else f"{name} (paid from the budget '{budget_name}')"
+
+
+def _gauge(spent: Spent) -> list[str]:
+    share = min(1.0, float(spent.epsilon / spent.limit_epsilon))
+    filled = round(share * WIDTH)
+    left = max(spent.limit_epsilon - spent.epsilon, Fraction(0))
+    bar = "#" * filled + "." * (WIDTH - filled)
+    amounts = f"epsilon {plain(spent.epsilon)} of {plain(spent.limit_epsilon)} spent"
+    lines = [f"  [{bar}] {amounts}, {plain(left)} left, {spent.charges} charge(s)"]
+    if spent.limit_delta:
+        lines.append(f"  delta {plain(spent.delta)} of {plain(spent.limit_delta)} spent")
+    return lines
+
+
+def _line(entry: Entry) -> str:
+    data = entry.data
+    when = entry.time[:19].replace("T", " ")
+    match entry.kind:
+        case "charge":
+            who = data["analyst"] or "owner"
+            asked = data["note"] or data["question"] or data["event"]
+            epsilon = data["cost"]["epsilon"]
+            text = f"{who} paid epsilon {_short(epsilon)} on {data['dataset']}: {asked}"
+        case "limit":
+            whose = f"share of {data['analyst']}" if data["analyst"] else "limit"
+            text = (
+                f"{data['who']} changed the {whose}: {_limit(data['old'])} to {_limit(data['new'])}"
+            )
+        case "exposure" | "look":
+            word = "without guarantee" if entry.kind == "exposure" else "the owner looked"
+            text = f"{word}: {data['reason']}"
+        case "restore":
+            text = f"{data['who']} restored a backup: {data['reason']}"
+        case _:
+            text = entry.kind
+    return f"{when}  {' '.join(text.split())[:120]}"
+
+
+def _short(epsilon: str | None) -> str:
+    return "without bound" if epsilon is None else plain(Fraction(epsilon))
+
+
+def _limit(limit: Mapping[str, str] | None) -> str:
+    return "none" if limit is None else f"epsilon {_short(limit['epsilon'])}"

@@ -1,0 +1,219 @@
+"""Noise on choices: one index out of many, by its utility.
+
+Each function releases the index only; a count shown beside it is a second charge. Candidates must
+be public (or have passed a threshold). `monotone=True` is for utilities that one more unit can only
+raise (or only lower), all of them at once, and neighbours that add or remove a unit: then, and only
+then, the factor 2 is not needed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.numbers import Epsilon, Number
+from discreet.errors import InvalidInput
+from discreet.noise.additive import geometric
+from discreet.noise.coins import flip_decay
+from discreet.noise.decay import decay
+from discreet.noise.lattice import Race, race
+from discreet.noise.limbs import below
+from discreet.noise.odds import Flips
+from discreet.noise.rng import Rng, SystemRng, Words
+from discreet.noise.urn import Urn
+
+_SYSTEM = SystemRng()
+_WIDEST = 1 << 40  # the sum of all weights after taking out their common divisor
+_FARTHEST = np.uint64(1 << 61)
+
+Indices = npt.NDArray[np.int64]
+
+
+def exponential(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    weights: npt.ArrayLike | None = None,
+    rng: Rng = _SYSTEM,
+) -> int:
+    """Return an index with P(o) proportional to weight(o) * exp(epsilon * u(o) / (2 * sensitivity)).
+
+    Guarantee: epsilon-DP, and bounded range (`core.event.Select`), for utilities that move by at
+    most `sensitivity` between neighbours and public weights; the law is exact.
+        [McSherry and Talwar 2007; docs/notes/0004-exact-selection.md]
+
+    >>> exponential([0, 10**6, 3], sensitivity=1, epsilon=1)
+    1
+    """
+    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
+    return int(_exponential(contest, weights, rng)[0])
+
+
+def exponential_rows(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    weights: npt.ArrayLike | None = None,
+    rng: Rng = _SYSTEM,
+) -> Indices:
+    """Return one index for each row of (groups x candidates), each as `exponential` would.
+
+    Guarantee: each row by itself as in `exponential`; rows are independent, so they cost epsilon
+    together only where one unit can move one row, and otherwise add up.
+    """
+    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
+    return _exponential(contest, weights, rng)
+
+
+def permute_and_flip(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    rng: Rng = _SYSTEM,
+) -> int:
+    """Return an index by permute-and-flip; its expected loss is never above `exponential`'s.
+
+    Guarantee: epsilon-DP (`core.event.Pure`); the law is exact. Every candidate's coin is flipped
+    and the winner is uniform among the heads: the first head of a random order.
+        [McKenna and Sheldon 2020; docs/notes/0004-exact-selection.md]
+
+    >>> permute_and_flip([0, 10**6, 3], sensitivity=1, epsilon=1)
+    1
+    """
+    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=1)
+    return int(_permute_and_flip(contest, rng)[0])
+
+
+def permute_and_flip_rows(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    rng: Rng = _SYSTEM,
+) -> Indices:
+    """Return one index for each row of (groups x candidates), each as `permute_and_flip` would."""
+    contest = race(utilities, sensitivity, epsilon, monotone=monotone, dimensions=2)
+    return _permute_and_flip(contest, rng)
+
+
+def report_noisy_max(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    rng: Rng = _SYSTEM,
+) -> int:
+    """Return the index of the greatest utility after geometric noise of 2 * sensitivity / epsilon.
+
+    Utilities must be integers here: put others on a public lattice first.
+
+    Guarantee: epsilon-DP (`core.event.Pure`). Ties are broken by a random order that is
+    independent of the data, under which the winner's own noise decides alone.
+        [Dwork and Roth 2014, section 3.3; docs/notes/0004-exact-selection.md]
+
+    >>> report_noisy_max([0, 10**6, 3], sensitivity=1, epsilon=1)
+    1
+    """
+    contest = race(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=1)
+    return int(_noisy_max(contest, rng)[0])
+
+
+def report_noisy_max_rows(
+    utilities: npt.ArrayLike,
+    sensitivity: Number,
+    epsilon: Number | Epsilon,
+    *,
+    monotone: bool = False,
+    rng: Rng = _SYSTEM,
+) -> Indices:
+    """Return one index for each row of (groups x candidates), each as `report_noisy_max` would."""
+    contest = race(_whole(utilities), sensitivity, epsilon, monotone=monotone, dimensions=2)
+    return _noisy_max(contest, rng)
+
+
+def _permute_and_flip(contest: Race, rng: Rng) -> Indices:
+    chosen = np.empty(contest.rows, dtype=np.int64)
+    for rows in contest.batches():
+        gaps = contest.gaps[rows]
+        heads = flip_decay(gaps.reshape(-1), contest.rate, rng).reshape(gaps.shape)
+        chosen[rows] = _pick(heads, rng)
+    return chosen
+
+
+def _whole(utilities: npt.ArrayLike) -> npt.ArrayLike:
+    # The noise lives on the lattice of the utilities, which for other numbers would depend on them.
+    if np.asarray(utilities).dtype.kind not in "iu":
+        raise InvalidInput(
+            "report_noisy_max needs integer utilities.",
+            hint="Multiply utilities and sensitivity by a public number, or use permute_and_flip.",
+        )
+    return utilities
+
+
+def _noisy_max(contest: Race, rng: Rng) -> Indices:
+    chosen = np.empty(contest.rows, dtype=np.int64)
+    for rows in contest.batches():
+        # Clipping far gaps keeps the arithmetic in a word and the guarantee: a clipped difference
+        # of two utilities moves no further than the difference itself.
+        behind = np.minimum(contest.gaps[rows], _FARTHEST).astype(np.int64)
+        scores = (
+            geometric(
+                Fraction(contest.rate.denominator, contest.rate.numerator), behind.shape, rng=rng
+            )
+            - behind
+        )
+        chosen[rows] = _pick(scores == scores.max(axis=1, keepdims=True), rng)
+    return chosen
+
+
+def _pick(eligible: Flips, rng: Rng) -> Indices:
+    """Return, for each row, a uniform choice among its eligible candidates (at least one)."""
+    order = np.cumsum(eligible, axis=1, dtype=np.int64)
+    rank = below(order[:, -1].astype(np.uint64), rng).astype(np.int64)
+    position: Indices = (order <= rank[:, None]).sum(axis=1, dtype=np.int64)
+    return position
+
+
+def _exponential(contest: Race, weights: npt.ArrayLike | None, rng: Rng) -> Indices:
+    scale, kept = _scale(weights, contest.candidates)
+    gaps = contest.gaps
+    if kept.size < contest.candidates:
+        # The best must be sought among candidates that can be chosen at all.
+        gaps = gaps[:, kept]
+        gaps = gaps - gaps.min(axis=1, keepdims=True)
+    field = Race(gaps, contest.rate)
+    urn = Urn(decay(contest.rate), scale)
+    chosen = np.empty(contest.rows, dtype=np.int64)
+    for rows in field.batches():
+        chosen[rows] = urn.draw(gaps[rows], rng)
+    return kept[chosen]
+
+
+def _scale(weights: npt.ArrayLike | None, candidates: int) -> tuple[Words, Indices]:
+    """Return the positive weights without their common divisor, and where they stand."""
+    if weights is None:
+        return np.ones(candidates, dtype=np.uint64), np.arange(candidates, dtype=np.int64)
+    whole = np.asarray(weights)
+    if whole.dtype.kind not in "iu" or whole.shape != (candidates,) or int(whole.max()) < 1:
+        raise InvalidInput("Weights must be integers, one for each candidate, not all of them 0.")
+    if int(whole.min()) < 0:
+        raise InvalidInput("Weights must not be negative.")
+    kept = np.flatnonzero(whole).astype(np.int64)
+    positive = whole[kept].astype(np.uint64)
+    positive //= np.gcd.reduce(positive)
+    # Each is checked first: their sum could wrap around.
+    if int(positive.max()) > _WIDEST or int(positive.sum()) > _WIDEST:
+        raise InvalidInput(
+            "The weights of the candidates are too uneven.", hint="Use fewer or wider bins."
+        )
+    return positive, kept

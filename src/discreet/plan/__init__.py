@@ -1,0 +1,1 @@
+"""The relational tree, its domains, stability and mechanisms. Reads no rows."""

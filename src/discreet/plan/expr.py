@@ -1,0 +1,253 @@
+"""Scalar expressions: what a row, or a noisy result, is turned into. Closed, typed, total.
+
+The same tree is evaluated in Python over a public domain, rendered as SQL for an engine, and, above
+the aggregates, evaluated on noisy values. Every node is total: it yields NULL where SQL might raise.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+Scalar: TypeAlias = int | Fraction | str | bool | dt.date | None
+"""A value in the plan: numbers are exact."""
+
+
+class Operator(Enum):
+    """Binary operators on numbers."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    FLOOR_DIVIDE = "//"
+    MODULO = "%"
+
+
+class Comparison(Enum):
+    """Comparisons; NULL on either side gives NULL."""
+
+    EQUAL = "="
+    NOT_EQUAL = "<>"
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+
+
+class Part(Enum):
+    """Parts of a date."""
+
+    YEAR = "year"
+    QUARTER = "quarter"
+    MONTH = "month"
+    DAY = "day"
+    WEEKDAY = "dow"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of the relation below, by its position in that relation's output."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant that the analyst wrote."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`left operator right` on numbers; division by zero is NULL."""
+
+    operator: Operator
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    """Minus `operand`."""
+
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left comparison right`."""
+
+    comparison: Comparison
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of `operands`, in three-valued logic."""
+
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of `operands`, in three-valued logic."""
+
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not `operand`; NULL stays NULL."""
+
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """Whether `operand` is NULL (which includes everything outside its declared domain)."""
+
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """Whether `operand` is one of the constants."""
+
+    operand: Expr
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """SQL LIKE on text, `%` and `_` only."""
+
+    operand: Expr
+    pattern: str
+    ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value beside the first true condition, else `otherwise`."""
+
+    branches: tuple[tuple[Expr, Expr], ...]
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The least or greatest of `operands`, NULL if any of them is NULL."""
+
+    greatest: bool
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A total function of one argument by name: abs, floor, ceil, sqrt, exp, ln, lower, upper, ..."""
+
+    function: str
+    operand: Expr
+    options: tuple[Scalar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatePart:
+    """A part of a date, as an integer."""
+
+    part: Part
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """The first operand that is not NULL."""
+
+    operands: tuple[Expr, ...]
+
+
+Expr: TypeAlias = (
+    ColumnRef
+    | Literal
+    | Arithmetic
+    | Negate
+    | Compare
+    | And
+    | Or
+    | Not
+    | IsNull
+    | In
+    | Like
+    | Case
+    | Extreme
+    | Call
+    | DatePart
+    | Coalesce
+)
+
+TRUE = Literal(value=True)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Return the direct operands of `expr`."""
+    match expr:
+        case ColumnRef() | Literal():
+            return ()
+        case Arithmetic(left=left, right=right) | Compare(left=left, right=right):
+            return (left, right)
+        case And(operands=operands) | Or(operands=operands) | Coalesce(operands=operands):
+            return operands
+        case Extreme(operands=operands):
+            return operands
+        case Case(branches=branches, otherwise=otherwise):
+            return (*(part for branch in branches for part in branch), otherwise)
+        case _:
+            return (expr.operand,)
+
+
+def columns_of(expr: Expr) -> frozenset[str]:
+    """Return the names of all columns that `expr` reads."""
+    return frozenset(node.name for node in walk(expr) if isinstance(node, ColumnRef))
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield `expr` and everything below it."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def conjuncts(expr: Expr) -> tuple[Expr, ...]:
+    """Return the parts that must all hold for `expr` to hold."""
+    if isinstance(expr, And):
+        return tuple(part for operand in expr.operands for part in conjuncts(operand))
+    return (expr,)
+
+
+def all_of(parts: tuple[Expr, ...]) -> Expr:
+    """Return one expression that holds when all of `parts` hold."""
+    kept = tuple(part for part in parts if part != TRUE)
+    return TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """Return `expr` with each named column replaced by the expression given for it."""
+    if isinstance(expr, ColumnRef):
+        return values.get(expr.name, expr)
+    changed = {
+        field.name: _substitute_part(getattr(expr, field.name), values) for field in fields(expr)
+    }
+    return replace(expr, **changed)
+
+
+def _substitute_part(part: Any, values: Mapping[str, Expr]) -> Any:
+    if isinstance(part, tuple):
+        return tuple(_substitute_part(each, values) for each in part)
+    return substitute(part, values) if isinstance(part, Expr) else part

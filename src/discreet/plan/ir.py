@@ -1,0 +1,195 @@
+"""The relational tree: rows on the way to an aggregate, and the aggregates themselves.
+
+Every relation says which of its columns names the unit (None: each row is a unit of its own). No
+node lets one unit's rows depend on another unit's rows; that is what "keeps the unit" means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.core.schema import Column, Dataset, Domain, Table
+from discreet.plan.expr import TRUE, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The base column that a field passes on unchanged."""
+
+    dataset: str
+    table: str
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a relation: its declared or derived domain, and where it comes from."""
+
+    name: str
+    domain: Domain
+    origin: Origin | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A table of the catalog under an alias; each column mapped to its domain or to NULL."""
+
+    dataset: Dataset | None
+    table: Table
+    alias: str
+    fields: tuple[Field, ...]
+    unit: str | None
+
+    @property
+    def public(self) -> bool:
+        """Return whether the table holds nobody's data."""
+        return self.table.unit is None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows of `source` for which `condition` is true."""
+
+    source: Relation
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """New columns computed row by row; `unit` is carried along unseen."""
+
+    source: Relation
+    fields: tuple[Field, ...]
+    values: tuple[Expr, ...]
+    unit: str | None
+
+
+class JoinKind(Enum):
+    """Inner, or keeping the left side's rows."""
+
+    INNER = "INNER"
+    LEFT = "LEFT"
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows with equal keys. If both sides are private, the unit is always among the keys."""
+
+    left: Relation
+    right: Relation
+    pairs: tuple[tuple[str, str], ...]
+    kind: JoinKind
+    unit: str | None
+    copies: int | None
+
+
+class Function(Enum):
+    """Aggregates."""
+
+    COUNT = "COUNT"
+    COUNT_DISTINCT = "COUNT DISTINCT"
+    SUM = "SUM"
+    AVG = "AVG"
+    VARIANCE = "VARIANCE"
+    STDDEV = "STDDEV"
+    QUANTILE = "QUANTILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One aggregate; `operand` None means COUNT(*). MIN and MAX are the quantiles 0 and 1."""
+
+    function: Function
+    operand: Expr | None = None
+    quantile: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """One row for each unit: aggregates over that unit's own rows, exact, seen by nobody."""
+
+    source: Relation
+    fields: tuple[Field, ...]
+    aggregates: tuple[tuple[str, Aggregate], ...]
+    keys: tuple[tuple[str, Expr], ...]
+    unit: str
+
+
+Relation: TypeAlias = Scan | Filter | Project | Join | PerUnit
+
+
+def fields_of(relation: Relation) -> tuple[Field, ...]:
+    """Return the columns that may be named above `relation`."""
+    match relation:
+        case Filter(source=source):
+            return fields_of(source)
+        case Join(left=left, right=right):
+            return (*fields_of(left), *fields_of(right))
+        case _:
+            return relation.fields
+
+
+def unit_of(relation: Relation) -> str | None:
+    """Return the name of the column that says whose row it is; None where each row is a unit."""
+    match relation:
+        case Filter(source=source):
+            return unit_of(source)
+        case _:
+            return relation.unit
+
+
+def scans_of(relation: Relation) -> tuple[Scan, ...]:
+    """Return all tables below `relation`."""
+    match relation:
+        case Scan():
+            return (relation,)
+        case Join(left=left, right=right):
+            return (*scans_of(left), *scans_of(right))
+        case _:
+            return scans_of(relation.source)
+
+
+def is_public(relation: Relation) -> bool:
+    """Return whether `relation` holds nobody's data."""
+    return all(scan.public for scan in scans_of(relation))
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One GROUP BY expression under its output name."""
+
+    name: str
+    value: Expr
+    domain: Domain
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One ORDER BY expression over keys and aggregates."""
+
+    value: Expr
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A bound question: rows, keys, aggregates, and what is done with the noisy results.
+
+    Output, having and order expressions name keys and aggregates as columns ("agg0", "key0").
+    """
+
+    source: Relation
+    keys: tuple[Key, ...]
+    aggregates: tuple[tuple[str, Aggregate], ...]
+    outputs: tuple[tuple[str, Expr], ...]
+    having: Expr = TRUE
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    max_rows: int | None = None

@@ -1,0 +1,207 @@
+"""Aggregates to measures: the integers that get noise, and the formulas that turn them back.
+
+A mean is a sum around the midpoint of the declared range and a count; a variance adds a sum of
+squares. Several aggregates over the same expression share their measures, so AVG beside COUNT costs
+no more than its two parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from discreet.core.schema import Domain
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr, Operator
+from discreet.plan.ir import Aggregate, Function
+from discreet.plan.values import infer, numeric
+
+
+class Kind(Enum):
+    """What a measure adds up over the rows of a group."""
+
+    ROWS = "rows"
+    PRESENT = "present"
+    DISTINCT = "distinct"
+    SUM = "sum"
+    CENTRED = "centred"
+    SQUARES = "squares"
+    UNITS = "units"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """An integer for each group. `low` and `high` bound what one row adds, in the measure's units.
+
+    For SUM one unit is `step`; for CENTRED half a step, counted from the midpoint of the range; for
+    SQUARES the square of half a step.
+    """
+
+    kind: Kind
+    operand: Expr | None
+    low: int
+    high: int
+    step: Fraction = Fraction(1)
+    centre: int = 0
+
+    @property
+    def reach(self) -> int:
+        """Return how far one row can move the measure when it is added or removed."""
+        return max(abs(self.low), abs(self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A quantile to be selected by the exponential mechanism from a histogram."""
+
+    operand: Expr
+    quantile: Fraction
+    domain: Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All measures of a statement, their shares of the budget, and each aggregate's formula.
+
+    `units` names the measure that private groups are thresholded on, None if keys are public.
+    """
+
+    measures: tuple[tuple[str, Measure], ...]
+    choices: tuple[tuple[str, Choice], ...]
+    shares: Mapping[str, Fraction]
+    formulas: Mapping[str, Expr]
+    units: str | None = None
+
+
+class _Collector:
+    def __init__(self, fields: Mapping[str, Domain], averaged: set[Expr], unit: str | None) -> None:
+        self.fields = fields
+        self.unit = unit
+        self.averaged = averaged
+        self.measures: dict[Measure, str] = {}
+        self.choices: dict[Choice, str] = {}
+        self.shares: dict[str, Fraction] = {}
+
+    def measure(self, found: Measure, share: Fraction) -> Expr:
+        name = self.measures.setdefault(found, f"m{len(self.measures)}")
+        self.shares[name] = self.shares.get(name, Fraction(0)) + share
+        return e.ColumnRef(name)
+
+    def choice(self, found: Choice) -> Expr:
+        name = self.choices.setdefault(found, f"q{len(self.choices)}")
+        self.shares[name] = self.shares.get(name, Fraction(0)) + 1
+        return e.ColumnRef(name)
+
+    def formula(self, aggregate: Aggregate) -> Expr:
+        operand = aggregate.operand
+        if operand is None:
+            return self.measure(Measure(Kind.ROWS, None, 0, 1), Fraction(1))
+        match aggregate.function:
+            case Function.COUNT:
+                return self._present(operand, Fraction(1))
+            case Function.COUNT_DISTINCT if operand == e.ColumnRef(self.unit or ""):
+                return self.measure(Measure(Kind.UNITS, None, 0, 1), Fraction(1))
+            case Function.COUNT_DISTINCT:
+                return self.measure(Measure(Kind.DISTINCT, operand, 0, 1), Fraction(1))
+            case Function.SUM:
+                return self._sum(operand)
+            case Function.AVG:
+                return self._mean(operand, Fraction(1, 2))
+            case Function.VARIANCE:
+                return self._variance(operand)
+            case Function.STDDEV:
+                return e.Call("sqrt", self._variance(operand))
+            case Function.QUANTILE:
+                share = aggregate.quantile if aggregate.quantile is not None else Fraction(1, 2)
+                return self.choice(Choice(operand, share, infer(operand, self.fields)))
+
+    def _present(self, operand: Expr, share: Fraction) -> Expr:
+        return self.measure(Measure(Kind.PRESENT, operand, 0, 1), share)
+
+    def _steps(self, operand: Expr) -> tuple[int, int, Fraction]:
+        low, high, step = numeric(operand, self.fields)
+        return int(low / step), int(high / step), step
+
+    def _sum(self, operand: Expr) -> Expr:
+        low, high, step = self._steps(operand)
+        if operand in self.averaged:
+            # Sum = centred sum + midpoint * count: nothing new to measure.
+            centred, count = self._centred(operand, Fraction(1, 2))
+            middle = e.Literal(Fraction(low + high, 2) * step)
+            spread = e.Arithmetic(Operator.MULTIPLY, centred, e.Literal(step / 2))
+            shifted = e.Arithmetic(Operator.MULTIPLY, count, middle)
+            return e.Arithmetic(Operator.ADD, spread, shifted)
+        found = self.measure(
+            Measure(Kind.SUM, operand, min(low, 0), max(high, 0), step), Fraction(1)
+        )
+        return found if step == 1 else e.Arithmetic(Operator.MULTIPLY, found, e.Literal(step))
+
+    def _centred(self, operand: Expr, share: Fraction) -> tuple[Expr, Expr]:
+        low, high, step = self._steps(operand)
+        # 2k - (low + high) lies within +-(high - low); with one possible value it is always 0.
+        width = max(high - low, 1)
+        centred = Measure(Kind.CENTRED, operand, -width, width, step, low + high)
+        return self.measure(centred, share), self._present(operand, share)
+
+    def _mean(self, operand: Expr, share: Fraction) -> Expr:
+        low, high, step = self._steps(operand)
+        centred, count = self._centred(operand, share)
+        offset = _ratio(centred, count, step / 2)
+        return e.Arithmetic(Operator.ADD, e.Literal(Fraction(low + high, 2) * step), offset)
+
+    def _variance(self, operand: Expr) -> Expr:
+        low, high, step = self._steps(operand)
+        centred, count = self._centred(operand, Fraction(1, 3))
+        width = max(high - low, 1)
+        squares = self.measure(
+            Measure(Kind.SQUARES, operand, 0, width**2, step, low + high), Fraction(1, 3)
+        )
+        mean_square = _ratio(squares, count, (step / 2) ** 2)
+        offset = _ratio(centred, count, step / 2)
+        difference = e.Arithmetic(
+            Operator.SUBTRACT, mean_square, e.Arithmetic(Operator.MULTIPLY, offset, offset)
+        )
+        return e.Extreme(greatest=True, operands=(difference, e.Literal(0)))
+
+
+def _ratio(top: Expr, bottom: Expr, factor: Fraction) -> Expr:
+    scaled = top if factor == 1 else e.Arithmetic(Operator.MULTIPLY, top, e.Literal(factor))
+    # A noisy count can be zero or negative; no mean is known then.
+    positive = e.Compare(e.Comparison.GREATER, bottom, e.Literal(0))
+    return e.Case(((positive, e.Arithmetic(Operator.DIVIDE, scaled, bottom)),), e.Literal(None))
+
+
+def to_measures(
+    aggregates: tuple[tuple[str, Aggregate], ...],
+    fields: Mapping[str, Domain],
+    *,
+    unit: str | None,
+    private_groups: bool,
+) -> Measured:
+    """Return the measures that all `aggregates` need, each once.
+
+    `unit` is the column that names the person, None where each row is a unit of its own.
+    """
+    averaged = {
+        aggregate.operand
+        for _, aggregate in aggregates
+        if aggregate.operand is not None
+        and aggregate.function in {Function.AVG, Function.VARIANCE, Function.STDDEV}
+    }
+    collector = _Collector(fields, averaged, unit)
+    formulas = {name: collector.formula(aggregate) for name, aggregate in aggregates}
+    units = None
+    if private_groups:
+        counted = Measure(Kind.ROWS if unit is None else Kind.UNITS, None, 0, 1)
+        share = Fraction(0) if counted in collector.measures else Fraction(1)
+        collector.measure(counted, share)
+        units = collector.measures[counted]
+    return Measured(
+        measures=tuple((name, measure) for measure, name in collector.measures.items()),
+        choices=tuple((name, choice) for choice, name in collector.choices.items()),
+        shares=collector.shares,
+        formulas=formulas,
+        units=units,
+    )

@@ -1,0 +1,94 @@
+"""Whom a question can touch: the hull of its conditions over columns that may split the bill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.region import EVERYONE, Positions, Region
+from discreet.core.schema import Domain
+from discreet.plan import expr as e
+from discreet.plan.box import to_box
+from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Relation, Scan, fields_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The region a relation's rows lie in, and the axis behind each column that still shows one."""
+
+    region: Region
+    axes: Mapping[str, str]
+
+
+def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str]) -> Reach:
+    """Return whom `relation` can touch; `snapshots` maps each table to its version.
+
+    Guarantee: a unit outside the region contributes no row. Columns behind a LEFT JOIN's right side
+        never restrict: there, NULL can mean "no partner" for a unit that sits elsewhere on the axis.
+    """
+    match relation:
+        case Scan():
+            return _scan(relation, catalog, snapshots)
+        case Filter(source=source, condition=condition):
+            below = reach_of(source, catalog, snapshots)
+            hull = to_box(condition, domains_of(source)).hull
+            region = below.region
+            for name, positions in hull.items():
+                axis = below.axes.get(name)
+                if axis is not None:
+                    region &= Region.of({axis: positions})
+            return Reach(region, below.axes)
+        case Project(source=source, fields=fields, values=values):
+            below = reach_of(source, catalog, snapshots)
+            passed = {
+                field.name: below.axes[value.name]
+                for field, value in zip(fields, values, strict=True)
+                if isinstance(value, e.ColumnRef) and value.name in below.axes
+            }
+            return Reach(below.region, passed)
+        case Join(left=left, right=right, kind=kind):
+            first = reach_of(left, catalog, snapshots)
+            if kind is JoinKind.LEFT:
+                return first
+            second = reach_of(right, catalog, snapshots)
+            return Reach(first.region & second.region, {**first.axes, **second.axes})
+        case PerUnit(source=source, keys=keys):
+            below = reach_of(source, catalog, snapshots)
+            kept = {
+                name: below.axes[key.name]
+                for name, key in keys
+                if isinstance(key, e.ColumnRef) and key.name in below.axes
+            }
+            return Reach(below.region, kept)
+
+
+def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> Reach:
+    if scan.dataset is None or scan.public:
+        return Reach(EVERYONE, {})
+    snapshot = snapshots.get(scan.table.name, "")
+    axes = {}
+    for field in scan.fields:
+        if field.origin is None:
+            continue
+        axis = catalog.axis(scan.dataset, scan.table, field.origin.column, snapshot)
+        if axis is not None:
+            axes[field.name] = axis
+    return Reach(catalog.home(scan.dataset, scan.table), axes)
+
+
+def domains_of(relation: Relation) -> dict[str, Domain]:
+    """Return the domain of every column of `relation`."""
+    return {field.name: field.domain for field in fields_of(relation)}
+
+
+def box_positions(relation: Relation) -> dict[str, Positions]:
+    """Return, by column, the positions that the topmost conditions leave possible."""
+    match relation:
+        case Filter(source=source, condition=condition):
+            found = box_positions(source)
+            for name, positions in to_box(condition, domains_of(source)).hull.items():
+                found[name] = found[name] & positions if name in found else positions
+            return found
+        case _:
+            return {}

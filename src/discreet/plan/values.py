@@ -1,0 +1,364 @@
+"""Which values an expression can take, from the declared domains alone: exact interval arithmetic.
+
+A number is always a whole multiple of a known step, so the engine computes with integers and nothing
+rounds. An expression over one column with a small domain is simply tabulated.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    FiniteDomain,
+    IdentifierDomain,
+    IntegerDomain,
+    NumberDomain,
+    TextDomain,
+)
+from discreet.errors import QueryRefused
+from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate, part_of
+from discreet.plan.expr import Expr, Operator, Part
+
+TABULATE = 10_000
+"""An expression over one column with at most this many values is evaluated value by value."""
+
+LARGEST = 2**62
+"""Every row value, counted in steps, stays below this, so 64-bit arithmetic cannot overflow."""
+
+Fields: TypeAlias = Mapping[str, Domain]
+
+
+def number_domain(lower: Fraction, upper: Fraction, step: Fraction) -> IntegerDomain | NumberDomain:
+    """Return the lattice domain; whole numbers in steps of one are integers."""
+    if step == 1:
+        return IntegerDomain(int(lower), int(upper))
+    if max(abs(lower), abs(upper)) / step >= LARGEST:
+        raise QueryRefused(
+            "This expression can become too large to be summed exactly.",
+            hint="Narrow the declared bounds, or use a coarser step.",
+            construct="overflow",
+        )
+    return NumberDomain(lower, upper, step)
+
+
+def lattice(domain: Domain) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return (lower, upper, step) of a numeric domain, None for others."""
+    match domain:
+        case IntegerDomain(lower=lower, upper=upper):
+            return Fraction(lower), Fraction(upper), Fraction(1)
+        case NumberDomain(lower=lower, upper=upper, step=step):
+            return lower, upper, step
+        case _:
+            return None
+
+
+def points(domain: FiniteDomain) -> Iterator[Any]:
+    """Yield every value of a finite domain in order; NULL is not among them."""
+    for position in range(domain.size):
+        yield domain.value(position)
+
+
+def is_finite(domain: Domain) -> bool:
+    """Return whether the domain has a declared list or range of values."""
+    return not isinstance(domain, IdentifierDomain | TextDomain)
+
+
+def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
+    """Return the value of `expr` for NULL and then for each value of its one small column.
+
+    None where it reads several columns, none, or one that is too large to list.
+    """
+    names = e.columns_of(expr)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    domain = fields[name]
+    if not is_finite(domain) or domain.size > TABULATE:  # type: ignore[union-attr]  # finite: has size
+        return None
+    inputs: list[Any] = [None, *points(domain)]  # type: ignore[arg-type]  # finite, see above
+    return [evaluate(expr, {name: value}) for value in inputs]
+
+
+def infer(expr: Expr, fields: Fields) -> Domain:
+    """Return the domain of `expr`, or refuse it with a sentence."""
+    if isinstance(expr, e.ColumnRef):
+        return fields[expr.name]
+    table = tabulated(expr, fields)
+    if table is not None:
+        return domain_of_values(table)
+    return infer_by_rule(expr, fields)
+
+
+def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
+    """Return the domain of `expr` from those of its operands, without tabulating `expr` itself."""
+    return _RULES[type(expr)](expr, fields)
+
+
+def domain_of_values(values: list[Any]) -> Domain:
+    """Return the least domain that holds all of these values; NULLs do not count."""
+    present = [value for value in values if value is not None]
+    if not present:
+        return BooleanDomain()
+    first = present[0]
+    if isinstance(first, bool):
+        return BooleanDomain()
+    if isinstance(first, str):
+        return CategoryDomain(tuple(dict.fromkeys(str(value) for value in present)))
+    if isinstance(first, dt.date):
+        return DateDomain(min(present), max(present))
+    if any(isinstance(value, float) for value in present):
+        raise _not_exact()
+    exact = [Fraction(value) for value in present]
+    step = Fraction(0)
+    for value in exact:
+        step = common_step(step, value)
+    return number_domain(min(exact), max(exact), step or Fraction(1))
+
+
+def _not_exact() -> QueryRefused:
+    return QueryRefused(
+        "Square roots, logarithms and other inexact functions cannot be used inside an aggregate.",
+        hint="Apply them to the result, for example SQRT(SUM(x)), where they are free.",
+        construct="inexact function",
+    )
+
+
+def common_step(first: Fraction, second: Fraction) -> Fraction:
+    """Return the greatest step of which both are whole multiples (the gcd of two fractions)."""
+    bottom = first.denominator * second.denominator
+    top = math.gcd(
+        first.numerator * second.denominator,
+        second.numerator * first.denominator,
+    )
+    return Fraction(top, bottom)
+
+
+def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
+    """Return (lower, upper, step) of a numeric expression, or refuse it."""
+    found = lattice(infer(expr, fields))
+    if found is None:
+        raise QueryRefused(
+            "This needs a number, but a column here is not one.",
+            hint="Use COUNT for categories, or compare them with a value.",
+            construct="type",
+        )
+    return found
+
+
+def _literal(node: e.Literal, _fields: Fields) -> Domain:
+    return domain_of_values([node.value])
+
+
+def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
+    days = _date_difference(node, fields)
+    if days is not None:
+        return days
+    low1, high1, step1 = numeric(node.left, fields)
+    if node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}:
+        return _division(node, (low1, high1, step1))
+    low2, high2, step2 = numeric(node.right, fields)
+    match node.operator:
+        case Operator.ADD:
+            return number_domain(low1 + low2, high1 + high2, common_step(step1, step2))
+        case Operator.SUBTRACT:
+            return number_domain(low1 - high2, high1 - low2, common_step(step1, step2))
+        case _:
+            corners = [a * b for a in (low1, high1) for b in (low2, high2)]
+            return number_domain(min(corners), max(corners), step1 * step2)
+
+
+def _date_difference(node: e.Arithmetic, fields: Fields) -> Domain | None:
+    left, right = infer(node.left, fields), infer(node.right, fields)
+    if isinstance(left, DateDomain) and isinstance(right, DateDomain):
+        if node.operator is not Operator.SUBTRACT:
+            raise _unsupported("adding two dates")
+        return IntegerDomain((left.lower - right.upper).days, (left.upper - right.lower).days)
+    if isinstance(left, DateDomain) or isinstance(right, DateDomain):
+        raise _unsupported("moving a date column by a number of days")
+    return None
+
+
+def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -> Domain:
+    low, high, step = bounds
+    divisor = node.right.value if isinstance(node.right, e.Literal) else None
+    if not isinstance(divisor, int | Fraction) or isinstance(divisor, bool) or not divisor:
+        raise QueryRefused(
+            "Inside an aggregate, division is only possible by a constant that is not zero.",
+            hint="Divide the results instead, for example SUM(a) / SUM(b).",
+            construct="division",
+        )
+    by = Fraction(divisor)
+    if node.operator is Operator.DIVIDE:
+        ends = sorted((low / by, high / by))
+        return number_domain(ends[0], ends[1], step / abs(by))
+    if by < 0:
+        raise _unsupported("integer division by a negative number")
+    if node.operator is Operator.FLOOR_DIVIDE:
+        return IntegerDomain(math.floor(low / by), math.floor(high / by))
+    fine = common_step(step, by)
+    return number_domain(Fraction(0), by - fine, fine)
+
+
+def _negate(node: e.Negate, fields: Fields) -> Domain:
+    low, high, step = numeric(node.operand, fields)
+    return number_domain(-high, -low, step)
+
+
+def _boolean(node: Expr, fields: Fields) -> Domain:
+    check(node, fields)
+    return BooleanDomain()
+
+
+def check(expr: Expr, fields: Fields) -> None:
+    """Refuse a condition whose parts cannot be compared exactly."""
+    if isinstance(expr, e.Compare):
+        left, right = infer(expr.left, fields), infer(expr.right, fields)
+        if kind(left) != kind(right) or kind(left) in {"identifier", "text"}:
+            raise QueryRefused(
+                f"A {kind(left)} cannot be compared with a {kind(right)} here.",
+                hint="Compare a column with a constant of its own type.",
+                construct="comparison",
+            )
+        return
+    if isinstance(expr, e.In | e.Like):
+        if tabulated(expr, fields) is None and not isinstance(expr, e.In):
+            raise _unsupported("LIKE on a column without a declared list of values")
+        infer(expr.operand, fields)
+        return
+    for child in e.children(expr):
+        check(child, fields)
+
+
+def kind(domain: Domain) -> str:
+    """Return the everyday word for a domain's type."""
+    return _KINDS[type(domain)]
+
+
+_KINDS: dict[type, str] = {
+    IntegerDomain: "number",
+    NumberDomain: "number",
+    CategoryDomain: "category",
+    BooleanDomain: "boolean",
+    DateDomain: "date",
+    IdentifierDomain: "identifier",
+    TextDomain: "text",
+}
+
+
+def _union(parts: list[Expr], fields: Fields) -> Domain:
+    domains = [
+        infer(part, fields)
+        for part in parts
+        if not (isinstance(part, e.Literal) and part.value is None)
+    ]
+    if not domains:
+        return BooleanDomain()
+    if all(lattice(domain) is not None for domain in domains):
+        bounds = [lattice(domain) or _never() for domain in domains]
+        step = Fraction(0)
+        for low, _, each in bounds:
+            step = common_step(common_step(step, each), low)
+        return number_domain(min(b[0] for b in bounds), max(b[1] for b in bounds), step)
+    if len({kind(domain) for domain in domains}) > 1:
+        raise _unsupported("a CASE whose branches have different types")
+    if all(isinstance(domain, CategoryDomain) for domain in domains):
+        texts = [value for domain in domains for value in domain.values]  # type: ignore[union-attr]  # all categories
+        return CategoryDomain(tuple(dict.fromkeys(texts)))
+    if all(isinstance(domain, DateDomain) for domain in domains):
+        return DateDomain(
+            min(domain.lower for domain in domains if isinstance(domain, DateDomain)),
+            max(domain.upper for domain in domains if isinstance(domain, DateDomain)),
+        )
+    return domains[0]
+
+
+def _never() -> tuple[Fraction, Fraction, Fraction]:
+    raise AssertionError
+
+
+def _case(node: e.Case, fields: Fields) -> Domain:
+    for condition, _ in node.branches:
+        check(condition, fields)
+    return _union([*(value for _, value in node.branches), node.otherwise], fields)
+
+
+def _extreme(node: e.Extreme, fields: Fields) -> Domain:
+    bounds = [numeric(operand, fields) for operand in node.operands]
+    best = max if node.greatest else min
+    step = Fraction(0)
+    for low, _, each in bounds:
+        step = common_step(common_step(step, each), low)
+    return number_domain(best(b[0] for b in bounds), best(b[1] for b in bounds), step)
+
+
+def _coalesce(node: e.Coalesce, fields: Fields) -> Domain:
+    return _union(list(node.operands), fields)
+
+
+def _date_part(node: e.DatePart, fields: Fields) -> Domain:
+    domain = infer(node.operand, fields)
+    if not isinstance(domain, DateDomain):
+        raise _unsupported("a date part of something that is not a date")
+    if node.part is Part.YEAR:
+        return IntegerDomain(domain.lower.year, domain.upper.year)
+    greatest = {Part.QUARTER: 4, Part.MONTH: 12, Part.DAY: 31, Part.WEEKDAY: 6}[node.part]
+    if domain.size <= TABULATE:
+        seen = {part_of(node.part, domain.value(i)) for i in range(domain.size)}
+        return IntegerDomain(min(seen), max(seen))
+    return IntegerDomain(0 if node.part is Part.WEEKDAY else 1, greatest)
+
+
+def _call(node: e.Call, fields: Fields) -> Domain:
+    low, high, step = numeric(node.operand, fields)
+    match node.function:
+        case "abs":
+            inside = low <= 0 <= high
+            return number_domain(
+                Fraction(0) if inside else min(abs(low), abs(high)), max(abs(low), abs(high)), step
+            )
+        case "floor":
+            return IntegerDomain(math.floor(low), math.floor(high))
+        case "ceil":
+            return IntegerDomain(math.ceil(low), math.ceil(high))
+        case "number":
+            return number_domain(low, high, step)
+        case "sqrt" | "exp" | "ln" | "log10" | "power":
+            raise _not_exact()
+        case _:
+            raise _unsupported(f"{node.function.upper()} on a column with so many values")
+
+
+def _unsupported(what: str) -> QueryRefused:
+    return QueryRefused(
+        f"Discreet cannot bound {what}.",
+        hint="Simplify the expression, or declare a column that holds it.",
+        construct=what,
+    )
+
+
+_RULES: dict[type, Callable[[Any, Fields], Domain]] = {
+    e.Literal: _literal,
+    e.Arithmetic: _arithmetic,
+    e.Negate: _negate,
+    e.Compare: _boolean,
+    e.And: _boolean,
+    e.Or: _boolean,
+    e.Not: _boolean,
+    e.IsNull: _boolean,
+    e.In: _boolean,
+    e.Like: _boolean,
+    e.Case: _case,
+    e.Extreme: _extreme,
+    e.Coalesce: _coalesce,
+    e.DatePart: _date_part,
+    e.Call: _call,
+}

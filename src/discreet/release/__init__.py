@@ -1,0 +1,1 @@
+"""The corridor: request, plan, price, charge, read, noise, answer."""

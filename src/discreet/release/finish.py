@@ -1,0 +1,133 @@
+"""Noisy results to an answer: formulas, HAVING, ORDER BY, LIMIT. All of it post-processing."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.plan import expr as e
+from discreet.plan.choose import Law
+from discreet.plan.evaluate import evaluate
+from discreet.plan.ir import Order
+from discreet.plan.plan import Question
+from discreet.release.bars import Bar, bar_of, interval
+from discreet.release.noise_step import Noisy
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The finished rows, their error bars and the noise covariance within each row."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    error95: tuple[tuple[float | None, ...], ...]
+    intervals: tuple[tuple[tuple[float, float] | None, ...], ...]
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
+
+
+def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> Table:
+    """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`."""
+    outputs = question.outputs
+    bars = [bar_of(value, laws) for _, value in outputs]
+    shown, errors, ends = [], [], []
+    for _, row in arranged(noisy, question):
+        values = [evaluate(value, row) for _, value in outputs]
+        found = [interval(bar, value, row, laws) for bar, value in zip(bars, values, strict=True)]
+        shown.append(tuple(map(plain_value, values)))
+        ends.append(tuple(found))
+        errors.append(tuple(_half(v, f) for v, f in zip(values, found, strict=True)))
+    return Table(
+        columns=tuple(name for name, _ in outputs),
+        rows=tuple(shown),
+        error95=tuple(errors),
+        intervals=tuple(ends),
+        covariance=_covariance(bars, laws, len(shown)),
+    )
+
+
+def arranged(noisy: Noisy, question: Question) -> list[tuple[int, dict[str, Any]]]:
+    """Return the groups that HAVING leaves, in the wanted order, each with its place in `noisy`."""
+    rows = [(i, _row(noisy, question, i)) for i in range(len(noisy.groups))]
+    if question.having != e.TRUE:
+        rows = [(i, row) for i, row in rows if evaluate(question.having, row) is True]
+    for order in reversed(question.order):
+        ranks = {i: _rank(evaluate(order.value, row), order) for i, row in rows}
+        rows.sort(key=lambda item, ranks=ranks: ranks[item[0]])  # type: ignore[misc]  # ranks is bound here
+    first, limit = question.statement.offset, question.statement.limit
+    return rows[first : None if limit is None else first + limit]
+
+
+def _row(noisy: Noisy, question: Question, index: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        key.name: value
+        for key, value in zip(question.statement.keys, noisy.groups[index], strict=True)
+    }
+    row |= {name: values[index] for name, values in noisy.measures.items()}
+    row |= {name: values[index] for name, values in noisy.choices.items()}
+    return row
+
+
+class _Reversed:
+    """Sorts any value downwards."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Reversed) -> bool:
+        return bool(other.value < self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reversed) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]  # only ever compared
+
+
+def _rank(value: Any, order: Order) -> tuple[Any, ...]:
+    if value is None:
+        return (0 if order.nulls_first else 2,)
+    return (1, _Reversed(value) if order.descending else value)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value that JSON, Arrow and people understand."""
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def _half(value: Any, ends: tuple[float, float] | None) -> float | None:
+    if ends is None or value is None:
+        return None
+    half = max(ends[1] - float(value), float(value) - ends[0])
+    return half if math.isfinite(half) else None
+
+
+def _covariance(
+    bars: list[Bar], laws: Mapping[str, Law], rows: int
+) -> tuple[tuple[tuple[float, ...], ...], ...] | None:
+    forms = [bar.linear for bar in bars if bar.measures]
+    if not forms or any(form is None for form in forms):
+        return None
+    known = [form for form in forms if form is not None]
+    matrix = tuple(
+        tuple(
+            sum(
+                float(one.terms[name] * two.terms[name]) * float(laws[name].variance)
+                for name in one.terms
+                if name in two.terms
+            )
+            for two in known
+        )
+        for one in known
+    )
+    return (matrix,) * rows

@@ -1,0 +1,160 @@
+"""A paid number and the box it is about: the raw material of reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import Domain
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.plan import expr as e
+from discreet.plan.box import to_box
+from discreet.plan.choose import Law
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Filter, Key, Relation, Scan
+from discreet.plan.keys import PublicGroups
+from discreet.plan.measure import Measure
+from discreet.plan.plan import Question
+from discreet.plan.regions import domains_of
+from discreet.plan.values import is_finite, tabulated
+from discreet.release.noise_step import Noisy
+
+Box = Mapping[str, Positions]
+
+MOST_CELLS = 400
+"""Answers with more groups than this are not reused: the algebra would cost more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A noisy value of one additive measure over the rows of one table that lie in a box."""
+
+    table: str
+    measure: str
+    box: tuple[tuple[str, Positions], ...]
+    value: int
+    law: Law
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain lists and texts."""
+        laplace = isinstance(self.law, LaplaceLaw)
+        size = self.law.scale if isinstance(self.law, LaplaceLaw) else self.law.sigma_squared
+        return {
+            "table": self.table,
+            "measure": self.measure,
+            "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
+            "value": str(self.value),
+            "law": ["laplace" if laplace else "gaussian", str(size)],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Known:
+        """Return what `to_json` wrote."""
+        kind, size = data["law"]
+        law: Law = LaplaceLaw(Fraction(size)) if kind == "laplace" else GaussianLaw(Fraction(size))
+        box = tuple(
+            (name, Positions.of((low, high) for low, high in spans))
+            for name, spans in sorted(data["box"].items())
+        )
+        return cls(data["table"], data["measure"], box, int(data["value"]), law)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The boxes of a question's groups, in order, over one table's columns."""
+
+    table: str
+    boxes: tuple[tuple[tuple[str, Positions], ...], ...]
+
+
+def cells_of(question: Question) -> Cells | None:
+    """Return the exact box of each group; None where a question is not made of boxes.
+
+    Only plain tables of row units with conditions that are boxes to the last row qualify: sums over
+    such boxes add up, which is all that reuse relies on.
+    """
+    if not isinstance(question.groups, PublicGroups) or question.stability.enforced:
+        return None
+    if question.groups.count > MOST_CELLS or question.measured.choices:
+        return None
+    source = question.statement.source
+    scan = _scan(source)
+    if scan is None or scan.unit is not None:
+        return None
+    base = _exact_box(source)
+    if base is None:
+        return None
+    domains = domains_of(scan)
+    boxes = []
+    for group in question.groups:
+        box: dict[str, Positions] | None = dict(base)
+        for key, value in zip(question.statement.keys, group, strict=True):
+            box = None if box is None else _narrowed(box, key, value, domains)
+        if box is None:
+            return None
+        boxes.append(tuple(sorted((name.split(".", 1)[1], where) for name, where in box.items())))
+    assert scan.dataset is not None, "every table belongs to a dataset"
+    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes))
+
+
+def _scan(source: Relation) -> Scan | None:
+    while isinstance(source, Filter):
+        source = source.source
+    return source if isinstance(source, Scan) else None
+
+
+def _exact_box(source: Relation) -> dict[str, Positions] | None:
+    found: dict[str, Positions] = {}
+    while isinstance(source, Filter):
+        box = to_box(source.condition, domains_of(source.source))
+        if box.residual != e.TRUE:
+            return None
+        for name, positions in box.positions.items():
+            found[name] = found[name] & positions if name in found else positions
+        source = source.source
+    return found
+
+
+def _narrowed(
+    box: dict[str, Positions], key: Key, value: Any, domains: Mapping[str, Domain]
+) -> dict[str, Positions] | None:
+    names = e.columns_of(key.value)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    where = _where(key.value, name, value, domains)
+    if where is None:
+        return None
+    return {**box, name: box[name] & where if name in box else where}
+
+
+def _where(expr: Expr, name: str, value: Any, domains: Mapping[str, Domain]) -> Positions | None:
+    table = tabulated(expr, domains)
+    if table is not None:
+        return Positions.points(i + NULL for i, found in enumerate(table) if found == value)
+    domain = domains[name]
+    if not isinstance(expr, e.ColumnRef) or not is_finite(domain) or value is None:
+        return None
+    return None
+
+
+def signature(measure: Measure) -> str:
+    """Return a text that two measures share only if they add up the same thing."""
+    operand = "" if measure.operand is None else repr(measure.operand).split(".", 1)[-1]
+    return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}"
+
+
+def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:
+    """Return the reusable numbers of an answer."""
+    cells = cells_of(question) if laws else None
+    if cells is None:
+        return ()
+    return tuple(
+        Known(cells.table, signature(measure), box, noisy.measures[name][i], laws[name])
+        for name, measure in question.measured.measures
+        if measure.kind.value not in {"distinct", "units"}
+        for i, box in enumerate(cells.boxes)
+    )

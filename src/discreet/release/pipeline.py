@@ -1,0 +1,306 @@
+"""release(): the whole way of a question, in the order that keeps it safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.account.price import price
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.event import NOTHING
+from discreet.engine.base import Engine
+from discreet.ledger.entry import Balance, Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.plan.keys import PublicGroups
+from discreet.plan.plan import Plan, Question, ask, make_plan
+from discreet.release.finish import Table, finish
+from discreet.release.noise_step import Noisy, add_noise
+from discreet.release.reading import run_exact
+from discreet.release.request import Request
+from discreet.release.reuse import implied, known_from
+from discreet.release.snapshots import label, snapshots_of
+from discreet.release.stored import pack, unpack
+from discreet.release.within import expected_errors, least_epsilon
+from discreet.release.words import mechanism_words, question_key
+from discreet.sql.bind import bind
+from discreet.sql.render import Read, render
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A planned request: what would run, what it would cost, and who would pay."""
+
+    request: Request
+    plan: Plan
+    reads: tuple[Read, ...]
+    quote: Quote
+    payer: Payer
+    key: str
+    snapshot: str
+
+    @property
+    def question(self) -> Question:
+        """Return the question behind the plan."""
+        return self.plan.question
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a question would cost and how exact it would be; nothing was spent."""
+
+    columns: tuple[str, ...]
+    sql: tuple[str, ...]
+    mechanisms: tuple[str, ...]
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    expected_error: dict[str, float | None]
+    region: str
+    free: bool
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet query --explain --json` prints."""
+        return {
+            "columns": list(self.columns),
+            "sql": "\n".join(self.sql),
+            "mechanisms": list(self.mechanisms),
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "expected_error": self.expected_error,
+            "region": self.region,
+            "free": self.free,
+            "spends": False,
+            "notes": list(self.notes),
+        }
+
+
+def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
+    """Return the plan and the price of a request. Depends on public facts only; reads no rows."""
+    statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
+    snapshots = snapshots_of(statement.source, engine, ledger)
+    question = ask(statement, catalog, snapshots)
+    budget = catalog.budget_of(question.dataset)
+    epsilon = request.epsilon
+    if epsilon is None:
+        assert request.wanted is not None, "a request has one of the two"
+        epsilon = least_epsilon(question, request.wanted, budget.delta)
+    plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
+    widths = {name: s.width for name, s in plan.mechanisms.selections.items()}
+    reads = render(question, engine, widths)
+    quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
+    if question.region.empty:
+        quote = Quote(NOTHING, FREE, question.region)
+    payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
+    key = question_key(question, reads)
+    return Prepared(request, plan, reads, quote, payer, key, label(snapshots))
+
+
+def release(
+    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> Answer:
+    """Return the private answer to a request, charged before any row is read.
+
+    Guarantee: the price depends on the request and on public facts only; the charge is durable
+        before the engine runs; the answer is durable before it is returned, and the same request id
+        gets the same answer again. A failure after the charge costs budget, never privacy.
+    """
+    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    if not request.fresh:
+        free = _free(ready, ledger)
+        if free is not None:
+            return free
+    receipt = ledger.charge(
+        ready.payer,
+        ready.quote,
+        request_id=request.request_id,
+        body=request.body,
+        question=ready.key,
+        note=request.sql,
+        snapshot=ready.snapshot,
+    )
+    if receipt.repeated:
+        stored = ledger.stored_answer(request.request_id)
+        if stored is not None:
+            return unpack(stored).answer
+    noisy = _noisy(ready, receipt, engine, rng)
+    laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
+    table = finish(noisy, ready.question, laws)
+    answer = _answer(ready, table, receipt, rng)
+    payload = pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
+    return unpack(ledger.store_answer(receipt, payload)).answer
+
+
+def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy:
+    question, mechanisms = ready.question, ready.plan.mechanisms
+    if question.region.empty:
+        groups = tuple(question.groups) if isinstance(question.groups, PublicGroups) else ()
+        zeros = {name: [0] * len(groups) for name in mechanisms.laws}
+        nothing: dict[str, list[Any]] = {n: [None] * len(groups) for n in mechanisms.selections}
+        return Noisy(groups, zeros, nothing)
+    exact = run_exact(question, mechanisms, ready.reads, receipt, engine)
+    return add_noise(exact, mechanisms, question.measured.units, rng)
+
+
+def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
+    """Return what already-paid answers say, where that is at least as exact as a new one."""
+    past = ledger.answers(ready.payer.analyst, ready.payer.dataset, ready.snapshot)
+    for request_id, key, payload in reversed(past):
+        if key != ready.key or request_id == ready.request.request_id:
+            continue
+        found = unpack(payload)
+        if found.epsilon >= ready.plan.epsilon.value:
+            note = "The same question was answered before; this is that answer, free of charge."
+            return _again(found.answer, ready, ledger, note)
+    known = [item for _, _, payload in past for item in unpack(payload).known]
+    table = implied(ready.plan, known)
+    if table is None:
+        return None
+    balance = _balance(ledger, ready.payer)
+    return _free_answer(ready, table, balance)
+
+
+def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer:
+    now = _balance(ledger, ready.payer)
+    provenance = replace(answer.provenance, notes=(*answer.provenance.notes, note))
+    return replace(
+        answer,
+        cost=spent_of(FREE),
+        before=_spent(now),
+        after=_spent(now),
+        limit=_limit(now),
+        free=True,
+        provenance=provenance,
+    )
+
+
+def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
+    note = (
+        "Implied by answers that were paid for before, by weighted least squares; free of charge. "
+        "Choosing such combinations after seeing answers weakens the stated 95%."
+    )
+    return _assembled(
+        ready,
+        table,
+        cost=spent_of(FREE),
+        before=_spent(balance),
+        after=_spent(balance),
+        limit=_limit(balance),
+        free=True,
+        notes=(note,),
+        private=True,
+    )
+
+
+def _answer(ready: Prepared, table: Table, receipt: Receipt, rng: Rng) -> Answer:
+    return _assembled(
+        ready,
+        table,
+        cost=spent_of(receipt.cost),
+        before=_spent(receipt.before),
+        after=_spent(receipt.after),
+        limit=_limit(receipt.after),
+        free=receipt.cost == FREE,
+        notes=_notes(ready),
+        private=getattr(rng, "private", True),
+    )
+
+
+def _assembled(
+    ready: Prepared,
+    table: Table,
+    *,
+    cost: Spent,
+    before: Spent,
+    after: Spent,
+    limit: Spent,
+    free: bool,
+    notes: tuple[str, ...],
+    private: bool,
+) -> Answer:
+    question = ready.question
+    unit = next(t.unit for t in question.dataset.tables if t.unit is not None)
+    provenance = Provenance(
+        dataset=question.dataset.name,
+        snapshot=ready.snapshot,
+        unit=str(unit),
+        mechanisms=() if question.region.empty else mechanism_words(ready.plan),
+        sql=tuple(read.sql for read in ready.reads),
+        notes=notes,
+        private=private,
+    )
+    return Answer(
+        columns=table.columns,
+        rows=table.rows,
+        error95=table.error95,
+        cost=cost,
+        before=before,
+        after=after,
+        limit=limit,
+        free=free,
+        request_id=ready.request.request_id,
+        provenance=provenance,
+        keys=len(question.statement.keys),
+        intervals=table.intervals,
+        covariance=table.covariance,
+    )
+
+
+def _notes(ready: Prepared) -> tuple[str, ...]:
+    notes = []
+    if ready.question.dataset.accepted:
+        notes.append("The domains were read from the data and declared public by --accept.")
+    if ready.question.region.empty:
+        notes.append("No declared value satisfies the condition, so nothing was read or charged.")
+    return tuple(notes)
+
+
+def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
+    """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
+    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    balance = _balance(ledger, ready.payer)
+    free = None if request.fresh else _free(ready, ledger)
+    cost = spent_of(FREE if free is not None else ready.quote.cost)
+    before = _spent(balance)
+    after = Spent(before.epsilon + cost.epsilon, before.delta + cost.delta)
+    return Explanation(
+        columns=tuple(name for name, _ in ready.question.outputs),
+        sql=tuple(read.sql for read in ready.reads),
+        mechanisms=mechanism_words(ready.plan),
+        cost=cost,
+        before=before,
+        after=after,
+        limit=_limit(balance),
+        expected_error=expected_errors(ready.plan),
+        region=catalog.describe_region(ready.question.region),
+        free=free is not None,
+        notes=_notes(ready) if free is None else free.provenance.notes,
+    )
+
+
+def spent_of(cost: Cost) -> Spent:
+    """Return a cost as the two numbers that people read."""
+    if cost.epsilon is None:
+        return Spent(cost.rho or cost.delta, cost.rho_delta)
+    return Spent(cost.epsilon, cost.delta)
+
+
+def _balance(ledger: Ledger, payer: Payer) -> Balance:
+    found = ledger.spent(payer.budget, payer.analyst)
+    return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
+
+
+def _spent(balance: Balance) -> Spent:
+    return Spent(balance.epsilon, balance.delta)
+
+
+def _limit(balance: Balance) -> Spent:
+    return Spent(balance.limit_epsilon, balance.limit_delta)

@@ -1,0 +1,168 @@
+"""Run the generated SQL and put the exact results in order, by group. Needs a receipt."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.base import Engine, open_exact
+from discreet.ledger.entry import Receipt
+from discreet.plan.choose import Mechanisms
+from discreet.plan.keys import PublicGroups
+from discreet.plan.measure import Kind, Measure
+from discreet.plan.plan import Question
+from discreet.sql.render import Raw, Read, raws_of
+
+Group = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Exact:
+    """Exact integers by measure and histograms by choice, one entry for each group, in order."""
+
+    groups: tuple[Group, ...]
+    measures: Mapping[str, list[int]]
+    histograms: Mapping[str, npt.NDArray[np.int64]]
+
+
+def run_exact(
+    question: Question,
+    mechanisms: Mechanisms,
+    reads: tuple[Read, ...],
+    receipt: Receipt,
+    engine: Engine,
+) -> Exact:
+    """Return the exact results; only whoever holds a receipt can ask for them."""
+    assert receipt.request_id, "a charge comes before a look"
+    domains = [key.domain for key in question.statement.keys]
+    sums: dict[Group, dict[Raw, int]] = {}
+    histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
+    seconds = None if question.dataset.seconds is None else float(question.dataset.seconds)
+    for read in reads:
+        columns = [
+            column.to_pylist()
+            for column in open_exact(engine.run(read.sql, seconds=seconds)).columns
+        ]
+        keys = [
+            [canonical(value, domain) for value in column]
+            for column, domain in zip(columns[: len(domains)], domains, strict=True)
+        ]
+        values = columns[len(domains) :]
+        if read.choice is None:
+            _add_sums(sums, keys, values, read.raws)
+        else:
+            bins = mechanisms.selections[read.choice].bins
+            histograms[read.choice] = _add_bins(keys, values, bins)
+    groups = _groups(question, sums, histograms)
+    zero: dict[Raw, int] = {}
+    return Exact(
+        groups=groups,
+        measures={
+            name: [value_of(measure, sums.get(group, zero)) for group in groups]
+            for name, measure in question.measured.measures
+        },
+        histograms={
+            name: _stacked(found, groups, mechanisms.selections[name].bins)
+            for name, found in histograms.items()
+        },
+    )
+
+
+def _groups(
+    question: Question,
+    sums: Mapping[Group, Any],
+    histograms: Mapping[str, Mapping[Group, Any]],
+) -> tuple[Group, ...]:
+    if isinstance(question.groups, PublicGroups):
+        return tuple(question.groups)
+    found = set(sums).union(*histograms.values())
+    # In the order of the keys themselves, never in the engine's.
+    return tuple(sorted(found, key=lambda group: [(value is not None, value) for value in group]))
+
+
+def _rows(keys: list[list[Any]], length: int) -> list[Group]:
+    return list(zip(*keys, strict=True)) if keys else [()] * length
+
+
+def _add_sums(
+    sums: dict[Group, dict[Raw, int]],
+    keys: list[list[Any]],
+    values: list[list[Any]],
+    raws: tuple[Raw, ...],
+) -> None:
+    for i, group in enumerate(_rows(keys, len(values[0]))):
+        into = sums.setdefault(group, {})
+        for raw, column in zip(raws, values, strict=True):
+            # SUM over no row is NULL.
+            into[raw] = into.get(raw, 0) + int(column[i] or 0)
+
+
+def _add_bins(
+    keys: list[list[Any]], values: list[list[Any]], bins: int
+) -> dict[Group, npt.NDArray[np.int64]]:
+    found: dict[Group, npt.NDArray[np.int64]] = {}
+    places, counts = values
+    for group, place, count in zip(_rows(keys, len(places)), places, counts, strict=True):
+        if place is None:
+            continue
+        row = found.setdefault(group, np.zeros(bins, dtype=np.int64))
+        row[int(place)] += int(count)
+    return found
+
+
+def _stacked(
+    found: Mapping[Group, npt.NDArray[np.int64]], groups: tuple[Group, ...], bins: int
+) -> npt.NDArray[np.int64]:
+    empty = np.zeros(bins, dtype=np.int64)
+    return np.stack([found.get(group, empty) for group in groups]) if groups else empty[:0]
+
+
+def value_of(measure: Measure, raws: Mapping[Raw, int]) -> int:
+    """Return a measure's exact value from what the engine added up."""
+    parts = [raws.get(raw, 0) for raw in raws_of(measure)]
+    match measure.kind:
+        case Kind.CENTRED:
+            total, count = parts
+            return 2 * total - measure.centre * count
+        case Kind.SQUARES:
+            squares, total, count = parts
+            centre = measure.centre
+            return 4 * squares - 4 * centre * total + centre * centre * count
+        case _:
+            return parts[0]
+
+
+def canonical(value: Any, domain: Domain) -> Any:
+    """Return a key as a declared value, None for everything else."""
+    if value is None:
+        return None
+    match domain:
+        case IntegerDomain(lower=lower, upper=upper):
+            number = int(value)
+            return number if lower <= number <= upper else None
+        case NumberDomain(lower=lower, upper=upper, step=step):
+            exact = Fraction(int(value)) * step
+            return exact if lower <= exact <= upper else None
+        case CategoryDomain():
+            return value if domain.position(value) is not None else None
+        case BooleanDomain():
+            return bool(value)
+        case DateDomain(lower=first, upper=last):
+            day = value.date() if isinstance(value, dt.datetime) else value
+            return day if first <= day <= last else None
+        case _:
+            return str(value)

@@ -1,0 +1,77 @@
+"""What somebody asks: the words of the outside world, checked once."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.numbers import Epsilon, Number, to_fraction
+from discreet.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The greatest acceptable noise of any cell at 95%: absolute, or a share of the value."""
+
+    error: Fraction
+    relative: bool
+
+    @classmethod
+    def of(cls, written: Number) -> Wanted:
+        """Return the error as written: 50, "50" or "5%"."""
+        text = str(written).strip()
+        relative = text.endswith("%")
+        error = to_fraction(text[:-1] if relative else written, name="the wanted error")
+        if error <= 0:
+            raise InvalidInput("The wanted error must be greater than 0.")
+        return cls(error / 100 if relative else error, relative)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question and who pays for it. Exactly one of `epsilon` and `wanted` is given."""
+
+    sql: str
+    epsilon: Epsilon | None
+    wanted: Wanted | None
+    analyst: str | None
+    request_id: str
+    fresh: bool
+    max_rows: int | None
+
+    @classmethod
+    def of(
+        cls,
+        sql: str,
+        *,
+        epsilon: Number | Epsilon | None = None,
+        within: Number | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        fresh: bool = False,
+        max_rows: int | None = None,
+    ) -> Request:
+        """Return a checked request; the budget never has a silent default."""
+        if (epsilon is None) == (within is None):
+            raise InvalidInput(
+                "Say either how much budget to use or how small the noise must be.",
+                hint="For example epsilon=0.1, or within=50 for at most 50 either way.",
+            )
+        if max_rows is not None and (isinstance(max_rows, bool) or max_rows < 1):
+            raise InvalidInput("max_rows must be a whole number of at least 1.")
+        return cls(
+            sql=sql,
+            epsilon=None if epsilon is None else Epsilon.of(epsilon),
+            wanted=None if within is None else Wanted.of(within),
+            analyst=analyst,
+            request_id=request_id or uuid.uuid4().hex,
+            fresh=fresh,
+            max_rows=max_rows,
+        )
+
+    @property
+    def body(self) -> str:
+        """Return what must be the same when a request id is used again."""
+        asked = f"epsilon {self.epsilon}" if self.wanted is None else f"within {self.wanted}"
+        return f"{self.sql}\n{asked}\nfresh {self.fresh}\nmax_rows {self.max_rows}"

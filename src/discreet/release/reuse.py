@@ -1,0 +1,146 @@
+"""What already-paid answers imply, free of charge: the best linear unbiased estimate.
+
+Boxes are cut into atoms; a paid number is a sum over atoms plus known noise. A wanted sum is implied
+if some combination of paid ones equals it on every atom; among those, the one with the least noise
+variance is taken (generalised least squares). Post-processing, so it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.region import Positions
+from discreet.noise.spread import combined_half_width
+from discreet.plan.evaluate import evaluate
+from discreet.plan.plan import Plan
+from discreet.release.bars import CONFIDENCE, bar_of
+from discreet.release.finish import Table, arranged, plain_value
+from discreet.release.known import Cells, Known, cells_of, known_from, signature
+from discreet.release.noise_step import Noisy
+
+MOST_ATOMS = 4_000
+MOST_KNOWN = 400
+TOLERANCE = 1e-9
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An implied value and its 95% half-width."""
+
+    value: float
+    half_width: float
+
+
+def implied(plan: Plan, known: list[Known]) -> Table | None:
+    """Return the answer to a plan's question if paid answers imply it at least as exactly."""
+    cells = cells_of(plan.question) if known else None
+    if cells is None:
+        return None
+    estimates: dict[str, list[Estimate]] = {}
+    for name, measure in plan.question.measured.measures:
+        usable = [k for k in known if k.table == cells.table and k.measure == signature(measure)]
+        found = _estimates(cells, usable)
+        if found is None:
+            return None
+        fresh = plan.mechanisms.laws[name].half_width(CONFIDENCE)
+        if any(estimate.half_width > fresh for estimate in found):
+            return None
+        estimates[name] = found
+    return _table(plan, estimates)
+
+
+def _estimates(cells: Cells, known: list[Known]) -> list[Estimate] | None:
+    if not known or len(known) > MOST_KNOWN:
+        return None
+    boxes = [dict(item.box) for item in known]
+    wanted = [dict(box) for box in cells.boxes]
+    matrix = _indicators(boxes + wanted)
+    if matrix is None:
+        return None
+    observed, targets = matrix[: len(boxes)], matrix[len(boxes) :]
+    # Scaled by the standard deviations, the shortest solution is the one of least variance.
+    deviations = np.array([math.sqrt(float(item.law.variance)) for item in known])
+    scaled = observed / deviations[:, None]
+    found = []
+    for target in targets:
+        weights, *_ = np.linalg.lstsq(scaled.T, target, rcond=None)
+        if np.abs(scaled.T @ weights - target).max() > TOLERANCE:
+            return None
+        plain = weights / deviations
+        used = [i for i in range(len(known)) if abs(plain[i]) > TOLERANCE]
+        terms = [(Fraction(float(plain[i])).limit_denominator(10**6), known[i].law) for i in used]
+        value = sum(float(plain[i]) * known[i].value for i in used)
+        half = float(combined_half_width(terms, CONFIDENCE)) if terms else 0.0
+        found.append(Estimate(float(value), half))
+    return found
+
+
+def _indicators(boxes: list[dict[str, Positions]]) -> Matrix | None:
+    """Return which atoms each box holds; None where there would be too many atoms."""
+    names = sorted({name for box in boxes for name in box})
+    pieces = {name: _pieces(box[name] for box in boxes if name in box) for name in names}
+    size = math.prod(len(parts) for parts in pieces.values())
+    if size > MOST_ATOMS:
+        return None
+    atoms = list(product(*(pieces[name] for name in names)))
+    matrix = np.zeros((len(boxes), len(atoms)))
+    for i, box in enumerate(boxes):
+        for j, atom in enumerate(atoms):
+            matrix[i, j] = all(
+                place in box[name] for name, place in zip(names, atom, strict=True) if name in box
+            )
+    return matrix[:, matrix.any(axis=0)]
+
+
+def _pieces(sets: Iterable[Positions]) -> list[int]:
+    """Return one position of each piece into which these sets cut an axis, and one outside."""
+    starts: set[int] = {-2}
+    for positions in sets:
+        for low, high in positions.spans:
+            starts |= {low, high + 1}
+    return sorted(starts)
+
+
+def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:
+    question = plan.question
+    bars = [bar_of(value, plan.mechanisms.laws) for _, value in question.outputs]
+    if any(bar.noisy and (bar.linear is None or len(bar.measures) != 1) for bar in bars):
+        return None
+    groups = tuple(question.groups)  # type: ignore[arg-type]  # cells_of: the groups are public
+    measures: dict[str, list[Any]] = {
+        name: [estimate.value for estimate in found] for name, found in estimates.items()
+    }
+    rows = arranged(Noisy(groups, measures, {}), question)
+    shown, errors, ends = [], [], []
+    for index, row in rows:
+        values = [evaluate(value, row) for _, value in question.outputs]
+        halves: list[float | None] = []
+        for bar in bars:
+            if bar.linear is None:
+                halves.append(None)
+                continue
+            ((name, coefficient),) = bar.linear.terms.items()
+            halves.append(abs(float(coefficient)) * estimates[name][index].half_width)
+        shown.append(tuple(map(plain_value, values)))
+        errors.append(tuple(halves))
+        ends.append(
+            tuple(
+                None if half is None else (float(value) - half, float(value) + half)
+                for value, half in zip(values, halves, strict=True)
+            )
+        )
+    columns = tuple(name for name, _ in question.outputs)
+    return Table(columns, tuple(shown), tuple(errors), tuple(ends), None)
+
+
+__all__ = ["Estimate", "implied", "known_from"]

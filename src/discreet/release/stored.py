@@ -1,0 +1,87 @@
+"""An answer as the ledger keeps it, with what it says about boxes of the public domain."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.numbers import Epsilon
+from discreet.release.known import Known
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer, the epsilon it was asked at, and the noisy numbers behind it."""
+
+    answer: Answer
+    epsilon: Fraction
+    known: tuple[Known, ...]
+
+
+def pack(answer: Answer, known: tuple[Known, ...], epsilon: Epsilon) -> bytes:
+    """Return the stored form: JSON, nothing that runs."""
+    data = {
+        "answer": answer.to_json(),
+        "exact": {
+            name: [str(spent.epsilon), str(spent.delta)]
+            for name, spent in (
+                ("cost", answer.cost),
+                ("before", answer.before),
+                ("after", answer.after),
+                ("limit", answer.limit),
+            )
+        },
+        "keys": answer.keys,
+        "covariance": answer.covariance,
+        "epsilon": str(epsilon.value),
+        "known": [item.to_json() for item in known],
+    }
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def unpack(payload: bytes) -> Stored:
+    """Return what `pack` wrote."""
+    data = json.loads(payload)
+    found = data["answer"]
+    exact = {name: Spent(Fraction(e), Fraction(d)) for name, (e, d) in data["exact"].items()}
+    answer = Answer(
+        columns=tuple(found["columns"]),
+        rows=_tuples(found["rows"]),
+        error95=_tuples(found["error95"]),
+        cost=exact["cost"],
+        before=exact["before"],
+        after=exact["after"],
+        limit=exact["limit"],
+        free=found["free"],
+        request_id=found["request_id"],
+        provenance=_provenance(found["provenance"]),
+        keys=data["keys"],
+        intervals=tuple(
+            tuple(None if ends is None else (ends[0], ends[1]) for ends in row)
+            for row in found["intervals"]
+        ),
+        covariance=None
+        if data["covariance"] is None
+        else tuple(_tuples(matrix) for matrix in data["covariance"]),
+    )
+    known = tuple(Known.from_json(item) for item in data["known"])
+    return Stored(answer, Fraction(data["epsilon"]), known)
+
+
+def _tuples(rows: list[list[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
+def _provenance(data: dict[str, Any]) -> Provenance:
+    return Provenance(
+        dataset=data["dataset"],
+        snapshot=data["snapshot"],
+        unit=data["unit"],
+        mechanisms=tuple(data["mechanisms"]),
+        sql=tuple(data["sql"]),
+        notes=tuple(data["notes"]),
+        private=data["private"],
+    )

@@ -1,0 +1,48 @@
+"""Mechanisms and question keys in words."""
+
+from __future__ import annotations
+
+import hashlib
+
+from discreet.core.numbers import plain
+from discreet.noise.laws import LaplaceLaw
+from discreet.plan.plan import Plan, Question
+from discreet.sql.render import Read
+
+
+def mechanism_words(plan: Plan) -> tuple[str, ...]:
+    """Return one sentence for each mechanism of the plan."""
+    question, chosen = plan.question, plan.mechanisms
+    lines = []
+    for name, measure in question.measured.measures:
+        law = chosen.laws[name]
+        moved = question.stability.l1(measure)
+        if isinstance(law, LaplaceLaw):
+            noise = f"discrete Laplace noise of scale {plain(law.scale, significant=6)}"
+        else:
+            sigma = float(law.sigma_squared) ** 0.5
+            noise = f"discrete Gaussian noise of standard deviation {sigma:.6g}"
+        share = plain(chosen.epsilons[name], significant=6)
+        unit = "" if measure.step == 1 else f" steps of {plain(measure.step)}"
+        lines.append(
+            f"{measure.kind.value}: {noise}, one unit moves it by {moved:,}{unit} ({share})"
+        )
+    lines += [
+        f"quantile {plain(selection.choice.quantile)}: exponential mechanism over "
+        f"{selection.bins:,} public values ({plain(selection.epsilon, significant=6)})"
+        for selection in chosen.selections.values()
+    ]
+    if chosen.threshold is not None:
+        lines.append(f"groups appear from {chosen.threshold:,} noisy units on")
+    if question.stability.enforced:
+        lines.append(f"at most {question.stability.max_rows:,} rows of each unit count")
+    return tuple(lines)
+
+
+def question_key(question: Question, reads: tuple[Read, ...]) -> str:
+    """Return a short name that two spellings of the same question share."""
+    said = [read.sql for read in reads]
+    said += [repr(part) for part in (question.outputs, question.having, question.order)]
+    said += [repr(question.statement.limit), repr(question.statement.offset)]
+    names = [key.name for key in question.statement.keys]
+    return hashlib.sha256("\n".join([*said, *names]).encode()).hexdigest()[:32]

@@ -1,0 +1,1 @@
+"""SQL text to plan, and plan to SQL."""

@@ -1,0 +1,125 @@
+"""Aggregate calls in SQL to the plan's aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Aggregate, Function
+from discreet.sql.refuse import refusal
+
+Operand = Callable[[exp.Expr], Expr]
+
+
+def to_aggregate(node: exp.Expr, operand: Operand) -> Aggregate | None:
+    """Return the aggregate that `node` calls, None if it is not an aggregate call."""
+    if isinstance(node, exp.Filter):
+        return _filtered(node, operand)
+    if isinstance(node, exp.WithinGroup):
+        return _within_group(node, operand)
+    if isinstance(node, exp.Quantile | exp.ApproxQuantile):
+        return _quantile(operand(node.this), node.args["quantile"])
+    if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and node.expression is not None:
+        return _quantile(operand(node.this), node.expression)
+    rule = _SIMPLE.get(type(node))
+    if rule is not None:
+        if isinstance(node.this, exp.Distinct):
+            return _distinct(node, operand)
+        return rule(node, operand)
+    if isinstance(node, exp.AggFunc):
+        raise refusal("function", what=type(node).__name__.upper())
+    return None
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Return whether an aggregate is called somewhere in `node`, subqueries not counted."""
+    return any(
+        isinstance(part, exp.AggFunc | exp.WithinGroup)
+        for part in node.walk(prune=lambda part: isinstance(part, exp.Subquery))
+    )
+
+
+def _count(node: exp.Count, operand: Operand) -> Aggregate:
+    if node.args.get("expressions"):
+        raise refusal("clause", what="COUNT of several columns")
+    if isinstance(node.this, exp.Star):
+        return Aggregate(Function.COUNT)
+    value = operand(node.this)
+    if isinstance(value, e.Literal):
+        # COUNT(1) counts rows; COUNT(NULL) counts nothing, which no one asks for.
+        return Aggregate(Function.COUNT)
+    return Aggregate(Function.COUNT, value)
+
+
+def _distinct(node: exp.Expr, operand: Operand) -> Aggregate:
+    columns = node.this.expressions
+    if not isinstance(node, exp.Count) or len(columns) != 1:
+        raise refusal("clause", what="DISTINCT in anything but COUNT of one column")
+    return Aggregate(Function.COUNT_DISTINCT, operand(columns[0]))
+
+
+def _plain(function: Function) -> Callable[[Any, Operand], Aggregate]:
+    return lambda node, operand: Aggregate(function, operand(node.this))
+
+
+def _extreme(quantile: int) -> Callable[[Any, Operand], Aggregate]:
+    return lambda node, operand: Aggregate(
+        Function.QUANTILE, operand(node.this), Fraction(quantile)
+    )
+
+
+def _median(node: exp.Median, operand: Operand) -> Aggregate:
+    return Aggregate(Function.QUANTILE, operand(node.this), Fraction(1, 2))
+
+
+def _quantile(value: Expr, share: exp.Expr) -> Aggregate:
+    try:
+        quantile = Fraction(str(share.this)) if isinstance(share, exp.Literal) else Fraction(-1)
+    except ValueError:
+        quantile = Fraction(-1)
+    if not 0 <= quantile <= 1:
+        raise refusal("clause", what="A quantile that is not a constant between 0 and 1")
+    return Aggregate(Function.QUANTILE, value, quantile)
+
+
+def _within_group(node: exp.WithinGroup, operand: Operand) -> Aggregate:
+    order = node.expression
+    if (
+        not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
+        or len(order.expressions) != 1
+    ):
+        raise refusal("function", what=str(node.this.sql())[:40].upper())
+    ordered = order.expressions[0]
+    found = _quantile(operand(ordered.this), node.this.this)
+    if ordered.args.get("desc") and found.quantile is not None:
+        return Aggregate(found.function, found.operand, 1 - found.quantile)
+    return found
+
+
+def _filtered(node: exp.Filter, operand: Operand) -> Aggregate:
+    inner = to_aggregate(node.this, operand)
+    if inner is None:
+        raise refusal("clause", what="FILTER")
+    condition = operand(node.expression.this)
+    value = e.Literal(1) if inner.operand is None else inner.operand
+    return Aggregate(inner.function, e.Case(((condition, value),), e.Literal(None)), inner.quantile)
+
+
+_SIMPLE: dict[type[exp.Expr], Callable[[Any, Operand], Aggregate]] = {
+    exp.Count: _count,
+    exp.Sum: _plain(Function.SUM),
+    exp.Avg: _plain(Function.AVG),
+    exp.Variance: _plain(Function.VARIANCE),
+    exp.VariancePop: _plain(Function.VARIANCE),
+    exp.Stddev: _plain(Function.STDDEV),
+    exp.StddevPop: _plain(Function.STDDEV),
+    exp.StddevSamp: _plain(Function.STDDEV),
+    exp.Min: _extreme(0),
+    exp.Max: _extreme(1),
+    exp.Median: _median,
+}

@@ -1,0 +1,198 @@
+"""A checked SELECT to a bound statement: what is grouped, aggregated, and done with the results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.schema import IdentifierDomain, TextDomain
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
+from discreet.plan.values import infer, numeric
+from discreet.sql.aggregates import is_aggregate, to_aggregate
+from discreet.sql.names import Names
+from discreet.sql.parse import parse
+from discreet.sql.refuse import refusal
+from discreet.sql.relations import Context, bind_rows, row_expr
+from discreet.sql.scalars import Scope, to_expr
+
+
+def bind(sql: str, catalog: Catalog) -> Statement:
+    """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
+    select = parse(sql)
+    source, names = bind_rows(select, Context(catalog, {}))
+    return _Outer(select, source, names).statement()
+
+
+class _Outer:
+    """Binds the outermost SELECT: its outputs see keys and aggregates only."""
+
+    def __init__(self, select: exp.Select, source: Relation, names: Names) -> None:
+        self.select = select
+        self.source = source
+        self.names = names
+        self.domains = {name: field.domain for name, field in names.fields().items()}
+        self.aliases = {
+            output.alias.lower(): output.this
+            for output in select.expressions
+            if isinstance(output, exp.Alias)
+        }
+        self.keys: list[Key] = []
+        self.aggregates: list[tuple[str, Aggregate]] = []
+
+    def statement(self) -> Statement:
+        group = self.select.args.get("group")
+        for node in group.expressions if group is not None else ():
+            self._add_key(self._group_expression(node))
+        outputs = tuple(
+            self._named_output(i, node) for i, node in enumerate(self.select.expressions)
+        )
+        having = self.select.args.get("having")
+        order = self.select.args.get("order")
+        found = Statement(
+            source=self.source,
+            keys=tuple(self.keys),
+            aggregates=(),
+            outputs=outputs,
+            having=self._output(having.this) if having is not None else e.TRUE,
+            order=tuple(self._order(node, outputs) for node in order.expressions) if order else (),
+            limit=self._whole("limit"),
+            offset=self._whole("offset") or 0,
+        )
+        if not self.aggregates and not self.keys:
+            raise refusal("no aggregate")
+        if not self.aggregates:
+            # Keys alone: which groups exist is itself a count.
+            self._aggregate_ref(Aggregate(Function.COUNT))
+        return replace(found, aggregates=tuple(self.aggregates))
+
+    def _group_expression(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.this) - 1
+            if not 0 <= place < len(self.select.expressions):
+                raise refusal("clause", what=f"GROUP BY {node.this}")
+            chosen = self.select.expressions[place]
+            inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
+            return inner
+        if isinstance(node, exp.Column) and not node.table and node.name.lower() in self.aliases:
+            aliased = self.aliases[node.name.lower()]
+            known = any(node.name.lower() in entry.columns for entry in self.names.entries)
+            return node if known else aliased
+        return node
+
+    def _add_key(self, node: exp.Expr) -> None:
+        if is_aggregate(node):
+            raise refusal("clause", what="GROUP BY an aggregate")
+        value = row_expr(node, self.names)
+        if isinstance(value, e.Literal):
+            return
+        domain = infer(value, self.domains)
+        if isinstance(domain, IdentifierDomain):
+            raise refusal("identifier", what=node.sql())
+        field = self.names.fields().get(value.name) if isinstance(value, e.ColumnRef) else None
+        missing = field.missing if field else self._may_be_missing(value)
+        self.keys.append(Key(f"key{len(self.keys)}", value, domain, missing))
+
+    def _may_be_missing(self, value: Expr) -> bool:
+        fields = self.names.fields()
+        return any(fields[name].missing for name in e.columns_of(value))
+
+    def _named_output(self, index: int, node: exp.Expr) -> tuple[str, Expr]:
+        if isinstance(node, exp.Star):
+            raise refusal("star")
+        inner = node.this if isinstance(node, exp.Alias) else node
+        name = node.alias_or_name or inner.sql(dialect="duckdb").lower() or f"column{index + 1}"
+        return name, self._output(inner)
+
+    def _output(self, node: exp.Expr) -> Expr:
+        """Return an expression over keys and aggregates."""
+        if not is_aggregate(node):
+            key = self._as_key(node)
+            if key is not None:
+                return key
+        return self._convert(node)
+
+    def _convert(self, node: exp.Expr) -> Expr:
+        return to_expr(node, Scope(self._bare_column, self._key_or_aggregate))
+
+    def _key_or_aggregate(self, node: exp.Expr) -> Expr | None:
+        found = to_aggregate(node, lambda part: row_expr(part, self.names))
+        if found is not None:
+            return self._aggregate_ref(found)
+        if isinstance(node, exp.Column) or is_aggregate(node):
+            return None
+        return self._as_key(node)
+
+    def _as_key(self, node: exp.Expr) -> Expr | None:
+        if not any(isinstance(part, exp.Column) for part in node.walk()):
+            return None
+        try:
+            value = row_expr(node, self.names)
+        except Exception:  # noqa: BLE001  # the whole may not bind although its parts are keys
+            return None
+        for key in self.keys:
+            if key.value == value:
+                return e.ColumnRef(key.name)
+        return None
+
+    def _bare_column(self, column: exp.Column) -> Expr:
+        try:
+            value: Expr | None = self.names.find(column)
+        except Exception:
+            if column.table or column.name.lower() not in self.aliases:
+                raise
+            value = None
+        for key in self.keys:
+            if key.value == value:
+                return e.ColumnRef(key.name)
+        aliased = self.aliases.get(column.name.lower())
+        if not column.table and aliased is not None and not isinstance(aliased, exp.Column):
+            return self._output(aliased)
+        raise refusal("raw rows", what=column.name)
+
+    def _aggregate_ref(self, found: Aggregate) -> e.ColumnRef:
+        self._check(found)
+        for name, known in self.aggregates:
+            if known == found:
+                return e.ColumnRef(name)
+        name = f"agg{len(self.aggregates)}"
+        self.aggregates.append((name, found))
+        return e.ColumnRef(name)
+
+    def _check(self, aggregate: Aggregate) -> None:
+        if aggregate.operand is None:
+            return
+        if aggregate.function in {Function.COUNT, Function.COUNT_DISTINCT}:
+            domain = infer(aggregate.operand, self.domains)
+            if isinstance(domain, TextDomain):
+                raise refusal("identifier", what="free text")
+            return
+        if aggregate.function is Function.QUANTILE:
+            domain = infer(aggregate.operand, self.domains)
+            if not hasattr(domain, "lower"):
+                numeric(aggregate.operand, self.domains)
+            return
+        numeric(aggregate.operand, self.domains)
+
+    def _order(self, node: exp.Expr, outputs: tuple[tuple[str, Expr], ...]) -> Order:
+        inner = node.this if isinstance(node, exp.Ordered) else node
+        if isinstance(inner, exp.Literal) and not inner.is_string:
+            place = int(inner.this) - 1
+            if not 0 <= place < len(outputs):
+                raise refusal("order", what=f"column {inner.this}")
+            value = outputs[place][1]
+        else:
+            value = self._output(inner)
+        return Order(value, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+    def _whole(self, clause: str) -> int | None:
+        node = self.select.args.get(clause)
+        if node is None:
+            return None
+        value = node.expression
+        if not isinstance(value, exp.Literal) or value.is_string or not str(value.this).isdigit():
+            raise refusal("clause", what=f"{clause.upper()} with anything but a whole number")
+        return int(value.this)

@@ -1,0 +1,284 @@
+"""Relations to FROM and WHERE: each relation becomes a block of SQL whose columns are known cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from discreet.catalog.catalog import engine_name
+from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
+from discreet.engine.base import Engine
+from discreet.engine.functions import function
+from discreet.engine.names import quoted
+from discreet.plan import expr as e
+from discreet.plan.box import to_box
+from discreet.plan.ir import (
+    Aggregate,
+    Filter,
+    Function,
+    Join,
+    JoinKind,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    fields_of,
+)
+from discreet.plan.regions import domains_of
+from discreet.plan.values import lattice
+from discreet.sql.cells import Cell, in_positions, source_cell
+from discreet.sql.expressions import Writer
+from discreet.sql.literals import constant
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`FROM source WHERE where`, with a cell for each column and the unit's own column."""
+
+    source: str
+    cells: Mapping[str, Cell]
+    where: tuple[str, ...] = ()
+    unit: str | None = None
+
+    def body(self) -> str:
+        """Return FROM and WHERE."""
+        clause = f" WHERE {' AND '.join(self.where)}" if self.where else ""
+        return f"FROM {self.source}{clause}"
+
+
+class BlockWriter:
+    """Writes blocks for one engine. `used` names the columns that anything above still reads."""
+
+    def __init__(self, engine: Engine, used: frozenset[str]) -> None:
+        self.engine = engine
+        self.dialect = engine.capabilities.dialect
+        self.used = used
+        self.aliases = 0
+
+    def alias(self) -> str:
+        """Return a fresh table alias."""
+        self.aliases += 1
+        return f"t{self.aliases - 1}"
+
+    def writer(self, block: Block) -> Writer:
+        """Return the expression writer over a block's cells."""
+        return Writer(block.cells, self.dialect)
+
+    def block(self, relation: Relation) -> Block:
+        """Return the block of `relation`."""
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Filter():
+                return self._filter(relation)
+            case Project():
+                return self._project(relation)
+            case Join():
+                return self._join(relation)
+            case PerUnit():
+                return self._per_unit(relation)
+
+    def _scan(self, scan: Scan) -> Block:
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        name = engine_name(scan.dataset, scan.table)
+        types = {column.lower(): kind for column, kind in self.engine.columns(name)}
+        alias = self.alias()
+        cells = {}
+        for field in scan.fields:
+            assert field.origin is not None, "a table's columns come from the table"
+            column = field.origin.column
+            bare = f"{alias}.{quoted(column.name)}"
+            cells[field.name] = source_cell(
+                column, bare, types.get(column.name.lower(), ""), self.dialect
+            )
+        unit = None if scan.unit is None else cells[scan.unit].raw
+        source = f"{self.engine.relation(name)} AS {alias}"
+        block = Block(source, cells, unit=unit)
+        if unit is None:
+            return block
+        block = replace(block, where=(f"{unit} IS NOT NULL",))
+        return self._constants(scan, block)
+
+    def _constants(self, scan: Scan, block: Block) -> Block:
+        """Return the block with one value for each unit in columns declared constant.
+
+        The bill of a person may be split by such a column, so that the person has one value is
+        enforced here, from the person's own rows alone, and not believed.
+        """
+        fixed = [
+            field.name
+            for field in scan.fields
+            if field.origin is not None
+            and field.origin.column.constant
+            and field.name in self.used
+            and field.name != scan.unit
+        ]
+        if not fixed:
+            return block
+        found = self.wrapped(block, [name for name in block.cells if name in self.used])
+        alias, inner = self.alias(), found
+        window = f"OVER (PARTITION BY {inner.unit})"
+        columns = [f"{inner.unit} AS u"]
+        cells = {}
+        for i, (name, cell) in enumerate(inner.cells.items()):
+            value = self._least(cell, window) if name in fixed else cell.value
+            columns.append(f"{value} AS c{i}")
+            cells[name] = Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
+        source = f"(SELECT {', '.join(columns)} {inner.body()}) AS {alias}"
+        return Block(source, cells, unit=f"{alias}.u")
+
+    def _least(self, cell: Cell, window: str) -> str:
+        if self.dialect == "postgres" and cell.value.endswith("BOOLEAN"):
+            return f"BOOL_AND({cell.value}) {window}"
+        return f"MIN({cell.value}) {window}"
+
+    def _filter(self, relation: Filter) -> Block:
+        below = self.block(relation.source)
+        box = to_box(relation.condition, domains_of(relation.source))
+        parts = [
+            condition
+            for name, positions in sorted(box.positions.items())
+            if (condition := in_positions(below.cells[name], positions, self.dialect)) is not None
+        ]
+        if box.residual != e.TRUE:
+            parts.append(self.writer(below).condition(box.residual))
+        return replace(below, where=(*below.where, *parts))
+
+    def _project(self, relation: Project) -> Block:
+        below = self.block(relation.source)
+        writer = self.writer(below)
+        cells = {}
+        for field, value in zip(relation.fields, relation.values, strict=True):
+            if field.name not in self.used and field.name != relation.unit:
+                continue
+            if isinstance(value, e.ColumnRef):
+                cells[field.name] = below.cells[value.name]
+            else:
+                cells[field.name] = Cell(f"({writer.write(value)})", field.domain)
+        return replace(below, cells=cells)
+
+    def wrapped(self, block: Block, names: list[str], *, extra: str = "") -> Block:
+        """Return a block over a subquery that computes the named cells once."""
+        alias = self.alias()
+        columns, cells = [], {}
+        for i, name in enumerate(names):
+            cell = block.cells[name]
+            columns.append(f"{cell.value} AS c{i}")
+            cells[name] = Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
+        if block.unit is not None:
+            columns.append(f"{block.unit} AS u")
+        if extra:
+            columns.append(extra)
+        inner = f"SELECT {', '.join(columns) or '1 AS c0'} {block.body()}"
+        unit = None if block.unit is None else f"{alias}.u"
+        return Block(f"({inner}) AS {alias}", cells, unit=unit)
+
+    def _join(self, relation: Join) -> Block:
+        left, right = self.block(relation.left), self.block(relation.right)
+        kept = [field.name for field in fields_of(relation.right)]
+        keys = [name for _, name in relation.pairs]
+        if relation.copies is not None:
+            right = self._at_most(right, keys, kept, relation.copies)
+        elif relation.kind is JoinKind.LEFT or right.where:
+            right = self.wrapped(right, [n for n in kept if n in self.used or n in keys])
+        cells = {**left.cells, **right.cells}
+        on = " AND ".join(
+            f"{_key(left.cells[one])} = {_key(right.cells[two])}" for one, two in relation.pairs
+        )
+        source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {on}"
+        return Block(source, cells, left.where, left.unit)
+
+    def _at_most(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
+        """Return a public table with at most `copies` rows for one key: enforced, not believed."""
+        names = [name for name in kept if name in self.used or name in keys]
+        by = ", ".join(f"({block.cells[name].value})" for name in keys)
+        order = ", ".join(f"({block.cells[name].value})" for name in names)
+        number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
+        found = self.wrapped(block, names, extra=number)
+        alias = found.source.rsplit(" ", 1)[1]
+        return self.wrapped(replace(found, where=(f"{alias}.n <= {copies}",)), names)
+
+    def _per_unit(self, relation: PerUnit) -> Block:
+        below = self.block(relation.source)
+        writer = self.writer(below)
+        alias = self.alias()
+        assert below.unit is not None, "only person units are grouped by"
+        columns, cells, by = [f"{below.unit} AS u"], {}, [below.unit]
+        for i, (name, key) in enumerate(relation.keys):
+            columns.append(f"{writer.write(key)} AS k{i}")
+            by.append(f"({writer.write(key)})")
+            cells[name] = Cell(f"{alias}.k{i}", writer.domain(key), f"{alias}.k{i}")
+        domains = {field.name: field.domain for field in relation.fields}
+        for i, (name, aggregate) in enumerate(relation.aggregates):
+            columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
+            cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
+        cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
+        inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {', '.join(by)}"
+        return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+
+    def _unit_aggregate(self, writer: Writer, aggregate: Aggregate, unit: str) -> str:
+        if aggregate.operand is None:
+            return "COUNT(*)"
+        if isinstance(aggregate.operand, e.ColumnRef):
+            cell = writer.cells[aggregate.operand.name]
+            value = unit if cell.raw == unit else cell.value
+        else:
+            value = writer.write(aggregate.operand)
+        match aggregate.function:
+            case Function.COUNT:
+                return f"COUNT({value})"
+            case Function.COUNT_DISTINCT:
+                return f"COUNT(DISTINCT {value})"
+            case Function.SUM:
+                return function("sum_integer", self.dialect, value)
+            case _:
+                return f"MIN({value})" if aggregate.quantile == 0 else f"MAX({value})"
+
+    def _clamped(self, value: str, domain: object) -> Cell:
+        """Return a person's own aggregate, held inside its declared range by an explicit CASE."""
+        match domain:
+            case IntegerDomain() | NumberDomain():
+                found = lattice(domain)
+                assert found is not None
+                low, high = int(found[0] / found[2]), int(found[1] / found[2])
+                clamped = (
+                    f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} "
+                    f"ELSE CAST({value} AS BIGINT) END"
+                )
+                return Cell(clamped, domain)
+            case DateDomain():
+                return Cell(value, domain, value)
+            case _:
+                return Cell(value, domain, value)  # type: ignore[arg-type]  # MIN/MAX keep the domain
+
+    def bounded(self, block: Block, max_rows: int) -> Block:
+        """Return the block with at most `max_rows` rows of each unit.
+
+        Which rows stay depends on the unit's own rows only: they are ordered by a hash of what
+        they say, so neither other people's rows nor the physical order can matter.
+        """
+        assert block.unit is not None, "rows are bounded for people only"
+        names = [name for name in block.cells if name in self.used]
+        found = self.wrapped(block, names)
+        texts = [
+            f"COALESCE({function('text_of_any', self.dialect, found.cells[name].value)}, '')"
+            for name in names
+        ]
+        said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
+        order = ", ".join([function("hash60", self.dialect, said), said])
+        alias = self.alias()
+        columns = [f"{cell.value} AS c{i}" for i, cell in enumerate(found.cells.values())]
+        columns.append(f"{found.unit} AS u")
+        columns.append(f"ROW_NUMBER() OVER (PARTITION BY {found.unit} ORDER BY {order}) AS n")
+        inner = f"SELECT {', '.join(columns)} {found.body()}"
+        cells = {
+            name: Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
+            for i, (name, cell) in enumerate(found.cells.items())
+        }
+        return Block(
+            f"({inner}) AS {alias}", cells, (f"{alias}.n <= {max_rows}",), unit=f"{alias}.u"
+        )
+
+
+def _key(cell: Cell) -> str:
+    return f"({cell.value})"

@@ -1,0 +1,137 @@
+"""How one column of a source is read: its canonical value, or NULL for whatever is not declared.
+
+Numbers become whole numbers of steps, so that everything above computes with integers. Categories
+stay text, dates stay dates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Column,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.types import Kind, Storage, read_as, storage
+from discreet.sql.literals import constant, decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A column of a block: `value` is canonical SQL; `raw` is the bare column where it still is one.
+
+    `raw` may be compared with declared values directly: an undeclared value equals none of them.
+    """
+
+    value: str
+    domain: Domain
+    raw: str | None = None
+
+
+def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> Cell:
+    """Return how a source's column is read, given its bare name and engine type."""
+    domain = column.domain
+    stored = storage(engine_type)
+    match domain:
+        case IntegerDomain(lower=lower, upper=upper):
+            if stored is Storage.INTEGER:
+                inside = f"{bare} BETWEEN {lower} AND {upper}"
+                return Cell(f"CASE WHEN {inside} THEN CAST({bare} AS BIGINT) END", domain, bare)
+            read = read_as(Kind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+            return Cell(f"CASE WHEN {read} BETWEEN {lower} AND {upper} THEN {read} END", domain)
+        case NumberDomain():
+            return Cell(_steps(domain, bare, engine_type, dialect), domain)
+        case CategoryDomain():
+            read = bare
+            if stored is not Storage.TEXT or dialect == "postgres":
+                read = read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return Cell(
+                f"CASE WHEN {_any_of(read, domain.values, dialect)} THEN {read} END", domain, read
+            )
+        case BooleanDomain():
+            read = read_as(Kind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
+            return Cell(read, domain, read)
+        case DateDomain(lower=first, upper=last):
+            read = read_as(Kind.DATE, bare, engine_type=engine_type, dialect=dialect)
+            if stored is Storage.DATE:
+                read = bare
+            low, high = constant(first, dialect), constant(last, dialect)
+            return Cell(f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END", domain, read)
+        case _:
+            read = read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return Cell(bare if stored is Storage.INTEGER else read, domain, bare)
+
+
+def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:
+    """Return the nearest whole number of steps, ties upwards; NULL outside the declared range."""
+    low, high = int(domain.lower / domain.step), int(domain.upper / domain.step)
+    stored = storage(engine_type)
+    read = bare
+    if stored not in {Storage.INTEGER, Storage.DECIMAL, Storage.NUMBER}:
+        read = read_as(Kind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
+    inverse = 1 / domain.step
+    factor = decimal(inverse) if inverse.denominator == 1 else None
+    scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}"
+    if stored is Storage.INTEGER and factor:
+        nearest = f"CAST({read} AS BIGINT) * {factor}"
+    else:
+        nearest = f"CAST(FLOOR({scaled} + 0.5) AS BIGINT)"
+    inside = f"{read} >= {decimal(domain.lower)} AND {read} <= {decimal(domain.upper)}"
+    # Rounding may pass an end by one step; the declared range holds whatever the machine does.
+    return f"CASE WHEN {inside} THEN GREATEST({low}, LEAST({high}, {nearest})) END"
+
+
+def _any_of(read: str, values: tuple[str, ...], dialect: str) -> str:
+    return f"{read} IN ({', '.join(constant(value, dialect) for value in values)})"
+
+
+def in_positions(cell: Cell, positions: Positions, dialect: str) -> str | None:
+    """Return the condition that a column lies at these positions; None where it always does."""
+    domain = cell.domain
+    size = domain.size  # type: ignore[union-attr]  # a box only names finite columns
+    if positions == Positions.whole(size):
+        return None
+    known = Positions.of((max(low, 0), high) for low, high in positions.spans)
+    parts = []
+    if known:
+        parts.append(_known(cell, known, dialect))
+    if NULL in positions:
+        parts.append(f"({cell.value}) IS NULL")
+    return f"({' OR '.join(parts)})" if parts else "FALSE"
+
+
+def _known(cell: Cell, positions: Positions, dialect: str) -> str:
+    domain, target = cell.domain, cell.raw or f"({cell.value})"
+    match domain:
+        case CategoryDomain(values=values):
+            listed = tuple(values[p] for low, high in positions.spans for p in range(low, high + 1))
+            return _any_of(target, listed, dialect)
+        case BooleanDomain():
+            if len(positions) == 2:
+                return f"{target} IS NOT NULL"
+            return target if 1 in positions else f"NOT {target}"
+        case NumberDomain(lower=lower, step=step):
+            offset = int(lower / step)
+            spans = [(str(low + offset), str(high + offset)) for low, high in positions.spans]
+        case _:
+            spans = [
+                (constant(domain.value(low), dialect), constant(domain.value(high), dialect))  # type: ignore[union-attr]  # finite
+                for low, high in positions.spans
+            ]
+    between = [
+        f"{target} = {low}" if low == high else f"{target} BETWEEN {low} AND {high}"
+        for low, high in spans
+    ]
+    return between[0] if len(between) == 1 else f"({' OR '.join(between)})"
+
+
+def step_of(domain: Domain) -> Fraction:
+    """Return what one unit of a numeric column's SQL value stands for."""
+    return domain.step if isinstance(domain, NumberDomain) else Fraction(1)

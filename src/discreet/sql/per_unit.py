@@ -1,0 +1,172 @@
+"""A subquery grouped by the person: one row for each, computed from that person's rows alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.ir import (
+    Aggregate,
+    Field,
+    Filter,
+    Function,
+    PerUnit,
+    Project,
+    Relation,
+    scans_of,
+    unit_of,
+)
+from discreet.plan.values import Fields, infer, number_domain, numeric
+from discreet.sql.aggregates import to_aggregate
+from discreet.sql.coerce import coerce
+from discreet.sql.names import Names
+from discreet.sql.refuse import refusal
+from discreet.sql.scalars import Scope, to_expr
+
+
+def per_unit(select: exp.Select, source: Relation, names: Names, alias: str) -> Project | Filter:
+    """Return the relation of a subquery that groups by the unit, HAVING included."""
+    unit = unit_of(source)
+    if unit is None:
+        raise refusal("subquery group", unit="the person column")
+    domains = {name: field.domain for name, field in names.fields().items()}
+    builder = _Builder(names, domains, bound_rows(source))
+    group = select.args.get("group")
+    keys = [builder.row(node) for node in (group.expressions if group else ())]
+    if e.ColumnRef(unit) not in keys:
+        raise refusal("subquery group", unit=unit.split(".", 1)[1])
+    extra = [key for key in keys if key != e.ColumnRef(unit)]
+    outputs = [(node.alias_or_name, builder.output(node, keys)) for node in select.expressions]
+    having = select.args.get("having")
+    condition = builder.output(having.this, keys) if having is not None else e.TRUE
+    return _assemble(
+        source, builder, alias=alias, unit=unit, extra=extra, outputs=outputs, condition=condition
+    )
+
+
+def bound_rows(source: Relation) -> int:
+    """Return how many rows of one unit count at most: the greatest declared bound below."""
+    bounds = [scan.table.max_rows for scan in scans_of(source) if not scan.public]
+    if None in bounds:
+        unbounded = next(s.table.name for s in scans_of(source) if s.table.max_rows is None)
+        raise refusal("max_rows", what=unbounded)
+    return max(bound for bound in bounds if bound is not None)
+
+
+class _Builder:
+    """Collects the aggregates of one subquery and what their values can be."""
+
+    def __init__(self, names: Names, domains: Fields, max_rows: int) -> None:
+        self.names = names
+        self.domains = domains
+        self.max_rows = max_rows
+        self.aggregates: list[tuple[str, Aggregate]] = []
+
+    def row(self, node: exp.Expr) -> Expr:
+        return coerce(to_expr(node, Scope(self.names.find, lambda _: None)), self.domains)
+
+    def output(self, node: exp.Expr, keys: list[Expr]) -> Expr:
+        inner = node.this if isinstance(node, exp.Alias) else node
+        return to_expr(inner, Scope(lambda column: self._key(column, keys), self._aggregate))
+
+    def _key(self, column: exp.Column, keys: list[Expr]) -> Expr:
+        found = self.names.find(column)
+        if found not in keys:
+            raise refusal("raw rows", what=column.name)
+        return found
+
+    def _aggregate(self, node: exp.Expr) -> Expr | None:
+        found = to_aggregate(node, self.row)
+        if found is None:
+            return None
+        for name, known in self.aggregates:
+            if known == found:
+                return e.ColumnRef(name)
+        name = f"unit agg{len(self.aggregates)}"
+        self.aggregates.append((name, found))
+        return e.ColumnRef(name)
+
+    def domain(self, aggregate: Aggregate) -> Domain:
+        """Return the declared range of one person's value; the generated SQL clamps to it."""
+        match aggregate.function:
+            case Function.COUNT | Function.COUNT_DISTINCT:
+                return IntegerDomain(0, self.max_rows)
+            case Function.SUM if aggregate.operand is not None:
+                low, high, step = numeric(aggregate.operand, self.domains)
+                return number_domain(
+                    min(low, Fraction(0)) * self.max_rows,
+                    max(high, Fraction(0)) * self.max_rows,
+                    step,
+                )
+            case Function.QUANTILE if (
+                aggregate.quantile in {0, 1} and aggregate.operand is not None
+            ):
+                return infer(aggregate.operand, self.domains)
+            case _:
+                raise refusal(
+                    "clause", what=f"{aggregate.function.value} for each person in a subquery"
+                )
+
+
+def _assemble(
+    source: Relation,
+    builder: _Builder,
+    *,
+    alias: str,
+    unit: str,
+    extra: list[Expr],
+    outputs: list[tuple[str, Expr]],
+    condition: Expr,
+) -> Project | Filter:
+    below = builder.names.fields()
+    keyed = [(f"unit key{i}", key) for i, key in enumerate(extra)]
+    fields = [Field(unit, IdentifierDomain(), below[unit].origin)]
+    fields += [_key_field(name, key, builder) for name, key in keyed]
+    fields += [
+        Field(name, builder.domain(found), missing=True) for name, found in builder.aggregates
+    ]
+    grouped: Relation = PerUnit(
+        source, tuple(fields), tuple(builder.aggregates), tuple(keyed), unit
+    )
+    renamed: dict[str, Expr] = {
+        key.name: e.ColumnRef(name) for name, key in keyed if isinstance(key, e.ColumnRef)
+    }
+    domains = {field.name: field.domain for field in fields}
+    if condition != e.TRUE:
+        condition = coerce(e.substitute(condition, renamed), domains)
+        infer(condition, domains)
+        grouped = Filter(grouped, condition)
+    shown: list[Field] = []
+    values: list[Expr] = []
+    by_name = {field.name: field for field in fields}
+    for name, written in outputs:
+        if not name:
+            raise refusal("clause", what="A column without a name in a subquery")
+        value = e.substitute(written, renamed)
+        known = by_name.get(value.name) if isinstance(value, e.ColumnRef) else None
+        shown.append(
+            Field(
+                f"{alias}.{name}",
+                infer(value, domains),
+                known.origin if known else None,
+                known.missing if known else True,
+            )
+        )
+        values.append(value)
+    shown.append(Field(f"{alias}.\x00unit", IdentifierDomain(), below[unit].origin))
+    values.append(e.ColumnRef(unit))
+    return Project(grouped, tuple(shown), tuple(values), shown[-1].name)
+
+
+def _key_field(name: str, key: Expr, builder: _Builder) -> Field:
+    known = builder.names.fields().get(key.name) if isinstance(key, e.ColumnRef) else None
+    return Field(
+        name,
+        infer(key, builder.domains),
+        known.origin if known else None,
+        known.missing if known else True,
+    )

@@ -1,0 +1,289 @@
+"""FROM, JOIN, WHERE and subqueries: the rows under a question, with the unit kept on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.schema import IdentifierDomain
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.ir import (
+    Field,
+    Filter,
+    Join,
+    JoinKind,
+    Origin,
+    Project,
+    Relation,
+    Scan,
+    fields_of,
+    is_public,
+    scans_of,
+    unit_of,
+)
+from discreet.plan.values import infer
+from discreet.sql.aggregates import is_aggregate
+from discreet.sql.coerce import coerce
+from discreet.sql.names import Named, Names
+from discreet.sql.parse import checked, checked_table
+from discreet.sql.per_unit import per_unit
+from discreet.sql.refuse import refusal
+from discreet.sql.scalars import Scope, to_expr
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known while binding: the catalog, the WITH clauses so far, a counter for aliases."""
+
+    catalog: Catalog
+    ctes: dict[str, exp.Select]
+
+    def inside(self, select: exp.Select) -> Context:
+        """Return the context of a SELECT that may have WITH clauses of its own."""
+        clause = select.args.get("with_")
+        found = (
+            {cte.alias.lower(): checked(cte.this) for cte in clause.expressions} if clause else {}
+        )
+        return replace(self, ctes={**self.ctes, **found}) if found else self
+
+
+def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
+    """Return the filtered rows of a SELECT and the names that it sees."""
+    context = context.inside(select)
+    source = select.args.get("from_")
+    if source is None:
+        tables = ", ".join(t.name for d in context.catalog.datasets.values() for t in d.tables)
+        raise refusal("no from", tables=tables)
+    where = select.args.get("where")
+    loose = list(_conjuncts(where.this)) if where is not None else []
+    names = Names(context.catalog, (_named(source.this, context),))
+    relation = names.entries[0].relation
+    pending = [(join, _named(join.this, context)) for join in select.args.get("joins") or ()]
+    while pending:
+        join, entry = _next_join(pending, names, loose)
+        pending.remove((join, entry))
+        relation = _joined(relation, names, join, entry, loose)
+        names = replace(names, entries=(*names.entries, entry))
+    _one_dataset(relation)
+    if not loose:
+        return relation, names
+    condition = e.all_of(tuple(row_expr(part, names) for part in loose))
+    domains = {name: field.domain for name, field in names.fields().items()}
+    infer(condition, domains)
+    return Filter(relation, condition), names
+
+
+def row_expr(node: exp.Expr, names: Names) -> Expr:
+    """Return an expression over single rows; aggregates are refused in it."""
+
+    def no_aggregate(part: exp.Expr) -> None:
+        if isinstance(part, exp.AggFunc):
+            raise refusal("nested aggregate", unit="person")
+
+    found = to_expr(node, Scope(names.find, no_aggregate))
+    return coerce(found, {name: field.domain for name, field in names.fields().items()})
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.And):
+        return [part for side in node.flatten() for part in _conjuncts(side)]
+    return _conjuncts(node.this) if isinstance(node, exp.Paren) else [node]
+
+
+def _named(node: exp.Expr, context: Context) -> Named:
+    if isinstance(node, exp.Subquery):
+        if not node.alias:
+            return _derived(checked(node.this), "subquery", context)
+        return _derived(checked(node.this), node.alias, context)
+    if not isinstance(node, exp.Table):
+        raise refusal("clause", what=f"FROM {type(node).__name__.upper()}")
+    table = checked_table(node)
+    if not table.db and table.name.lower() in context.ctes:
+        select = context.ctes[table.name.lower()]
+        earlier = {name: cte for name, cte in context.ctes.items() if cte is not select}
+        return _derived(select, table.alias or table.name, replace(context, ctes=earlier))
+    return _scan(context.catalog, table)
+
+
+def _scan(catalog: Catalog, written: exp.Table) -> Named:
+    table = catalog.table(written.name, written.db or None)
+    dataset = catalog.dataset_of(table)
+    alias = written.alias or table.name
+    if getattr(written.args.get("alias"), "columns", None):
+        raise refusal("clause", what="Renaming columns in FROM")
+    unit_column = table.unit.column if table.unit is not None else None
+    fields: list[Field] = []
+    columns: dict[str, str] = {}
+    for column in table.columns:
+        usable = not column.hidden and column.reviewed
+        if not usable and column.name != unit_column:
+            continue
+        name = f"{alias}.{column.name}"
+        origin = Origin(dataset.name, table.name, column)
+        fields.append(Field(name, column.domain, origin, column.missing))
+        if usable:
+            columns[column.name.lower()] = name
+    unit = None if unit_column is None else f"{alias}.{unit_column}"
+    scan = Scan(dataset, table, alias, tuple(fields), unit)
+    return Named(alias, scan, columns, table)
+
+
+def _derived(select: exp.Select, alias: str, context: Context) -> Named:
+    if select.args.get("order") or select.args.get("limit") or select.args.get("offset"):
+        raise refusal("clause", what="ORDER BY or LIMIT in a subquery")
+    source, names = bind_rows(select, context)
+    grouped = select.args.get("group") is not None
+    if grouped or any(is_aggregate(output) for output in select.expressions):
+        relation: Relation = per_unit(select, source, names, alias)
+    else:
+        relation = _projected(select, source, names, alias)
+    columns = {
+        field.name.split(".", 1)[1].lower(): field.name
+        for field in fields_of(relation)
+        if not field.name.endswith(HIDDEN_UNIT)
+    }
+    return Named(alias, relation, columns)
+
+
+HIDDEN_UNIT = ".\x00unit"
+"""The name of a unit column that a subquery does not select but must carry along."""
+
+
+def _projected(select: exp.Select, source: Relation, names: Names, alias: str) -> Project:
+    below = names.fields()
+    domains = {name: field.domain for name, field in below.items()}
+    fields: list[Field] = []
+    values: list[Expr] = []
+    for output in _outputs(select, names):
+        value = row_expr(output, names)
+        known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
+        name = f"{alias}.{output.alias_or_name}"
+        if not output.alias_or_name:
+            raise refusal("clause", what="A column without a name in a subquery")
+        missing = known.missing if known else True
+        fields.append(Field(name, infer(value, domains), known.origin if known else None, missing))
+        values.append(value)
+    unit = unit_of(source)
+    if unit is None:
+        return Project(source, tuple(fields), tuple(values), None)
+    fields.append(Field(f"{alias}{HIDDEN_UNIT}", IdentifierDomain(), below[unit].origin))
+    values.append(e.ColumnRef(unit))
+    return Project(source, tuple(fields), tuple(values), fields[-1].name)
+
+
+def _outputs(select: exp.Select, names: Names) -> list[exp.Expr]:
+    """Return the outputs with `*` spelled out (inside a subquery nobody sees the rows)."""
+    found: list[exp.Expr] = []
+    for output in select.expressions:
+        if isinstance(output, exp.Star):
+            found += [
+                exp.column(name, table=entry.alias, quoted=True)
+                for entry in names.entries
+                for name in entry.columns
+            ]
+        else:
+            found.append(output)
+    return found
+
+
+def _next_join(
+    pending: list[tuple[exp.Join, Named]], names: Names, loose: list[exp.Expr]
+) -> tuple[exp.Join, Named]:
+    """Return the first join whose condition, written in ON or in WHERE, links it to the rest."""
+    for join, entry in pending:
+        if join.args.get("on") or join.args.get("using"):
+            return join, entry
+        if any(_pair(part, names, entry) is not None for part in loose):
+            return join, entry
+    raise refusal("join condition", what=f"none links {pending[0][1].alias} to the other tables")
+
+
+def _pair(part: exp.Expr, names: Names, entry: Named) -> tuple[str, str] | None:
+    """Return (left field, right field) if `part` equates a column of `entry` with one in `names`."""
+    if not isinstance(part, exp.EQ):
+        return None
+    if not isinstance(part.this, exp.Column) or not isinstance(part.expression, exp.Column):
+        return None
+    both = replace(names, entries=(*names.entries, entry))
+    one, two = both.find(part.this).name, both.find(part.expression).name
+    mine = set(entry.columns.values())
+    if one not in mine and two in mine:
+        return one, two
+    if two not in mine and one in mine:
+        return two, one
+    return None
+
+
+def _joined(
+    left: Relation, names: Names, join: exp.Join, entry: Named, loose: list[exp.Expr]
+) -> Join:
+    kind = _kind(join)
+    pairs: list[tuple[str, str]] = []
+    for column in join.args.get("using") or ():
+        written = exp.column(column.name)
+        only_right = replace(names, entries=(entry,))
+        pairs.append((names.find(written).name, only_right.find(written).name))
+    for part in _conjuncts(join.args["on"]) if join.args.get("on") else ():
+        pair = _pair(part, names, entry)
+        if pair is not None:
+            pairs.append(pair)
+        elif kind is JoinKind.INNER:
+            loose.append(part)
+        else:
+            raise refusal("join condition", what="LEFT JOIN takes nothing else in ON")
+    if kind is JoinKind.INNER:
+        for part in list(loose):
+            pair = _pair(part, names, entry) if _visible(part, names, entry) else None
+            if pair is not None:
+                pairs.append(pair)
+                loose.remove(part)
+    if not pairs:
+        raise refusal("join condition", what=f"none links {entry.alias} to the other tables")
+    return _checked_join(left, entry.relation, pairs, kind)
+
+
+def _visible(part: exp.Expr, names: Names, entry: Named) -> bool:
+    aliases = {known.alias.lower() for known in (*names.entries, entry)}
+    columns = {name for known in (*names.entries, entry) for name in known.columns}
+    return all(
+        column.table.lower() in aliases if column.table else column.name.lower() in columns
+        for column in part.find_all(exp.Column)
+    )
+
+
+def _kind(join: exp.Join) -> JoinKind:
+    side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
+    if kind.upper() in {"", "INNER", "OUTER"} and side.upper() in {"", "LEFT"}:
+        return JoinKind.LEFT if side.upper() == "LEFT" else JoinKind.INNER
+    raise refusal("join kind", what=f"{side} {kind}".strip().upper())
+
+
+def _checked_join(
+    left: Relation, right: Relation, pairs: list[tuple[str, str]], kind: JoinKind
+) -> Join:
+    if is_public(left) and not is_public(right):
+        if kind is JoinKind.LEFT:
+            raise refusal("join kind", what="LEFT JOIN from a public to a private table:")
+        return _checked_join(right, left, [(b, a) for a, b in pairs], kind)
+    unit = unit_of(left)
+    if is_public(right):
+        copies = [scan.table.max_rows or 1 for scan in scans_of(right)]
+        return Join(left, right, tuple(pairs), kind, unit, copies=max(copies))
+    other = unit_of(right)
+    if unit is None or other is None:
+        raise refusal("row join")
+    # Always on the unit too: a pair of rows of two different people is never formed.
+    if (unit, other) not in pairs:
+        pairs = [(unit, other), *pairs]
+    return Join(left, right, tuple(pairs), kind, unit, copies=None)
+
+
+def _one_dataset(relation: Relation) -> None:
+    private = {scan.dataset.name for scan in scans_of(relation) if scan.dataset and not scan.public}
+    if not private:
+        raise refusal("public only")
+    if len(private) > 1:
+        raise refusal("two datasets")

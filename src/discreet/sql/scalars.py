@@ -1,0 +1,357 @@
+"""Scalar SQL to plan expressions, by an allow-list: what is not in the tables is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.core.numbers import to_fraction
+from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
+from discreet.plan.expr import Comparison, Expr, Operator, Part
+from discreet.sql.refuse import refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How names and aggregates are understood where an expression stands."""
+
+    column: Callable[[exp.Column], Expr]
+    aggregate: Callable[[exp.Expr], Expr | None]
+
+
+def to_expr(node: exp.Expr, scope: Scope) -> Expr:
+    """Return the plan expression for a SQL expression, or refuse it with a sentence."""
+    found = scope.aggregate(node)
+    if found is not None:
+        return found
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise _refuse(node)
+    return _folded(rule(node, scope))
+
+
+def _refuse(node: exp.Expr) -> Exception:
+    if isinstance(node, exp.Subquery | exp.Select | exp.Exists):
+        return refusal("subquery")
+    if isinstance(node, exp.Window):
+        return refusal("window")
+    if isinstance(node, exp.Star):
+        return refusal("star")
+    name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
+    return refusal("function", what=str(name)[:40].upper())
+
+
+def _folded(expr: Expr) -> Expr:
+    """Return a constant where nothing but constants went in."""
+    if isinstance(expr, e.Literal | e.ColumnRef) or e.columns_of(expr):
+        return expr
+    value = evaluate(expr, {})
+    return e.Literal(to_fraction(value)) if isinstance(value, float) else e.Literal(value)
+
+
+def _column(node: exp.Column, scope: Scope) -> Expr:
+    return scope.column(node)
+
+
+def _literal(node: exp.Literal, _scope: Scope) -> Expr:
+    if node.is_string:
+        return e.Literal(str(node.this))
+    value = to_fraction(str(node.this), name="a number")
+    return e.Literal(int(value) if value.denominator == 1 else value)
+
+
+def _operands(node: exp.Expr, scope: Scope) -> tuple[Expr, Expr]:
+    return to_expr(node.this, scope), to_expr(node.expression, scope)
+
+
+def _arithmetic(operator: Operator) -> Callable[[Any, Scope], Expr]:
+    def build(node: exp.Binary, scope: Scope) -> Expr:
+        if isinstance(node.expression, exp.Interval):
+            return _moved(to_expr(node.this, scope), node.expression, operator)
+        left, right = _operands(node, scope)
+        return e.Arithmetic(operator, left, right)
+
+    return build
+
+
+def _moved(day: Expr, interval: exp.Interval, operator: Operator) -> Expr:
+    if not isinstance(day, e.Literal) or not isinstance(day.value, dt.date):
+        raise refusal("clause", what="Moving a column by an interval")
+    unit = str(interval.unit or "day").lower().rstrip("s")
+    amount = int(str(interval.this.name)) * (-1 if operator is Operator.SUBTRACT else 1)
+    if unit in {"day", "week"}:
+        return e.Literal(day.value + dt.timedelta(days=amount * (7 if unit == "week" else 1)))
+    if unit not in {"month", "year"}:
+        raise refusal("clause", what=f"INTERVAL in {unit}s")
+    months = day.value.year * 12 + day.value.month - 1 + amount * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    last = [31, 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28]
+    last += [31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return e.Literal(day.value.replace(year, month + 1, min(day.value.day, last[month])))
+
+
+def _compare(comparison: Comparison) -> Callable[[Any, Scope], Expr]:
+    def build(node: exp.Binary, scope: Scope) -> Expr:
+        left, right = _operands(node, scope)
+        return e.Compare(comparison, left, right)
+
+    return build
+
+
+def _logical(kind: type[e.And | e.Or]) -> Callable[[Any, Scope], Expr]:
+    def build(node: exp.Connector, scope: Scope) -> Expr:
+        return kind(tuple(to_expr(part, scope) for part in node.flatten()))
+
+    return build
+
+
+def _between(node: exp.Between, scope: Scope) -> Expr:
+    value = to_expr(node.this, scope)
+    low, high = to_expr(node.args["low"], scope), to_expr(node.args["high"], scope)
+    return e.And(
+        (
+            e.Compare(Comparison.GREATER_EQUAL, value, low),
+            e.Compare(Comparison.LESS_EQUAL, value, high),
+        )
+    )
+
+
+def _in(node: exp.In, scope: Scope) -> Expr:
+    if node.args.get("query") is not None:
+        raise refusal("subquery")
+    options = [to_expr(option, scope) for option in node.expressions]
+    if not all(isinstance(option, e.Literal) for option in options):
+        raise refusal("clause", what="IN with anything but constants")
+    return e.In(
+        to_expr(node.this, scope), tuple(o.value for o in options if isinstance(o, e.Literal))
+    )
+
+
+def _is(node: exp.Is, scope: Scope) -> Expr:
+    operand = to_expr(node.this, scope)
+    if isinstance(node.expression, exp.Null):
+        return e.IsNull(operand)
+    if isinstance(node.expression, exp.Boolean):
+        # IS TRUE never yields NULL: what is unknown is not true.
+        wanted = operand if node.expression.this else e.Not(operand)
+        return e.Case(((wanted, e.TRUE),), e.Literal(value=False))
+    raise refusal("clause", what="IS with anything but NULL, TRUE or FALSE")
+
+
+def _like(node: exp.Like | exp.ILike, scope: Scope) -> Expr:
+    pattern = to_expr(node.expression, scope)
+    if not isinstance(pattern, e.Literal) or not isinstance(pattern.value, str):
+        raise refusal("clause", what="LIKE with anything but a constant pattern")
+    return e.Like(to_expr(node.this, scope), pattern.value, isinstance(node, exp.ILike))
+
+
+def _case(node: exp.Case, scope: Scope) -> Expr:
+    subject = to_expr(node.this, scope) if node.this is not None else None
+    branches = []
+    for branch in node.args["ifs"]:
+        condition = to_expr(branch.this, scope)
+        if subject is not None:
+            condition = e.Compare(Comparison.EQUAL, subject, condition)
+        branches.append((condition, to_expr(branch.args["true"], scope)))
+    default = node.args.get("default")
+    return e.Case(tuple(branches), e.Literal(None) if default is None else to_expr(default, scope))
+
+
+def _if(node: exp.If, scope: Scope) -> Expr:
+    otherwise = node.args.get("false")
+    return e.Case(
+        ((to_expr(node.this, scope), to_expr(node.args["true"], scope)),),
+        e.Literal(None) if otherwise is None else to_expr(otherwise, scope),
+    )
+
+
+def _null_if(node: exp.Nullif, scope: Scope) -> Expr:
+    left, right = _operands(node, scope)
+    return e.Case(((e.Compare(Comparison.EQUAL, left, right), e.Literal(None)),), left)
+
+
+def _extreme(node: exp.Least | exp.Greatest, scope: Scope) -> Expr:
+    parts = tuple(to_expr(part, scope) for part in (node.this, *node.expressions))
+    return e.Extreme(isinstance(node, exp.Greatest), parts)
+
+
+def _coalesce(node: exp.Coalesce, scope: Scope) -> Expr:
+    return e.Coalesce(tuple(to_expr(part, scope) for part in (node.this, *node.expressions)))
+
+
+def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
+    def build(node: exp.Expr, scope: Scope) -> Expr:
+        written = [node.args.get(option) for option in options]
+        values = []
+        for argument in written:
+            if argument is None:
+                continue
+            constant = to_expr(argument, scope)
+            if not isinstance(constant, e.Literal):
+                raise refusal("clause", what=f"{function.upper()} with a varying argument")
+            values.append(constant.value)
+        return e.Call(function, to_expr(node.this, scope), tuple(values))
+
+    return build
+
+
+def _cast(node: exp.Cast, scope: Scope) -> Expr:
+    operand = to_expr(node.this, scope)
+    target = node.to
+    if target.is_type("date") and isinstance(operand, e.Literal):
+        return e.Literal(parse_date(operand.value))
+    if target.is_type(*exp.DataType.INTEGER_TYPES):
+        return e.Call("integer", operand)
+    if target.is_type(*exp.DataType.NUMERIC_TYPES):
+        return e.Call("number", operand)
+    if target.is_type(*exp.DataType.TEXT_TYPES):
+        return e.Call("text", operand)
+    if target.is_type("date", "timestamp"):
+        return operand
+    raise refusal("function", what=f"CAST to {target.sql()}")
+
+
+def parse_date(value: Any) -> dt.date | None:
+    """Return the day written as YYYY-MM-DD, None if it is not one."""
+    try:
+        return dt.date.fromisoformat(str(value).strip()[:10])
+    except ValueError:
+        return None
+
+
+_PARTS = {part.value: part for part in Part} | {"dayofweek": Part.WEEKDAY, "weekday": Part.WEEKDAY}
+
+
+def _part_named(name: str, operand: Expr) -> Expr:
+    part = _PARTS.get(name.lower())
+    if part is None:
+        raise refusal("function", what=f"the date part {name[:20]}")
+    return e.DatePart(part, operand)
+
+
+def _extract(node: exp.Extract, scope: Scope) -> Expr:
+    return _part_named(str(node.this.name), to_expr(node.expression, scope))
+
+
+def _part(part: Part) -> Callable[[Any, Scope], Expr]:
+    return lambda node, scope: e.DatePart(part, to_expr(node.this, scope))
+
+
+def _truncate(node: exp.TimestampTrunc | exp.DateTrunc, scope: Scope) -> Expr:
+    unit = str(node.args["unit"].name).lower()
+    if unit not in {"year", "quarter", "month", "week", "day"}:
+        raise refusal("function", what=f"DATE_TRUNC to {unit[:20]}")
+    return e.Call("truncate_date", to_expr(node.this, scope), (unit,))
+
+
+def _date_difference(node: exp.DateDiff, scope: Scope) -> Expr:
+    left, right = _operands(node, scope)
+    if str(node.args.get("unit") or "day").lower() != "day":
+        raise refusal("clause", what="DATEDIFF in anything but days")
+    return e.Arithmetic(Operator.SUBTRACT, left, right)
+
+
+def _width_bucket(node: exp.WidthBucket, scope: Scope) -> Expr:
+    value = to_expr(node.this, scope)
+    ends = [to_expr(node.args[name], scope) for name in ("min_value", "max_value", "num_buckets")]
+    if not all(isinstance(end, e.Literal) for end in ends):
+        raise refusal("clause", what="WIDTH_BUCKET with varying bounds")
+    low, high, count = (Fraction(end.value) for end in ends if isinstance(end, e.Literal))  # type: ignore[arg-type]  # numbers by grammar
+    if high <= low or count < 1 or count.denominator != 1:
+        raise refusal("clause", what="WIDTH_BUCKET with empty bounds")
+    offset = e.Arithmetic(Operator.SUBTRACT, value, e.Literal(low))
+    bucket = e.Arithmetic(Operator.FLOOR_DIVIDE, offset, e.Literal((high - low) / count))
+    inside = e.Arithmetic(Operator.ADD, bucket, e.Literal(1))
+    return e.Extreme(
+        greatest=True,
+        operands=(
+            e.Extreme(greatest=False, operands=(inside, e.Literal(int(count) + 1))),
+            e.Literal(0),
+        ),
+    )
+
+
+def _anonymous(node: exp.Anonymous, scope: Scope) -> Expr:
+    name, arguments = str(node.name).lower(), node.expressions
+    if name in {"clamp", "clip"} and len(arguments) == 3:
+        value, low, high = (to_expr(argument, scope) for argument in arguments)
+        capped = e.Extreme(greatest=False, operands=(value, high))
+        return e.Extreme(greatest=True, operands=(capped, low))
+    if name == "date_part" and len(arguments) == 2:
+        return _part_named(str(arguments[0].name), to_expr(arguments[1], scope))
+    raise refusal("function", what=name[:40].upper())
+
+
+_RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: lambda node, _scope: e.Literal(bool(node.this)),
+    exp.Null: lambda _node, _scope: e.Literal(None),
+    exp.Paren: lambda node, scope: to_expr(node.this, scope),
+    exp.Alias: lambda node, scope: to_expr(node.this, scope),
+    exp.Neg: lambda node, scope: e.Negate(to_expr(node.this, scope)),
+    exp.Not: lambda node, scope: e.Not(to_expr(node.this, scope)),
+    exp.And: _logical(e.And),
+    exp.Or: _logical(e.Or),
+    exp.Add: _arithmetic(Operator.ADD),
+    exp.Sub: _arithmetic(Operator.SUBTRACT),
+    exp.Mul: _arithmetic(Operator.MULTIPLY),
+    exp.Div: _arithmetic(Operator.DIVIDE),
+    exp.IntDiv: _arithmetic(Operator.FLOOR_DIVIDE),
+    exp.Mod: _arithmetic(Operator.MODULO),
+    exp.EQ: _compare(Comparison.EQUAL),
+    exp.NEQ: _compare(Comparison.NOT_EQUAL),
+    exp.LT: _compare(Comparison.LESS),
+    exp.LTE: _compare(Comparison.LESS_EQUAL),
+    exp.GT: _compare(Comparison.GREATER),
+    exp.GTE: _compare(Comparison.GREATER_EQUAL),
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Is: _is,
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Nullif: _null_if,
+    exp.Least: _extreme,
+    exp.Greatest: _extreme,
+    exp.Coalesce: _coalesce,
+    exp.Abs: _call("abs"),
+    exp.Ceil: _call("ceil"),
+    exp.Exp: _call("exp"),
+    exp.Floor: _call("floor"),
+    exp.Left: _call("left", "expression"),
+    exp.Length: _call("length"),
+    exp.Ln: _call("ln"),
+    exp.Log: _call("log10"),
+    exp.Lower: _call("lower"),
+    exp.Pow: _call("power", "expression"),
+    exp.Right: _call("right", "expression"),
+    exp.Round: _call("round", "decimals"),
+    exp.Sign: _call("sign"),
+    exp.Sqrt: _call("sqrt"),
+    exp.Substring: _call("substring", "start", "length"),
+    exp.Trim: _call("trim"),
+    exp.Upper: _call("upper"),
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Extract: _extract,
+    exp.Year: _part(Part.YEAR),
+    exp.Quarter: _part(Part.QUARTER),
+    exp.Month: _part(Part.MONTH),
+    exp.Day: _part(Part.DAY),
+    exp.DayOfMonth: _part(Part.DAY),
+    exp.DayOfWeek: _part(Part.WEEKDAY),
+    exp.TimestampTrunc: _truncate,
+    exp.DateTrunc: _truncate,
+    exp.DateDiff: _date_difference,
+    exp.WidthBucket: _width_bucket,
+    exp.Anonymous: _anonymous,
+}
+"""The allow-list. A SQL node that is not a key here never reaches a plan."""

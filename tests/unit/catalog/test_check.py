@@ -1,0 +1,39 @@
+import pyarrow as pa
+import pytest
+
+from discreet.catalog import loads
+from discreet.catalog.check import check_columns
+from discreet.errors import CatalogError
+
+TEXT = """
+[datasets.d]
+epsilon = 1
+[datasets.d.tables.t]
+source = "t.csv"
+unit = "who"
+[datasets.d.tables.t.columns]
+age = { type = "integer", lower = 0, upper = 9 }
+note = { type = "text", hidden = true }
+"""
+
+
+@pytest.fixture
+def engine(owner_engine):
+    return owner_engine(**{"d.t": pa.table({"who": [1], "age": [2], "unused": [3]})})
+
+
+def test_what_is_declared_is_there(engine, tmp_path):
+    check_columns(loads(TEXT, base=tmp_path), engine)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("age =", "agee =", "no column 'agee'. Did you mean 'age'"),
+        ("age =", "AGE =", "no column 'AGE'. Did you mean 'age'"),
+        ('"who"', '"zzzzz"', "no column 'zzzzz'. It has: who, age, unused"),
+    ],
+)
+def test_a_misspelt_column_is_found_before_anything_is_paid(engine, tmp_path, old, new, words):
+    with pytest.raises(CatalogError, match=f"table 't' of dataset 'd'.*{words}"):
+        check_columns(loads(TEXT.replace(old, new), base=tmp_path), engine)

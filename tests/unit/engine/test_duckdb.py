@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.engine.base import EngineLimits, open_exact
+from discreet.engine.connect import connect
+from discreet.errors import CatalogError, EngineFailed
+
+LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
+
+
+@pytest.fixture
+def opened():
+    """Return a way to open engines that are closed at the end."""
+    engines = []
+
+    def open_one(url, sources, base, **more):
+        engine = connect(url, sources, base=base, limits=LIMITS, **more)
+        engines.append(engine)
+        return engine
+
+    yield open_one
+    for engine in engines:
+        engine.close()
+
+
+def rows(engine, sql):
+    return sorted(map(tuple, (row.values() for row in open_exact(engine.run(sql)).to_pylist())))
+
+
+def test_csv_files_are_read_once_into_the_state_folder(tmp_path, opened):
+    source = tmp_path / "people.csv"
+    source.write_text('name;age;day\n"A;B";1;2024-01-01\n"";;\nZoë;30;2024-01-02\n')
+    state = tmp_path / "state"
+    engine = opened("duckdb:", {"people": "people.csv"}, tmp_path, state=state)
+    assert engine.columns("people") == [("name", "VARCHAR"), ("age", "BIGINT"), ("day", "DATE")]
+    sql = f'SELECT COUNT(*) AS n, COUNT("name") AS m, SUM("age") AS s FROM {engine.relation("people")}'
+    assert rows(engine, sql) == [(3, 2, 31)]
+    snapshots = list((state / "duckdb").glob("csv-*.parquet"))
+    assert len(snapshots) == 1
+    made = snapshots[0].stat().st_mtime_ns
+    assert snapshots[0].stat().st_mode & 0o077 == 0
+    again = opened("duckdb:", {"people": "people.csv"}, tmp_path, state=state)
+    assert rows(again, sql) == [(3, 2, 31)]
+    assert snapshots[0].stat().st_mtime_ns == made
+
+
+def test_several_files_are_one_table(tmp_path, opened):
+    for part in range(3):
+        pq.write_table(pa.table({"a": [part]}), tmp_path / f"part-{part}.parquet")
+    engine = opened("duckdb:", {"t": "part-*.parquet"}, tmp_path)
+    assert rows(engine, f'SELECT "a" FROM {engine.relation("t")}') == [(0,), (1,), (2,)]
+
+
+def test_tables_of_a_database_file(tmp_path, opened):
+    with duckdb.connect(str(tmp_path / "town.duckdb")) as connection:
+        connection.execute("CREATE SCHEMA s; CREATE TABLE s.t AS SELECT 5 AS a")
+        connection.execute("CREATE TABLE u AS SELECT 6 AS a")
+    engine = opened("duckdb:town.duckdb", {"t": "s.t", "u": "u"}, tmp_path)
+    assert rows(engine, f'SELECT "a" FROM {engine.relation("t")}') == [(5,)]
+    assert rows(engine, f'SELECT "a" FROM {engine.relation("u")}') == [(6,)]
+    assert engine.fingerprint("t")
+
+
+def test_a_broken_csv_is_named_without_its_cells(tmp_path, opened):
+    (tmp_path / "people.csv").write_text("a,b\n1,CANARY\n2,3,4,5,6\n")
+    engine = opened("duckdb:", {"people": "people.csv"}, tmp_path)
+    with pytest.raises(CatalogError, match="people") as caught:
+        engine.columns("people")
+    assert "CANARY" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_broken_parquet_file_is_named(tmp_path, opened):
+    (tmp_path / "people.parquet").write_bytes(b"PAR1 this is not one PAR1")
+    engine = opened("duckdb:", {"people": "people.parquet"}, tmp_path)
+    with pytest.raises(CatalogError, match="people"):
+        engine.columns("people")
+
+
+def test_a_child_that_dies_is_replaced(tmp_path, opened):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
+    sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
+    assert rows(engine, sql) == [(1,)]
+    engine._idle[0]._process.kill()
+    with pytest.raises(EngineFailed):
+        engine.run(sql)
+    assert rows(engine, sql) == [(1,)]
+
+
+def test_nothing_is_left_behind(tmp_path, opened):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = connect("duckdb:", {"t": "t.parquet"}, base=tmp_path, limits=LIMITS)
+    engine.run(f"SELECT COUNT(*) AS n FROM {engine.relation('t')}")
+    child, folder = engine._idle[0]._process, engine._state
+    assert folder.is_dir()
+    engine.close()
+    assert child.poll() is not None
+    assert not folder.exists()
+
+
+def test_the_child_ends_when_its_parent_is_killed(tmp_path):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from discreet.engine.connect import connect\n"
+        "engine = connect('duckdb:', {'t': 't.parquet'}, base=Path(sys.argv[1]), state=Path(sys.argv[1]))\n"
+        "engine.columns('t')\n"
+        "print(engine._idle[0]._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and _running(pid):
+        time.sleep(0.02)
+    assert not _running(pid)
+
+
+def _running(pid):
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_text()
+        return facts.rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_source_files_cannot_be_written_even_past_the_guard(tmp_path, opened):
+    """Behind the guard stands DuckDB's own lock, and the worker's look at the kind of statement."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [1]}), path)
+    before = path.read_bytes()
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, state=tmp_path / "state")
+    never = tmp_path / "never.csv"
+    attempts = [
+        f"COPY (SELECT 2 AS a) TO '{path}' (FORMAT parquet)",
+        f"COPY (SELECT 2 AS a) TO '{never}'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        f"SELECT * FROM read_csv('{tmp_path}/other.csv')",
+        "SET enable_external_access = true",
+        "ATTACH ':memory:' AS other",
+        "CREATE TABLE x AS SELECT 1",
+        "SELECT 1; SELECT 2",
+    ]
+    (tmp_path / "other.csv").write_text("a\n1\n")
+    for sql in attempts:
+        with engine._child("") as child, pytest.raises(EngineFailed):
+            child.ask(b"R" + sql.encode(), 10.0)
+    assert path.read_bytes() == before
+    assert not never.exists()
+
+
+def test_a_stored_table_appears_whole_or_not_at_all(tmp_path, opened):
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, state=tmp_path / "state")
+    with pytest.raises(EngineFailed):
+        engine.materialise(
+            "broken", f'SELECT CAST("a" AS INTEGER) AS b FROM {engine.relation("t")}'
+        )
+    assert not engine.has("broken")
+    assert list((tmp_path / "state/duckdb/tables").iterdir()) == []

@@ -1,0 +1,94 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet import noise
+from discreet.errors import InvalidInput
+from discreet.testing.rng import FakeBits, SeededRng
+
+LAWS = [noise.discrete_laplace, noise.discrete_gaussian, noise.geometric]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("bad", [0, -1, "nan", "inf", float("nan"), float("inf"), "x", True, "1e-4"])
+def test_refuses_scales_without_meaning(law, bad):
+    with pytest.raises(InvalidInput):
+        law(bad, 3)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_refuses_scales_beyond_its_range(law):
+    for scale in (Fraction(1, 1001), 10**12 + 1):
+        with pytest.raises(InvalidInput, match="must lie between 0.001 and 1"):
+            law(scale, 1)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("scale", [1, 1.5, "2/3", Decimal("0.25"), Fraction(10, 3), 1000, 10**12])
+def test_accepts_every_way_to_write_a_number(law, scale):
+    drawn = law(scale, 100, rng=SeededRng(1))
+    assert drawn.dtype == np.int64
+    assert drawn.shape == (100,)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_shapes(law):
+    assert law(3, (2, 3, 4)).shape == (2, 3, 4)
+    assert law(1000, 0).shape == (0,)
+    assert law(1000, (5, 0)).shape == (5, 0)
+    assert law(3, np.int64(4)).shape == (4,)
+    with pytest.raises(InvalidInput, match="negative"):
+        law(3, -1)
+    with pytest.raises(TypeError):
+        law(3, 2.5)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_float_means_the_decimal_that_it_prints_as(law):
+    first = law(0.1, 2000, rng=SeededRng(2))
+    assert np.array_equal(first, law("0.1", 2000, rng=SeededRng(2)))
+
+
+def test_sigma_and_its_square_agree():
+    first = noise.discrete_gaussian("12.5", 1000, rng=SeededRng(3))
+    second = noise.discrete_gaussian_squared("156.25", 1000, rng=SeededRng(3))
+    assert np.array_equal(first, second)
+    with pytest.raises(InvalidInput, match="sigma_squared"):
+        noise.discrete_gaussian_squared(Decimal("1e-7"), 1)
+    with pytest.raises(InvalidInput, match="sigma_squared"):
+        noise.discrete_gaussian_squared(10**24 + 1, 1)
+
+
+def test_the_smallest_scales_are_almost_always_zero():
+    for law in LAWS:
+        assert not law("0.001", 1000).any()
+
+
+def test_chunks_do_not_change_the_shape_of_the_sample():
+    drawn = noise.discrete_laplace(5, 100_001)
+    assert drawn.size == 100_001
+    assert len(np.unique(drawn[-1000:])) > 5
+
+
+def test_truncated_geometric_stays_inside_and_is_a_remainder():
+    plain = noise.geometric(50, 5000, rng=SeededRng(4))
+    cut = noise.truncated_geometric(50, 5000, upper=9, rng=SeededRng(4))
+    assert np.array_equal(cut, plain % 10)
+    assert not noise.truncated_geometric(50, 10, upper=0).any()
+    for upper in (-1, 2**62):
+        with pytest.raises(InvalidInput, match="upper"):
+            noise.truncated_geometric(50, 10, upper=upper)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_word_comes_from_the_given_source(law):
+    law(1000, 10, rng=FakeBits([], then=SeededRng(1)))
+    with pytest.raises(Exception, match="used up"):
+        law(1000, 10, rng=FakeBits([]))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_default_source_is_not_repeatable(law):
+    assert not np.array_equal(law(10**9, 100), law(10**9, 100))

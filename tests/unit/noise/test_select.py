@@ -1,0 +1,171 @@
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from discreet.errors import InvalidInput
+from discreet.noise.select import (
+    exponential,
+    exponential_rows,
+    permute_and_flip,
+    permute_and_flip_rows,
+    report_noisy_max,
+    report_noisy_max_rows,
+)
+from discreet.testing.rng import SeededRng
+
+ALPHA = 1e-9
+N = 100_000
+UTILITIES = (3, 1, 0, 2)
+
+
+def rows(utilities=UTILITIES, count=N):
+    return np.broadcast_to(np.array(utilities), (count, len(utilities)))
+
+
+def exponential_law(utilities, rate, weights=1):
+    law = np.exp(rate * np.array(utilities, float)) * weights
+    return law / law.sum()
+
+
+def permute_and_flip_law(utilities, rate):
+    """Return the law by the definition: all orders, the first head wins."""
+    heads = np.exp(rate * (np.array(utilities, float) - max(utilities)))
+    law = np.zeros(len(utilities))
+    orders = list(itertools.permutations(range(len(utilities))))
+    for order in orders:
+        tails = 1.0
+        for i in order:
+            law[i] += tails * heads[i] / len(orders)
+            tails *= 1 - heads[i]
+    return law
+
+
+def noisy_max_law(utilities, rate, reach=200):
+    """Return the law of the greatest value after geometric noise, ties split evenly."""
+    decay = np.exp(-rate)
+    noise = (1 - decay) * decay ** np.arange(reach)
+    values = np.arange(reach + max(utilities))
+    each = np.array([np.pad(noise, (u, max(utilities) - u)) for u in utilities])
+    below = np.cumsum(each, axis=1) - each
+    law = np.zeros(len(utilities))
+    for i in range(len(utilities)):
+        others = [j for j in range(len(utilities)) if j != i]
+        for size in range(len(others) + 1):
+            for tied in itertools.combinations(others, size):
+                chance = each[i].copy()
+                for j in others:
+                    chance *= each[j] if j in tied else below[j]
+                law[i] += chance.sum() / (size + 1)
+    assert len(values) == each.shape[1]
+    return law / law.sum()
+
+
+def assert_law(chosen, right, wrongs):
+    counts = np.bincount(chosen, minlength=len(right))
+    assert chisquare(counts, right * counts.sum()).pvalue > ALPHA
+    for wrong in wrongs:
+        assert chisquare(counts, wrong * counts.sum()).pvalue < ALPHA
+
+
+def test_exponential_law():
+    chosen = exponential_rows(rows(), 1, 2, rng=SeededRng(1))
+    wrongs = [exponential_law(UTILITIES, rate) for rate in (0.9, 1.1, 2)]
+    assert_law(chosen, exponential_law(UTILITIES, 1), wrongs)
+
+
+def test_exponential_law_with_weights():
+    weights = np.array([1, 3, 0, 2])
+    chosen = exponential_rows(rows(), 1, 2, weights=weights, rng=SeededRng(1))
+    counts = np.bincount(chosen, minlength=4)
+    assert counts[2] == 0
+    kept = [0, 1, 3]
+    right = exponential_law(UTILITIES, 1, weights)[kept] * N
+    assert chisquare(counts[kept], right).pvalue > ALPHA
+    wrong = exponential_law(UTILITIES, 1)[kept]
+    assert chisquare(counts[kept], wrong / wrong.sum() * N).pvalue < ALPHA
+
+
+def test_the_best_of_no_weight_does_not_count():
+    # With a gap of 10^9 to a candidate that cannot be chosen, the others still follow their law.
+    chosen = exponential_rows(rows((10**9, 0, 1)), 1, 2, weights=[0, 1, 1], rng=SeededRng(1))
+    assert_law(chosen - 1, exponential_law((0, 1), 1), [exponential_law((0, 1), 1.1)])
+
+
+def test_monotone_doubles_the_rate():
+    chosen = exponential_rows(rows(), 1, 1, monotone=True, rng=SeededRng(1))
+    assert_law(chosen, exponential_law(UTILITIES, 1), [exponential_law(UTILITIES, 0.5)])
+
+
+def test_permute_and_flip_law_is_that_of_the_definition():
+    right = permute_and_flip_law(UTILITIES, 1)
+    chosen = permute_and_flip_rows(rows(), 1, 2, rng=SeededRng(1))
+    assert_law(chosen, right, [exponential_law(UTILITIES, 1), permute_and_flip_law(UTILITIES, 0.9)])
+
+
+def test_noisy_max_law():
+    right = noisy_max_law(UTILITIES, 1)
+    chosen = report_noisy_max_rows(rows(), 1, 2, rng=SeededRng(1))
+    assert_law(chosen, right, [noisy_max_law(UTILITIES, 0.9), exponential_law(UTILITIES, 1)])
+
+
+def test_auction():
+    # Bids 1.00, 1.00, 1.00, 3.01: revenue 4.00 at price 1.00, 3.01 at 3.01 and 0 at 3.02.
+    revenue = [Fraction(4), Fraction("3.01"), Fraction(0)]
+    rng, draws = SeededRng(1), 20_000
+    table = np.array([revenue] * draws, dtype=object)
+    chosen = exponential_rows(table, "3.02", "3.02", rng=rng)
+    right = exponential_law([4, 3.01, 0], 0.5)
+    assert np.round(right, 3).tolist() == [0.573, 0.349, 0.078]
+    assert_law(chosen, right, [exponential_law([4, 3, 0], 1)])
+    assert exponential(revenue, "3.02", 1000, rng=rng) == 0
+
+
+def test_cents_and_decimals_mean_the_same():
+    whole = exponential_rows(rows((400, 301, 0), 5000), 302, 3, rng=SeededRng(8))
+    decimals = exponential_rows(rows((4.0, 3.01, 0.0), 5000), 3.02, 3, rng=SeededRng(8))
+    assert (whole == decimals).all()
+
+
+@pytest.mark.parametrize("choose", [exponential, permute_and_flip, report_noisy_max])
+def test_clear_winners_win(choose):
+    assert choose([0, 5, 10**6], 1, 1) == 2
+    assert choose(np.array([-(2**63), 2**63 - 1]), 1, 1) == 1
+    assert choose([7], 1, 1) == 0
+    assert isinstance(choose([7, 8], 1, 1), int)
+
+
+def test_a_million_candidates():
+    utilities = np.arange(10**6) % 1000
+    for choose in (exponential, permute_and_flip, report_noisy_max):
+        assert utilities[choose(utilities, 1, 2, rng=SeededRng(1))] > 900
+
+
+def test_choices_differ_between_rows():
+    table = np.array([[0, 1000], [1000, 0]] * 700)
+    for choose in (exponential_rows, permute_and_flip_rows, report_noisy_max_rows):
+        assert choose(table, 1, 1).tolist() == [1, 0] * 700
+
+
+def test_wild_rationals_are_exact():
+    assert exponential([0.0, 1e300, 5e-300], 1, 1) == 1
+    assert permute_and_flip([0.0, 1e300, 5e-300], 1, 1) == 1
+
+
+@pytest.mark.parametrize(
+    "weights", [[0, 0], [1], [1, -1], [1.5, 2.0], [1, 2**50], [2**63, 2**63 - 1]]
+)
+def test_wrong_weights_are_refused(weights):
+    with pytest.raises(InvalidInput):
+        exponential([1, 2], 1, 1, weights=np.array(weights))
+
+
+def test_common_divisors_of_weights_do_not_matter():
+    assert exponential([0, 10**6], 1, 1, weights=[2**50, 2**51]) == 1
+
+
+def test_noisy_max_needs_integers():
+    with pytest.raises(InvalidInput, match="integer"):
+        report_noisy_max([0.5, 1.0], 1, 1)

@@ -1,0 +1,101 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from discreet.errors import InvalidInput
+from discreet.noise.sparse import SparseVector, above_threshold, sparse_scales
+from discreet.testing.rng import SeededRng
+
+ALPHA = 1e-9
+
+
+@pytest.mark.parametrize("cutoff", [1, 2, 10, 100])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_the_two_scales_spend_exactly_epsilon(cutoff, monotone):
+    sensitivity, epsilon = Fraction(3), Fraction(1, 10)
+    scales = sparse_scales(sensitivity, epsilon, cutoff=cutoff, monotone=monotone)
+    moves = 1 if monotone else 2
+    spent = sensitivity / scales.threshold + cutoff * moves * sensitivity / scales.question
+    assert spent == epsilon
+
+
+def test_the_noise_of_questions_grows_with_the_cutoff():
+    scales = [sparse_scales(1, 1, cutoff=cutoff).question for cutoff in (1, 2, 4, 8)]
+    assert scales == sorted(scales)
+    assert scales[3] > 5 * scales[0]
+
+
+def test_stops_after_the_cutoff():
+    answers = [0, 10**6, 0, 10**6, 10**6, 0]
+    once = above_threshold(answers, 1000, 1, 1)
+    assert once.above.tolist() == [False, True, False, False, False, False]
+    assert int(once.asked) == 2
+    thrice = above_threshold(answers, 1000, 1, 1, cutoff=3)
+    assert thrice.above.tolist() == [False, True, False, True, True, False]
+    assert int(thrice.asked) == 5
+
+
+def test_never_above_means_all_were_asked():
+    result = above_threshold(np.zeros((3, 4), int), 10**6, 1, 1)
+    assert not result.above.any()
+    assert result.asked.tolist() == [4, 4, 4]
+
+
+def test_extreme_integers_do_not_wrap_around():
+    signed = above_threshold(np.array([-(2**63), 2**63 - 1]), 0, 1, 1)
+    assert signed.above.tolist() == [False, True]
+    unsigned = above_threshold(np.array([0, 2**64 - 1], dtype=np.uint64), 10**6, 1, 1)
+    assert unsigned.above.tolist() == [False, True]
+    assert above_threshold(np.array([-100, 100], dtype=np.int8), 0, 1, 50).above.tolist() == [
+        False,
+        True,
+    ]
+
+
+def first_above(asks):
+    return next((i for i, above in enumerate(asks) if above), len(asks))
+
+
+def test_one_at_a_time_follows_the_same_law():
+    answers, trials, rng = [0, 1, 2, 1], 4000, SeededRng(1)
+
+    def one_by_one(shift):
+        vector = SparseVector(2 + shift, 1, 1, rng=rng)
+        for i, answer in enumerate(answers):
+            if vector.ask(answer):
+                return i
+        return len(answers)
+
+    batch = above_threshold(np.tile(answers, (trials, 1)), 2, 1, 1, rng=rng)
+    together = np.bincount([first_above(row) for row in batch.above.tolist()], minlength=5)
+    for shift, same in ((0, True), (3, False)):
+        alone = np.bincount([one_by_one(shift) for _ in range(trials)], minlength=5)
+        assert bool(chi2_contingency([together, alone]).pvalue > ALPHA) is same
+
+
+def test_nothing_is_answered_after_the_cutoff():
+    vector = SparseVector(0, 1, 1, cutoff=2)
+    assert vector.left == 2
+    assert vector.ask(10**6)
+    assert vector.ask(10**6)
+    with pytest.raises(InvalidInput, match="as often as it may"):
+        vector.ask(0)
+
+
+def test_the_noisy_threshold_is_not_shown():
+    vector = SparseVector(1234567, 1, 1)
+    assert repr(vector) == "SparseVector(left=1)"
+
+
+def test_nonsense_is_refused():
+    for arguments in ((0, 1), (-1, 1), (1, 0)):
+        with pytest.raises(InvalidInput):
+            sparse_scales(*arguments)
+    with pytest.raises(InvalidInput):
+        sparse_scales(1, 1, cutoff=0)
+    with pytest.raises(InvalidInput):
+        above_threshold([0.5], 0, 1, 1)
+    with pytest.raises(InvalidInput):
+        above_threshold([1], 2**70, 1, 1)

@@ -1,0 +1,105 @@
+"""Security test 14: a group of one unit appears with probability at most delta."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from discreet.errors import InvalidInput
+from discreet.noise.threshold import GroupNoise, appearance_bounds, keep_groups, threshold_for
+from discreet.testing.rng import SeededRng
+
+ALPHA = 1e-9
+NOISES = [
+    GroupNoise.laplace(1),
+    GroupNoise.laplace("0.3"),
+    GroupNoise.laplace(20),
+    GroupNoise.gaussian(1),
+    GroupNoise.gaussian("0.2"),
+    GroupNoise.gaussian(400),
+]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("delta", ["1e-15", "1e-9", "1e-6", "0.05", "0.9"])
+@pytest.mark.parametrize("groups", [1, 7])
+def test_threshold_is_sound_and_least(noise, delta, groups):
+    threshold = threshold_for(noise, delta, max_groups=groups)
+    _, high = appearance_bounds(noise, threshold, max_groups=groups)
+    low, _ = appearance_bounds(noise, threshold - 1, max_groups=groups)
+    assert high <= Fraction(delta), "a person alone in its groups shows too often"
+    assert low > Fraction(delta), "a lower threshold would do: this one loses groups for nothing"
+
+
+@pytest.mark.parametrize("sigma_squared", [10**8, 10**14])
+def test_large_sigma_is_sound_and_nearly_least(sigma_squared):
+    noise = GroupNoise.gaussian(sigma_squared)
+    threshold = threshold_for(noise, "1e-9", max_groups=1)
+    sigma = int(sigma_squared**0.5)
+    assert appearance_bounds(noise, threshold)[1] <= Fraction("1e-9")
+    assert appearance_bounds(noise, threshold - sigma // 100)[0] > Fraction("1e-9")
+    assert 5.99 * sigma < threshold < 6.01 * sigma
+
+
+def test_worked_numbers():
+    # t = 1/e: t^21/(1+t) = 5.5e-10, t^20/(1+t) = 1.5e-9.
+    assert threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=1) == 22
+    # Ten groups at 1e-9 each way cost as much as one at 1e-10.
+    ten = threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=10)
+    assert ten == threshold_for(GroupNoise.laplace(1), "1e-10", max_groups=1)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_sampled_appearance_equals_the_computed_one(noise):
+    groups = 200_000
+    threshold = threshold_for(noise, "0.2", max_groups=1)
+    kept = keep_groups(np.ones(groups, int), noise, threshold, rng=SeededRng(1)).keep
+    low, high = appearance_bounds(noise, threshold)
+    assert high - low < Fraction(1, 10**15)
+    assert binomtest(int(kept.sum()), groups, float(high)).pvalue > ALPHA
+    too_low, _ = appearance_bounds(noise, threshold - 1)
+    assert binomtest(int(kept.sum()), groups, float(too_low)).pvalue < ALPHA
+
+
+def test_a_person_in_several_groups_is_safe_only_if_they_are_counted():
+    noise, people, delta = GroupNoise.laplace(2), 50_000, Fraction(1, 20)
+
+    def shown(said_groups):
+        threshold = threshold_for(noise, delta, max_groups=said_groups)
+        kept = keep_groups(np.ones(people * 5, int), noise, threshold, rng=SeededRng(1)).keep
+        return int(kept.reshape(people, 5).any(axis=1).sum())
+
+    assert binomtest(shown(5), people, 0.05, alternative="greater").pvalue > ALPHA
+    assert binomtest(shown(1), people, 0.05, alternative="greater").pvalue < ALPHA
+
+
+def test_noisy_counts_are_what_was_compared():
+    appearing = keep_groups([1, 50, 10**6], GroupNoise.gaussian(4), 30, rng=SeededRng(1))
+    assert (appearing.keep == (appearing.noisy >= 30)).all()
+    assert appearing.keep.tolist() == [False, True, True]
+    assert keep_groups([], GroupNoise.laplace(1), 3).keep.shape == (0,)
+
+
+def test_larger_groups_appear_more_often():
+    noise = GroupNoise.laplace(3)
+    chances = [appearance_bounds(noise, 20, units=units)[0] for units in (1, 5, 19, 20, 30)]
+    assert chances == sorted(chances)
+    assert chances[-1] > Fraction(9, 10)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1])
+def test_without_delta_no_private_groups(delta):
+    with pytest.raises(InvalidInput):
+        threshold_for(GroupNoise.laplace(1), delta, max_groups=1)
+
+
+def test_nonsense_is_refused():
+    with pytest.raises(InvalidInput):
+        GroupNoise.laplace(0)
+    with pytest.raises(InvalidInput):
+        GroupNoise.gaussian(-1)
+    with pytest.raises(InvalidInput):
+        threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=0)
+    with pytest.raises(InvalidInput):
+        keep_groups([0.5], GroupNoise.laplace(1), 3)
