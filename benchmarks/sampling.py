@@ -22,14 +22,15 @@ def rows(
     *, draws: int = OURS, peer_draws: int = THEIRS, rounds: int = ROUNDS
 ) -> list[dict[str, object]]:
     """Return one row for each law and scale: draws a second of both, and the ratio."""
-    table: list[dict[str, object]] = []
-    for law, ours, peer in (
+    laws = (
         ("laplace", discrete_laplace, _opendp("make_laplace", "l1_distance", int)),
         ("gaussian", discrete_gaussian, _opendp("make_gaussian", "l2_distance", float)),
-    ):
-        for scale in SCALES:
-            table.append(_row(law, scale, ours, peer(scale), draws, peer_draws, rounds))
-    return table
+    )
+    return [
+        _row(law, scale, ours, peer(scale), draws, peer_draws, rounds)
+        for law, ours, peer in laws
+        for scale in SCALES
+    ]
 
 
 def _row(law, scale, ours, theirs, draws, peer_draws, rounds):

@@ -326,7 +326,7 @@ def test_threads_may_ask_at_the_same_time(engine):
 def test_what_cannot_be_interrupted_is_killed_and_loses_no_table(engine):
     deaf = {
         "duckdb": "SELECT SUM(length(repeat('x', 1000000000))) AS x FROM range(1000000)",
-        "postgres": "SELECT SUM(length(repeat('x', 100000000))) AS x FROM generate_series(1, 100000)",
+        "postgres": "SELECT SUM(length(repeat('x', 100000000 + i))) AS x FROM generate_series(1, 100000) AS t(i)",
         "spark": "SELECT SUM(length(repeat(CAST(id AS STRING), 100000000))) AS x FROM range(100000)",
     }[engine.capabilities.dialect]
     engine.put("survivor", pa.table({"a": [1]}))

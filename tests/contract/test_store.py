@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 
 import pytest
-from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 
 from discreet.core.cost import Cost
 from discreet.errors import (
@@ -23,6 +22,7 @@ from discreet.ledger import Ledger
 from discreet.ledger.history import ROOT, link
 from discreet.ledger.loading import open_store
 from discreet.ledger.store import StoredAnswer, seal
+from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]
 

@@ -9,9 +9,9 @@ import signal
 import time
 
 import pytest
-from ledger_kit import forked, open_ledger, pay
 
 from discreet.errors import DiscreetError, LedgerWriteFailed
+from ledger_kit import forked, open_ledger, pay
 
 LIMIT = "1000000"
 LONGEST = 0.015  # seconds: about as long as one charge and one answer take

@@ -8,10 +8,10 @@ import shutil
 import sqlite3
 
 import pytest
-from ledger_kit import open_ledger, pay, policy
 
 from discreet.errors import DiscreetError, InvalidInput, LedgerError, LedgerTampered, NotALedger
 from discreet.ledger import Ledger
+from ledger_kit import open_ledger, pay, policy
 
 FLIPS = 1_000 if os.environ.get("DISCREET_FULL") else 100
 

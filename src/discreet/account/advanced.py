@@ -6,14 +6,18 @@ None of this may stop or choose steps by what was seen: fixed-k composition is n
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from discreet.account.convert import cost_up
-from discreet.core.bounds import exp_lower, exp_upper, log_upper, sqrt_upper
+from discreet.core.bounds import decimal_down, decimal_up, exp_upper, log_upper, sqrt_upper
 from discreet.core.numbers import round_up
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
+
+_CONTEXT = Context(prec=60, Emin=-999_999, Emax=999_999)
+_MARGIN = Decimal("1e-32")
 
 
 def advanced_epsilon(epsilon: Fraction, count: int, slack: Fraction) -> Fraction:
@@ -35,20 +39,25 @@ def optimal_delta(
     Guarantee: exact up to rounding up [Kairouz, Oh & Viswanath 2015, Theorem 3.3]: with l of k coins
         against, the losses are (k - 2l) eps; delta' = 1 - (1-delta)^k (1 - sum of excesses).
     """
-    up, down = exp_upper(epsilon), exp_lower(epsilon)
-    wanted = exp_lower(target)
-    excess = ZERO
-    power_up, power_down = up**count, ONE
-    for against in range(count // 2 + 1):
-        # C(k, l) * (e^((k-l) eps) - e^target e^(l eps)): stop once the loss is below the target.
-        gap = power_up - wanted * power_down
-        if gap <= 0:
-            break
-        excess += math.comb(count, against) * gap
-        power_up = round_up(power_up / down, digits=60)
-        power_down *= down
-    share = min(ONE, excess / (1 + down) ** count)
-    return min(ONE, round_up(1 - (1 - delta) ** count * (1 - share), digits=60))
+    with localcontext(_CONTEXT):
+        one = decimal_up(epsilon).exp()
+        wanted = decimal_down(target).exp()
+        total = excess = Decimal(0)
+        toward, against = one**count, Decimal(1)
+        for coins in range(count // 2 + 1):
+            # C(k, l) (e^((k-l) eps) - e^target e^(l eps)); from where the loss is below the target on,
+            # nothing is added.
+            gap = toward - wanted * against
+            if gap <= 0:
+                break
+            ways = math.comb(count, coins)
+            excess += ways * gap
+            total += ways * toward
+            toward, against = toward / one, against * one
+        # Every term is right to 32 digits of its larger part: arguments have 40, and counts stay below 10^7.
+        share = (excess + total * _MARGIN) / (1 + one) ** count
+    clean = min(ONE, Fraction(share) * (1 + Fraction(1, 10**30)))
+    return min(ONE, round_up(1 - (1 - delta) ** count * (1 - clean), digits=60))
 
 
 def optimal_epsilon(epsilon: Fraction, count: int, wanted: Fraction) -> Fraction:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.account.convert import cost_up
-from discreet.account.pld import LossBatch
+from discreet.account.convert import cost_up, delta_of_rho
+from discreet.account.pld import Convolved, LossBatch
 from discreet.account.pld_laws import atoms_of, has_directions
 from discreet.account.price import epsilon_within
 from discreet.account.tally import Tally, is_private, tally
@@ -61,17 +61,19 @@ def batch_epsilon(events: Iterable[PrivacyEvent], delta: Delta) -> Fraction:
 
 def batch_delta(events: Iterable[PrivacyEvent], epsilon: Epsilon) -> Fraction:
     """Return a delta (rounded up) that holds for all of `events` at `epsilon`."""
-    worst = ZERO
     parts = tuple(events)
     found = tally(Composed(parts))
     if not found.soft and found.epsilon <= epsilon.value:
         return min(Fraction(1), found.delta)
-    for batch in _directions(parts):
-        target = math.nextafter(float(epsilon.value), 0)
-        if batch.infinite >= 1:
-            return Fraction(1)
-        worst = max(worst, Fraction(batch.around_epsilon(target).delta(target)))
-    return min(Fraction(1), worst)
+    proofs = [Fraction(1)]
+    if found.rho is not None:
+        proofs.append(delta_of_rho(found.rho, epsilon.value) + found.delta)
+    target = math.nextafter(float(epsilon.value), 0)
+    batches = _directions(parts)
+    if all(batch.infinite < 1 for batch in batches):
+        deltas = [Fraction(batch.around_epsilon(target).delta(target)) for batch in batches]
+        proofs.append(max(deltas, default=ZERO))
+    return min(proofs)
 
 
 def price_batch(
@@ -136,22 +138,38 @@ def _least_epsilon(batch: LossBatch, delta: Fraction) -> Fraction | None:
     if batch.infinite >= limit:
         return None
     summed = batch.around_delta(limit)
-    low, high = 0.0, max(1e-9, (summed.log_moment - math.log(limit)) / summed.tilt + 1)
     if summed.delta(0.0) <= limit:
         return ZERO
-    while summed.delta(high) > limit:
-        high *= 2
-        if high > 1e6:
-            return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        if summed.delta(middle) <= limit:
-            high = middle
-        else:
-            low = middle
+    high = max(1e-9, (summed.log_moment - math.log(limit)) / summed.tilt + 1e-6)
+    if summed.delta(high) > limit:
+        return None
+    return round_up(Fraction(_crossing(summed, high, limit)), digits=9)
+
+
+def _crossing(summed: Convolved, high: float, limit: float) -> float:
+    """Return an epsilon at which delta is at most `limit`, within 10^-9 of the least one.
+
+    Regula falsi with halving (Illinois) on the logarithm of delta, which is nearly straight; only an
+    end whose delta was found to be small enough is ever returned.
+    """
+    goal = math.log(limit)
+    low = 0.0
+    at_low, at_high = _log_excess(summed, low, goal), _log_excess(summed, high, goal)
+    for _ in range(100):
         if high - low < 1e-9:
             break
-    return round_up(Fraction(high), digits=9)
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        middle = min(max(middle, low + 5e-10), high - 5e-10)
+        excess = _log_excess(summed, middle, goal)
+        if excess <= 0:
+            high, at_high, at_low = middle, excess, at_low / 2
+        else:
+            low, at_low, at_high = middle, excess, at_high / 2
+    return high
+
+
+def _log_excess(summed: Convolved, epsilon: float, goal: float) -> float:
+    return math.log(max(summed.delta(epsilon), 1e-320)) - goal
 
 
 @dataclass(frozen=True, slots=True)

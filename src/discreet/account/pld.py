@@ -49,13 +49,14 @@ class Convolved:
         """Return an upper bound of delta at `epsilon`, all errors included."""
         target = epsilon - self.shift
         start = min(max(0, math.floor(target / self.step) - self.first), len(self.masses))
-        losses = (self.first + np.arange(start, len(self.masses))) * self.step - target
-        losses = np.maximum(losses, 0.0)
+        # Weights fall like e^(-tilt x): beyond e^-60 all masses together count as that much.
+        end = min(len(self.masses), start + math.ceil(60 / (self.tilt * self.step)) + 2)
+        losses = np.maximum((self.first + np.arange(start, end)) * self.step - target, 0.0)
         weights = np.exp(-self.tilt * losses) * -np.expm1(-losses)
         exponent = self.log_moment - self.tilt * target
         if exponent > 600:
             return 1.0  # far below the epsilon that this window was made for
-        kept = float(np.dot(weights, self.masses[start:]))
+        kept = float(np.dot(weights, self.masses[start:end])) + math.exp(-60)
         hidden = self.error * float(np.linalg.norm(weights))
         finite = math.exp(exponent) * (kept + hidden) * (1 + 1e-9) + self.lost
         return min(1.0, finite * self.mass_factor + self.infinite)
@@ -75,7 +76,7 @@ class LossBatch:
     def around_epsilon(self, epsilon: float) -> Convolved:
         """Return the summed law, most precise around `epsilon`."""
         stack = Stack.of(self.laws)
-        tilt = _best_tilt(lambda value: stack.log_moment(value) - value * epsilon)
+        tilt = _best_tilt(lambda value: stack.log_moment(value) - value * epsilon + _relief(value))
         wanted = math.exp(max(-600.0, min(0.0, stack.log_moment(tilt) - tilt * epsilon)))
         return self._convolved(stack, tilt, wanted)
 
@@ -83,7 +84,7 @@ class LossBatch:
         """Return the summed law, most precise around the epsilon that goes with `delta`."""
         stack = Stack.of(self.laws)
         needed = -math.log(delta)
-        tilt = _best_tilt(lambda value: (stack.log_moment(value) + needed) / value)
+        tilt = _best_tilt(lambda value: (stack.log_moment(value) + needed + _relief(value)) / value)
         return self._convolved(stack, tilt, delta)
 
     def _convolved(self, stack: Stack, tilt: float, wanted: float) -> Convolved:
@@ -114,6 +115,11 @@ class LossBatch:
             mass_factor=math.exp(sum(count * law.mass_error for law, count in self.laws)),
             shift=sum(count * law.rounding for law, count in self.laws),
         )
+
+
+def _relief(tilt: float) -> float:
+    """Return the logarithm of the greatest (1 - e^-x) e^(-tilt x): what delta is below Chernoff."""
+    return tilt * math.log(tilt) - (tilt + 1) * math.log1p(tilt)
 
 
 def _convolve(grid: Stack, tilt: float, length: int) -> tuple[Floats, float]:

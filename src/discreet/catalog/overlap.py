@@ -44,12 +44,13 @@ def check_sources_apart(datasets: Mapping[str, Dataset], *, base: Path, files: b
         tables, which would be billed as if they were different people.
     """
 
-    def name(source: str) -> str:
-        return os.path.realpath(base / source) if files else _TABLE_SCHEMA.sub("", source)
+    def names(source: str) -> tuple[str, ...]:
+        path = os.path.realpath(base / source)
+        return (path,) if files else (path, _TABLE_SCHEMA.sub("", source))
 
     private = [(d, t) for d in datasets.values() for t in d.tables if t.unit is not None]
     for (first, one), (second, two) in combinations(private, 2):
-        if not _overlap(name(one.source), name(two.source)):
+        if not any(map(_overlap, names(one.source), names(two.source))):
             continue
         if first.budget != second.budget:
             raise CatalogError(

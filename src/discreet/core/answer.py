@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,8 @@ class Answer:
     `error95` is, for each cell, the half-width of an interval that holds the noise with at least
     95% probability; None for keys, and where no such number is known. `intervals` has the ends,
     which need not lie evenly around the value. `covariance` is the noise covariance of the noisy
-    columns within each row (rows are independent), None where a column is not linear.
+    columns within each row (rows are independent), None where a column is not linear. `noisy` are
+    the columns that carry noise.
     """
 
     columns: tuple[str, ...]
@@ -76,7 +77,8 @@ class Answer:
     provenance: Provenance
     keys: int = 0
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...] = ()
-    covariance: tuple[tuple[tuple[float, ...], ...], ...] | None = field(default=None)
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] | None = None
+    noisy: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet query --json` prints."""
@@ -92,6 +94,7 @@ class Answer:
             },
             "free": self.free,
             "request_id": self.request_id,
+            "noisy": list(self.noisy),
             "intervals": [[None if i is None else list(i) for i in row] for row in self.intervals],
             "provenance": self.provenance.to_json(),
         }
@@ -128,7 +131,7 @@ class Answer:
 
     def plot(self) -> Chart:
         """Return a chart of the first noisy column with its error bars."""
-        return chart_of(self.columns, self.rows, self.error95, self.keys)
+        return chart_of(self.columns, self.rows, self.error95, noisy=self.noisy, keys=self.keys)
 
     def _with_errors(self) -> tuple[list[str], list[list[Any]]]:
         names: list[str] = []
@@ -141,23 +144,18 @@ class Answer:
                 columns.append([errors[i] for errors in self.error95])
         return names, columns
 
-    @property
-    def noisy(self) -> tuple[int, ...]:
-        """Return which columns carry noise."""
-        return tuple(
-            i
-            for i in range(len(self.columns))
-            if any(errors[i] is not None for errors in self.error95)
-        )
-
     def __repr__(self) -> str:
-        return as_text(self.columns, self.rows, self.error95, self._footer())
+        return as_text(
+            self.columns, self.rows, self.error95, noisy=self.noisy, footer=self._footer()
+        )
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self.columns, self.rows, self.error95, self._footer())
+        return as_html(
+            self.columns, self.rows, self.error95, noisy=self.noisy, footer=self._footer()
+        )
 
     def _footer(self) -> str:
         left = float(self.limit.epsilon - self.after.epsilon)

@@ -58,10 +58,11 @@ def chart_of(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    *,
+    noisy: tuple[int, ...],
     keys: int,
 ) -> Chart:
     """Return points with intervals: the first key across, the first noisy column upwards."""
-    noisy = [i for i in range(len(columns)) if any(error[i] is not None for error in errors)]
     if not noisy or not rows:
         raise InvalidInput("There is nothing noisy to draw in this answer.")
     value = noisy[0]

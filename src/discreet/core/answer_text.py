@@ -9,16 +9,18 @@ _SHOWN_ROWS = 60
 
 
 def _cells(
-    columns: tuple[str, ...], rows: tuple[tuple[Any, ...], ...], errors: tuple[tuple[Any, ...], ...]
+    columns: tuple[str, ...],
+    rows: tuple[tuple[Any, ...], ...],
+    errors: tuple[tuple[Any, ...], ...],
+    noisy: tuple[int, ...],
 ) -> tuple[list[str], list[list[str]], list[bool]]:
     """Return header, rows of text, and which columns hold numbers."""
-    noisy = [any(error[i] is not None for error in errors) for i in range(len(columns))]
     header: list[str] = []
     numeric: list[bool] = []
     for i, name in enumerate(columns):
         header.append(name)
         numeric.append(all(isinstance(row[i], int | float | None) for row in rows))
-        if noisy[i]:
+        if i in noisy:
             header.append("noise ±")
             numeric.append(True)
     body: list[list[str]] = []
@@ -26,7 +28,7 @@ def _cells(
         line: list[str] = []
         for i, value in enumerate(row):
             line.append(shown(value))
-            if noisy[i]:
+            if i in noisy:
                 line.append("unknown" if error[i] is None else shown(error[i]))
         body.append(line)
     return header, body, numeric
@@ -49,10 +51,12 @@ def as_text(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    *,
+    noisy: tuple[int, ...],
     footer: str,
 ) -> str:
     """Return a table for a terminal, numbers to the right."""
-    header, body, numeric = _cells(columns, rows, errors)
+    header, body, numeric = _cells(columns, rows, errors, noisy)
     widths = [max(len(line[i]) for line in [header, *body]) for i in range(len(header))]
 
     def line(cells: list[str]) -> str:
@@ -73,10 +77,12 @@ def as_html(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    *,
+    noisy: tuple[int, ...],
     footer: str,
 ) -> str:
     """Return an HTML table for a notebook; every cell is escaped."""
-    header, body, numeric = _cells(columns, rows, errors)
+    header, body, numeric = _cells(columns, rows, errors, noisy)
 
     def row(cells: list[str], tag: str) -> str:
         styled = [

@@ -17,6 +17,8 @@ _GRACE = 0.25
 """Seconds between an interrupt and the kill."""
 _START = 60.0
 """Seconds that a fresh child may take to open its sources."""
+# Arrow and DuckDB do without numpy, and a child without it starts in half the time.
+_START_CODE = "import sys; sys.modules['numpy'] = None; from {module} import main; main()"
 
 
 class Unreadable(Exception):
@@ -29,8 +31,9 @@ class Child:
     def __init__(self, module: str, setup: dict[str, Any]) -> None:
         self._wire, theirs = multiprocessing.Pipe()
         # -P: the folder we happen to stand in must not be able to replace a module.
+        start = _START_CODE.format(module=module)
         self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
-            [sys.executable, "-P", "-m", module, str(theirs.fileno())],
+            [sys.executable, "-P", "-c", start, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -103,7 +103,3 @@ def main() -> None:
         wire.send_bytes(b"U")
     else:
         wire.send_bytes(b"K")
-
-
-if __name__ == "__main__":
-    main()

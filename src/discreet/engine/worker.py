@@ -185,7 +185,3 @@ def main() -> None:
     lock(connection, setup)
     wire.send_bytes(b"K")
     Worker(wire, connection).serve()
-
-
-if __name__ == "__main__":
-    main()

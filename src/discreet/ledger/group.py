@@ -38,8 +38,12 @@ class Group:
         self.total = [0] * components
         self.spot: list[Box] = [{} for _ in range(components)]
 
-    def highest(self, box: Box, component: int, floor: int) -> Peak:
-        """Return a bound of the greatest bill in `box`, or any bound up to `floor`."""
+    def highest(self, box: Box, component: int, amount: int) -> Peak:
+        """Return a bound of the greatest bill in `box`, where `amount` is about to be added.
+
+        It is exact where there is a grid. Otherwise it may be as high as does no harm: the greatest
+        bill of all stays where it was, or within 1/NEAR of a bill that somebody pays already.
+        """
         upper, best = self.upper[component], self.best[component]
         spot = meet(self.spot[component], box)
         if spot is not None and (upper - best) * NEAR <= best:
@@ -47,14 +51,15 @@ class Group:
         known = Peak(upper, best, spot) if spot is not None else Peak(upper, -1, None)
         if self.grid is not None:
             return self._exact(self.grid, box, component, known)
+        floor = max(upper, best + best // NEAR) - amount if amount else -1
         found = self.tables.search(self.names, component).highest(
             component, box, max(floor, known.value)
         )
+        bound = min(upper, max(found.upper, floor, known.value))
         if found.point is None or found.value <= known.value:
-            return Peak(min(upper, max(found.upper, known.value)), known.value, known.spot)
+            return Peak(bound, known.value, known.spot)
         points = zip(self.names, found.point, strict=True)
-        place = {name: Positions(((at, at),)) for name, at in points}
-        return Peak(min(upper, found.upper), found.value, place)
+        return Peak(bound, found.value, {n: Positions(((at, at),)) for n, at in points})
 
     @staticmethod
     def _exact(grid: Grid, box: Box, component: int, known: Peak) -> Peak:
@@ -107,7 +112,7 @@ class Group:
             # A new search: what was known before is a lower bound, but no longer an upper one.
             self.upper[component], self.best[component] = total, -1
             if total:
-                peak = self.highest({}, component, -1)
+                peak = self.highest({}, component, 0)
                 self.upper[component], self.best[component] = peak.upper, peak.value
                 self.spot[component] = peak.spot or {}
             else:

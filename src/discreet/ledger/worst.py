@@ -161,8 +161,7 @@ class Worst:
         upper, value, spot = 0, 0, dict(box)
         for group in touched:
             mine = {name: positions for name, positions in box.items() if name in group.names}
-            floor = group.upper[component] - amount if len(touched) == 1 else -1
-            peak = group.highest(mine, component, floor)
+            peak = group.highest(mine, component, amount if len(touched) == 1 else 0)
             upper += peak.upper
             value = -1 if value < 0 or peak.spot is None else value + peak.value
             spot = {**spot, **(peak.spot or {})}

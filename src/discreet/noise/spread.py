@@ -51,9 +51,7 @@ REACH = 40  # standard deviations on each side; beyond lies less than 1e-20
 ERROR = 1e-9  # of the coverage: what wraps around, and what the transform rounds
 
 
-def combined_half_width(
-    terms: Sequence[Term], confidence: Number, *, cells: int = CELLS
-) -> float:
+def combined_half_width(terms: Sequence[Term], confidence: Number, *, cells: int = CELLS) -> float:
     """Return h such that |sum of coefficient * X| <= h has at least this confidence.
 
     The X are independent, each with its own law. `cells` bounds the grid: where the sum's lattice
@@ -131,7 +129,7 @@ def _on_grid(law: NoiseLaw, coefficient: Fraction, size: int) -> Reals:
 def _cover(masses: Reals, wanted: float) -> int:
     """Return the least h so that the cells -h ... h hold `wanted`."""
     half = len(masses) // 2
-    both = masses[1:half] + masses[-1 : -half:-1]
+    both = masses[1:half] + masses[-1:-half:-1]
     held = masses[0] + np.concatenate([[0.0], np.cumsum(both)])
     return int(np.argmax(held >= wanted))
 

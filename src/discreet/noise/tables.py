@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import InternalError
 from discreet.noise.certified import Bracket
 from discreet.noise.refine import WORD_BITS, is_below
 from discreet.noise.rng import Rng, Words
@@ -24,6 +25,7 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 FIRST_PRECISION = 160
 """Bits to start with; a table that needs more asks for more."""
+MOST_PRECISION = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +89,8 @@ def build_table(weights: Weights, values: list[int]) -> AliasTable:
         if gifts is not None and limits is not None:
             break
         precision *= 2
+        if precision > MOST_PRECISION:  # public: depends on the parameter alone
+            raise InternalError("A table's shares cannot be told apart; please report its scale.")
     other = list(range(len(values)))
     for giver, taker in gifts:
         other[taker] = giver

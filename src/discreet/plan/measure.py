@@ -16,7 +16,10 @@ from discreet.core.schema import Domain
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import infer, numeric
+from discreet.plan.values import Fields, infer, numeric
+
+FINEST = 10**9
+"""A row's greatest contribution is resolved into about this many grains."""
 
 
 class Kind(Enum):
@@ -51,6 +54,15 @@ class Measure:
         """Return how far one row can move the measure when it is added or removed."""
         return max(abs(self.low), abs(self.high))
 
+    @property
+    def grain(self) -> int:
+        """Return the multiple to which an exact value is rounded down before it gets noise.
+
+        1 unless one row alone moves the measure by more than a thousand million: then the noise
+        would leave the range of the sampler, and a grain of that size is far below it anyway.
+        """
+        return max(1, self.reach // FINEST)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -76,8 +88,11 @@ class Measured:
 
 
 class _Collector:
-    def __init__(self, fields: Mapping[str, Domain], averaged: set[Expr], unit: str | None) -> None:
+    def __init__(
+        self, fields: Fields, *, narrowed: Fields, averaged: set[Expr], unit: str | None
+    ) -> None:
         self.fields = fields
+        self.narrowed = narrowed
         self.unit = unit
         self.averaged = averaged
         self.measures: dict[Measure, str] = {}
@@ -87,7 +102,10 @@ class _Collector:
     def measure(self, found: Measure, share: Fraction) -> Expr:
         name = self.measures.setdefault(found, f"m{len(self.measures)}")
         self.shares[name] = self.shares.get(name, Fraction(0)) + share
-        return e.ColumnRef(name)
+        shown = e.ColumnRef(name)
+        if found.grain == 1:
+            return shown
+        return e.Arithmetic(Operator.MULTIPLY, shown, e.Literal(found.grain))
 
     def choice(self, found: Choice) -> Expr:
         name = self.choices.setdefault(found, f"q{len(self.choices)}")
@@ -115,13 +133,16 @@ class _Collector:
                 return e.Call("sqrt", self._variance(operand))
             case Function.QUANTILE:
                 share = aggregate.quantile if aggregate.quantile is not None else Fraction(1, 2)
-                return self.choice(Choice(operand, share, infer(operand, self.fields)))
+                return self.choice(Choice(operand, share, infer(operand, self.narrowed)))
 
     def _present(self, operand: Expr, share: Fraction) -> Expr:
         return self.measure(Measure(Kind.PRESENT, operand, 0, 1), share)
 
     def _steps(self, operand: Expr) -> tuple[int, int, Fraction]:
-        low, high, step = numeric(operand, self.fields)
+        # The step is that of the declared domain, in which the SQL counts; the range is what WHERE
+        # leaves of it.
+        step = numeric(operand, self.fields)[2]
+        low, high, _ = numeric(operand, self.narrowed)
         return int(low / step), int(high / step), step
 
     def _sum(self, operand: Expr) -> Expr:
@@ -149,7 +170,8 @@ class _Collector:
         low, high, step = self._steps(operand)
         centred, count = self._centred(operand, share)
         offset = _ratio(centred, count, step / 2)
-        return e.Arithmetic(Operator.ADD, e.Literal(Fraction(low + high, 2) * step), offset)
+        mean = e.Arithmetic(Operator.ADD, e.Literal(Fraction(low + high, 2) * step), offset)
+        return clamped(mean, low * step, high * step)
 
     def _variance(self, operand: Expr) -> Expr:
         low, high, step = self._steps(operand)
@@ -163,7 +185,14 @@ class _Collector:
         difference = e.Arithmetic(
             Operator.SUBTRACT, mean_square, e.Arithmetic(Operator.MULTIPLY, offset, offset)
         )
-        return e.Extreme(greatest=True, operands=(difference, e.Literal(0)))
+        # No variance exceeds that of two equal heaps at the ends of the range.
+        return clamped(difference, Fraction(0), (Fraction(high - low, 2) * step) ** 2)
+
+
+def clamped(expr: Expr, low: Fraction, high: Fraction) -> Expr:
+    """Return `expr` held inside the range in which the truth must lie."""
+    capped = e.Extreme(greatest=False, operands=(expr, e.Literal(high)))
+    return e.Extreme(greatest=True, operands=(capped, e.Literal(low)))
 
 
 def _ratio(top: Expr, bottom: Expr, factor: Fraction) -> Expr:
@@ -175,14 +204,16 @@ def _ratio(top: Expr, bottom: Expr, factor: Fraction) -> Expr:
 
 def to_measures(
     aggregates: tuple[tuple[str, Aggregate], ...],
-    fields: Mapping[str, Domain],
+    fields: Fields,
     *,
+    narrowed: Fields,
     unit: str | None,
     private_groups: bool,
 ) -> Measured:
     """Return the measures that all `aggregates` need, each once.
 
-    `unit` is the column that names the person, None where each row is a unit of its own.
+    `unit` is the column that names the person, None where each row is a unit of its own; `narrowed`
+    are the domains that WHERE leaves.
     """
     averaged = {
         aggregate.operand
@@ -190,7 +221,7 @@ def to_measures(
         if aggregate.operand is not None
         and aggregate.function in {Function.AVG, Function.VARIANCE, Function.STDDEV}
     }
-    collector = _Collector(fields, averaged, unit)
+    collector = _Collector(fields, narrowed=narrowed, averaged=averaged, unit=unit)
     formulas = {name: collector.formula(aggregate) for name, aggregate in aggregates}
     units = None
     if private_groups:

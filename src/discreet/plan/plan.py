@@ -17,7 +17,7 @@ from discreet.plan.expr import Expr
 from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
 from discreet.plan.measure import Kind, Measured, to_measures
-from discreet.plan.regions import domains_of, reach_of
+from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import Stability, stability_of
 
 DELTA_SHARE = Fraction(1, 128)
@@ -75,7 +75,11 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
     groups = groups_of(statement.keys, source)
     private = isinstance(groups, PrivateGroups)
     measured = to_measures(
-        statement.aggregates, domains_of(source), unit=unit_of(source), private_groups=private
+        statement.aggregates,
+        domains_of(source),
+        narrowed=narrowed_domains(source),
+        unit=unit_of(source),
+        private_groups=private,
     )
     stability = stability_of(
         source,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.region import EVERYONE, Positions, Region
-from discreet.core.schema import Domain
+from discreet.core.schema import DateDomain, Domain, IntegerDomain, NumberDomain
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Relation, Scan, fields_of
@@ -83,12 +83,46 @@ def domains_of(relation: Relation) -> dict[str, Domain]:
 
 
 def box_positions(relation: Relation) -> dict[str, Positions]:
-    """Return, by column, the positions that the topmost conditions leave possible."""
+    """Return, by column, the positions that the conditions below leave possible in its rows."""
     match relation:
         case Filter(source=source, condition=condition):
             found = box_positions(source)
             for name, positions in to_box(condition, domains_of(source)).hull.items():
                 found[name] = found[name] & positions if name in found else positions
             return found
+        case Project(source=source, fields=fields, values=values):
+            below = box_positions(source)
+            return {
+                field.name: below[value.name]
+                for field, value in zip(fields, values, strict=True)
+                if isinstance(value, e.ColumnRef) and value.name in below
+            }
+        case Join(left=left, right=right, kind=kind):
+            found = box_positions(left)
+            return found if kind is JoinKind.LEFT else {**found, **box_positions(right)}
         case _:
             return {}
+
+
+def narrowed_domains(relation: Relation) -> dict[str, Domain]:
+    """Return each column's domain, cut down to the range that the conditions leave possible.
+
+    The generated WHERE enforces the conditions, so the rows that remain lie in these ranges.
+    """
+    found = domains_of(relation)
+    for name, positions in box_positions(relation).items():
+        known = [p for span in positions.spans for p in span if p >= 0]
+        domain = found[name]
+        if not known:
+            continue
+        low, high = min(known), max(known)
+        match domain:
+            case IntegerDomain():
+                found[name] = IntegerDomain(domain.value(low), domain.value(high))
+            case NumberDomain(step=step):
+                found[name] = NumberDomain(domain.value(low), domain.value(high), step)
+            case DateDomain():
+                found[name] = DateDomain(domain.value(low), domain.value(high))
+            case _:
+                pass
+    return found

@@ -31,16 +31,19 @@ class Stability:
         """
         rows = self._rows(measure)
         if self.neighbours is Neighbours.ADD_REMOVE:
-            return rows * measure.reach
-        if self.grouped:
-            return 2 * rows * measure.reach
-        return rows * (max(measure.high, 0) - min(measure.low, 0))
+            moved = rows * measure.reach
+        elif self.grouped:
+            moved = 2 * rows * measure.reach
+        else:
+            moved = rows * (max(measure.high, 0) - min(measure.low, 0))
+        return _in_grains(moved, measure, self.coordinates)
 
     def l2_squared(self, measure: Measure) -> int:
         """Return the greatest sum of squared changes over all groups between two neighbours."""
         if self.neighbours is Neighbours.ADD_REMOVE or not self.grouped:
             return self.l1(measure) ** 2
-        return 2 * (self._rows(measure) * measure.reach) ** 2
+        one_side = self._rows(measure) * measure.reach
+        return 2 * _in_grains(one_side, measure, self.max_rows) ** 2
 
     @property
     def coordinates(self) -> int:
@@ -52,6 +55,11 @@ class Stability:
     def _rows(self, measure: Measure) -> int:
         # A person is one unit however many rows they have; in several groups, once in each.
         return 1 if measure.kind is Kind.UNITS and not self.grouped else self.max_rows
+
+
+def _in_grains(moved: int, measure: Measure, coordinates: int) -> int:
+    # Rounding down to grains can widen a change by one grain in each group that moved at all.
+    return moved if measure.grain == 1 else moved // measure.grain + coordinates
 
 
 def bound_rows(source: Relation) -> int:

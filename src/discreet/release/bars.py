@@ -96,7 +96,9 @@ def _ratio(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Inte
                 break
             ends[side] = moved
     found = sorted(float(form.constant) + float(form.factor) * end for end in ends)
-    return found[0], found[1]
+    low = -math.inf if form.low is None else float(form.low)
+    high = math.inf if form.high is None else float(form.high)
+    return min(max(found[0], low), high), min(max(found[1], low), high)
 
 
 _GRID = 1.02

@@ -27,6 +27,7 @@ class Table:
     error95: tuple[tuple[float | None, ...], ...]
     intervals: tuple[tuple[tuple[float, float] | None, ...], ...]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] | None
+    noisy: tuple[int, ...]
 
 
 def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> Table:
@@ -46,6 +47,7 @@ def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> Table:
         error95=tuple(errors),
         intervals=tuple(ends),
         covariance=_covariance(bars, laws, len(shown)),
+        noisy=tuple(i for i, bar in enumerate(bars) if bar.noisy),
     )
 
 

@@ -7,7 +7,7 @@ method afterwards; everything else by interval arithmetic over joint bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,12 +25,14 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """constant + factor * top / bottom, for two different measures."""
+    """constant + factor * top / bottom for two different measures, held between two ends."""
 
     constant: Fraction
     factor: Fraction
     top: str
     bottom: str
+    low: Fraction | None = None
+    high: Fraction | None = None
 
 
 def linear_form(expr: Expr) -> Linear | None:
@@ -94,6 +96,13 @@ def ratio_form(expr: Expr) -> Ratio | None:
             return _shifted(left, right) or _shifted(right, left)
         case e.Case(branches=((_, value),), otherwise=e.Literal(value=None)):
             return ratio_form(value)
+        case e.Extreme(operands=(inner, e.Literal(value=end))) if isinstance(end, int | Fraction):
+            found = ratio_form(inner)
+            if found is None:
+                return None
+            if expr.greatest:
+                return replace(found, low=Fraction(end))
+            return replace(found, high=Fraction(end))
         case e.Arithmetic(operator=Operator.DIVIDE, left=left, right=right):
             top, bottom = linear_form(left), linear_form(right)
             if top is None or bottom is None or top.constant or bottom.constant:
@@ -111,7 +120,9 @@ def _shifted(constant: Expr, rest: Expr) -> Ratio | None:
     found = ratio_form(rest)
     if known is None or known.terms or found is None:
         return None
-    return Ratio(found.constant + known.constant, found.factor, found.top, found.bottom)
+    if found.low is not None or found.high is not None:
+        return None
+    return replace(found, constant=found.constant + known.constant)
 
 
 def interval_of(expr: Expr, bounds: Mapping[str, tuple[Any, Any]]) -> tuple[Any, Any] | None:

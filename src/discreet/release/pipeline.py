@@ -251,6 +251,7 @@ def _assembled(
         keys=len(question.statement.keys),
         intervals=table.intervals,
         covariance=table.covariance,
+        noisy=table.noisy,
     )
 
 

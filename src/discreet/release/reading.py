@@ -132,18 +132,19 @@ def _stacked(
 
 
 def value_of(measure: Measure, raws: Mapping[Raw, int]) -> int:
-    """Return a measure's exact value from what the engine added up."""
+    """Return a measure's exact value, in its grains, from what the engine added up."""
     parts = [raws.get(raw, 0) for raw in raws_of(measure)]
     match measure.kind:
         case Kind.CENTRED:
             total, count = parts
-            return 2 * total - measure.centre * count
+            value = 2 * total - measure.centre * count
         case Kind.SQUARES:
             squares, total, count = parts
             centre = measure.centre
-            return 4 * squares - 4 * centre * total + centre * centre * count
+            value = 4 * squares - 4 * centre * total + centre * centre * count
         case _:
-            return parts[0]
+            value = parts[0]
+    return value // measure.grain
 
 
 def canonical(value: Any, domain: Domain) -> Any:

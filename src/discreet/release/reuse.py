@@ -140,7 +140,8 @@ def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:
             )
         )
     columns = tuple(name for name, _ in question.outputs)
-    return Table(columns, tuple(shown), tuple(errors), tuple(ends), None)
+    noisy = tuple(i for i, bar in enumerate(bars) if bar.noisy)
+    return Table(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy)
 
 
 __all__ = ["Estimate", "implied", "known_from"]

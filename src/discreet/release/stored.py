@@ -59,6 +59,7 @@ def unpack(payload: bytes) -> Stored:
         request_id=found["request_id"],
         provenance=_provenance(found["provenance"]),
         keys=data["keys"],
+        noisy=tuple(found["noisy"]),
         intervals=tuple(
             tuple(None if ends is None else (ends[0], ends[1]) for ends in row)
             for row in found["intervals"]

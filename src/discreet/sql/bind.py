@@ -104,7 +104,8 @@ class _Outer:
         if isinstance(node, exp.Star):
             raise refusal("star")
         inner = node.this if isinstance(node, exp.Alias) else node
-        name = node.alias_or_name or inner.sql(dialect="duckdb").lower() or f"column{index + 1}"
+        name = node.alias or (inner.name if isinstance(inner, exp.Column) else "")
+        name = name or inner.sql(dialect="duckdb").lower() or f"column{index + 1}"
         return name, self._output(inner)
 
     def _output(self, node: exp.Expr) -> Expr:

@@ -17,15 +17,17 @@ from discreet.plan.ir import (
     PerUnit,
     Project,
     Relation,
-    scans_of,
     unit_of,
 )
+from discreet.plan.stability import bound_rows
 from discreet.plan.values import Fields, infer, number_domain, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Names
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
+
+_COUNTS = frozenset({Function.COUNT, Function.COUNT_DISTINCT})
 
 
 def per_unit(select: exp.Select, source: Relation, names: Names, alias: str) -> Project | Filter:
@@ -46,15 +48,6 @@ def per_unit(select: exp.Select, source: Relation, names: Names, alias: str) -> 
     return _assemble(
         source, builder, alias=alias, unit=unit, extra=extra, outputs=outputs, condition=condition
     )
-
-
-def bound_rows(source: Relation) -> int:
-    """Return how many rows of one unit count at most: the greatest declared bound below."""
-    bounds = [scan.table.max_rows for scan in scans_of(source) if not scan.public]
-    if None in bounds:
-        unbounded = next(s.table.name for s in scans_of(source) if s.table.max_rows is None)
-        raise refusal("max_rows", what=unbounded)
-    return max(bound for bound in bounds if bound is not None)
 
 
 class _Builder:
@@ -127,7 +120,8 @@ def _assemble(
     fields = [Field(unit, IdentifierDomain(), below[unit].origin)]
     fields += [_key_field(name, key, builder) for name, key in keyed]
     fields += [
-        Field(name, builder.domain(found), missing=True) for name, found in builder.aggregates
+        Field(name, builder.domain(found), missing=found.function not in _COUNTS)
+        for name, found in builder.aggregates
     ]
     grouped: Relation = PerUnit(
         source, tuple(fields), tuple(builder.aggregates), tuple(keyed), unit

@@ -10,7 +10,7 @@ from discreet.engine.functions import function
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
-from discreet.plan.measure import Kind, Measure
+from discreet.plan.measure import Choice, Kind, Measure
 from discreet.plan.plan import Question
 from discreet.plan.values import lattice
 from discreet.sql.blocks import Block, BlockWriter
@@ -56,7 +56,7 @@ def render(question: Question, engine: Engine, widths: dict[str, int]) -> tuple[
     if question.measured.measures:
         reads.append(_linear(question, engine))
     for name, choice in question.measured.choices:
-        reads.append(_histogram(question, engine, name, choice.operand, widths[name]))
+        reads.append(_histogram(question, engine, name, choice, widths[name]))
     return tuple(reads)
 
 
@@ -85,11 +85,11 @@ def _linear(question: Question, engine: Engine) -> Read:
     return Read(f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}", tuple(raws))
 
 
-def _histogram(question: Question, engine: Engine, name: str, operand: Expr, width: int) -> Read:
+def _histogram(question: Question, engine: Engine, name: str, choice: Choice, width: int) -> Read:
     blocks, block = _prepared(question, engine)
     writer = blocks.writer(block)
     keys = [_key(writer, key.value, bare=True) for key in question.statement.keys]
-    bin_ = position_sql(writer, operand)
+    bin_ = position_sql(writer, choice)
     if width > 1:
         bin_ = function("divide", engine.capabilities.dialect, bin_, str(width))
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
@@ -99,17 +99,20 @@ def _histogram(question: Question, engine: Engine, name: str, operand: Expr, wid
     return Read(sql, (), choice=name)
 
 
-def position_sql(writer: Writer, operand: Expr) -> str:
-    """Return SQL for the position of a value in its domain: 0, 1, ... or NULL."""
-    domain = writer.domain(operand)
-    written = writer.write(operand)
+def position_sql(writer: Writer, choice: Choice) -> str:
+    """Return SQL for the position of a value in the domain it is chosen from: 0, 1, ... or NULL."""
+    domain = choice.domain
+    written = writer.write(choice.operand)
     if isinstance(domain, DateDomain):
         first = function("day_number", writer.dialect, f"DATE '{domain.lower.isoformat()}'")
         return f"({function('day_number', writer.dialect, written)} - {first})"
     found = lattice(domain)
     assert found is not None, "only ordered domains have quantiles"
-    low = int(found[0] / found[2])
-    return f"(({written}) - {low})" if low else f"({written})"
+    # WHERE may have left a coarser step than the one the SQL counts in.
+    step = writer.step(choice.operand)
+    low, factor = int(found[0] / step), int(found[2] / step)
+    shifted = f"(({written}) - {low})" if low else f"({written})"
+    return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
 
 
 def _key(writer: Writer, value: Expr, *, bare: bool) -> str:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import InvalidInput
 from discreet.noise.binomial import lower_limit, upper_limit
 from discreet.noise.spread import NoiseLaw, survival
 
@@ -51,11 +52,8 @@ def chi_square_pvalue(sample: Sample, survival_of: Survival, edges: npt.NDArray[
     observed = np.bincount(places, minlength=edges.size + 1).astype(np.float64)
     merged_expected, merged_observed = _merge(expected, observed)
     if len(merged_expected) < 2:
-        # Everything in one bin: the law is a point, and any other outcome contradicts it.
-        return 1.0
-    statistic = sum(
-        (o - e) ** 2 / e for e, o in zip(merged_expected, merged_observed, strict=True)
-    )
+        raise InvalidInput("The sample is too small to say anything about this law.")
+    statistic = sum((o - e) ** 2 / e for e, o in zip(merged_expected, merged_observed, strict=True))
     return upper_gamma((len(merged_expected) - 1) / 2, statistic / 2)
 
 
@@ -63,7 +61,7 @@ def upper_gamma(shape: float, x: float) -> float:
     """Return the regularised upper incomplete gamma function Q(shape, x)."""
     if x <= 0:
         return 1.0
-    front = math.exp(min(0.0, shape * math.log(x) - x - math.lgamma(shape)))
+    front = math.exp(shape * math.log(x) - x - math.lgamma(shape))
     if x < shape + 1:
         term = total = 1 / shape
         n = shape

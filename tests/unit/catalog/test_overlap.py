@@ -37,6 +37,18 @@ def test_a_link_to_another_source_is_refused(tmp_path):
         loads(text, base=tmp_path)
 
 
+def test_files_beside_a_database_are_compared_as_files(tmp_path):
+    text = '[engine]\nurl = "duckdb:shop.duckdb"\n'
+    text += budget("a") + table("a", "t", "x.csv") + budget("b") + table("b", "u", "./x.csv")
+    with pytest.raises(CatalogError, match="separate budgets"):
+        loads(text, base=tmp_path)
+
+
+def test_files_whose_names_look_like_tables_are_files(tmp_path):
+    text = budget("a") + table("a", "t", "people.csv")
+    assert loads(text + budget("b") + table("b", "u", "public.people.csv"), base=tmp_path)
+
+
 def test_a_database_table_by_two_names_is_refused(tmp_path):
     text = '[engine]\nurl = "postgresql://h/d"\n'
     text += budget("a") + table("a", "t", "people") + budget("b") + table("b", "u", "public.people")

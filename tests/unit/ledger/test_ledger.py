@@ -4,7 +4,6 @@ import sqlite3
 from fractions import Fraction
 
 import pytest
-from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, policy, quote
 
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING, Approximate, Gaussian
@@ -19,6 +18,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
+from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, policy, quote
 
 
 @pytest.fixture

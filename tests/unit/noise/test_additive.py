@@ -12,7 +12,9 @@ LAWS = [noise.discrete_laplace, noise.discrete_gaussian, noise.geometric]
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("bad", [0, -1, "nan", "inf", float("nan"), float("inf"), "x", True, "1e-4"])
+@pytest.mark.parametrize(
+    "bad", [0, -1, "nan", "inf", float("nan"), float("inf"), "x", True, "1e-4"]
+)
 def test_refuses_scales_without_meaning(law, bad):
     with pytest.raises(InvalidInput):
         law(bad, 3)
@@ -21,7 +23,7 @@ def test_refuses_scales_without_meaning(law, bad):
 @pytest.mark.parametrize("law", LAWS)
 def test_refuses_scales_beyond_its_range(law):
     for scale in (Fraction(1, 1001), 10**12 + 1):
-        with pytest.raises(InvalidInput, match="must lie between 0.001 and 1"):
+        with pytest.raises(InvalidInput, match="must lie between"):
             law(scale, 1)
 
 

@@ -31,7 +31,9 @@ def test_exp_bounds_refuses_positive_exponents():
         exp_bounds(Fraction(1), 8)
 
 
-@pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10), Fraction(3), Fraction(1000)])
+@pytest.mark.parametrize(
+    "rate", [Fraction(1, 10**12), Fraction(1, 10), Fraction(3), Fraction(1000)]
+)
 @pytest.mark.parametrize("bits", [16, 160])
 def test_powers_and_squares_hold_the_truth_and_are_narrow(rate, bits):
     for brackets, exponent in (

@@ -13,9 +13,9 @@ from discreet.noise.gaussian import (
     draw_tail,
     gaussian_sampler,
 )
+from discreet.testing.forced import words_for
 from discreet.testing.laws import ALPHA, assert_frequency
 from discreet.testing.rng import FakeBits, SeededRng
-from discreet.testing.forced import words_for
 
 BLOCK_VARIANCES = [Fraction(56**2), Fraction(10**6), Fraction(10**12) / 3, Fraction(10**24)]
 ONES = 2**64 - 1

@@ -6,8 +6,8 @@ import pytest
 from discreet.errors import InternalError
 from discreet.noise.geometric import DIGIT_BITS, _widths, geometric_sampler
 from discreet.noise.tables import AliasTable
-from discreet.testing.rng import FakeBits, SeededRng
 from discreet.testing.forced import words_for
+from discreet.testing.rng import FakeBits, SeededRng
 
 
 @pytest.mark.parametrize("bits", range(40))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discreet import noise
-from discreet.noise.ratio import noisy_number, ratio_box, ratio_interval
-from discreet.noise.spread import GaussianLaw, LaplaceLaw
-from discreet.testing.laws import ALPHA, assert_frequency
+from discreet.noise.ratio import GRID, noisy_number, ratio_box, ratio_interval
+from discreet.noise.spread import GaussianLaw, LaplaceLaw, combined_half_width
+from discreet.testing.laws import assert_frequency
 from discreet.testing.rng import SeededRng
 
 ONE = LaplaceLaw.of(1)
@@ -42,19 +42,19 @@ def test_units_scale_the_interval():
 
 
 def test_covers_as_promised():
-    trials, scale = 300, 4
+    """The interval holds 5 if and only if |top - 5 bottom| is within its half width."""
+    trials, scale, level = 100_000, 4, 0.8
     rng = SeededRng(12)
     law = LaplaceLaw.of(scale)
     tops = 300 + noise.discrete_laplace(scale, trials, rng=rng)
     bottoms = 60 + noise.discrete_laplace(scale, trials, rng=rng)
-    held = np.zeros(2, dtype=int)
-    for top, bottom in zip(tops.tolist(), bottoms.tolist(), strict=True):
-        pair = noisy_number(top, law), noisy_number(bottom, law)
-        interval, box = ratio_interval(*pair, 0.8), ratio_box(*pair, 0.8)
-        held += [interval.low <= 5 <= interval.high, box.low <= 5 <= box.high]
-    # Fieller's set is nearly exact; the box holds more.
-    assert_frequency(int(held[0]), trials, 0.8, 0.84)
-    assert_frequency(int(held[1]), trials, 0.8, 1.0)
+    width = combined_half_width([(1, law), (-5, law)], level, cells=GRID)
+    holds = np.abs(tops - 5 * bottoms) <= width
+    for lane in range(12):
+        pair = noisy_number(int(tops[lane]), law), noisy_number(int(bottoms[lane]), law)
+        interval, box = ratio_interval(*pair, level), ratio_box(*pair, level)
+        assert (interval.low <= 5 <= interval.high) == holds[lane]
+        assert box.low <= interval.low <= interval.high <= box.high
+    assert_frequency(int(holds.sum()), trials, level, level + 0.02)
     with pytest.raises(AssertionError):
-        assert_frequency(int(held[0]), trials, 0.95, 1.0)
-    assert ALPHA < 1e-6
+        assert_frequency(int(holds.sum()), trials, level + 0.04, 1.0)

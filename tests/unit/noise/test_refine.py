@@ -18,7 +18,9 @@ def test_decides_without_a_word_when_the_prefix_is_enough():
     assert not is_below(255, 8, third, FakeBits([]))
 
 
-@pytest.mark.parametrize(("last", "below"), [(0x5555555555555554, True), (0x5555555555555556, False)])
+@pytest.mark.parametrize(
+    ("last", "below"), [(0x5555555555555554, True), (0x5555555555555556, False)]
+)
 @pytest.mark.parametrize("depth", [0, 1, 5, 20])
 def test_follows_a_tie_to_any_depth(depth, last, below):
     # 1/3 is 0.0101...: words that repeat it tie for as long as they are repeated.

@@ -68,7 +68,9 @@ def test_wide_laws_scale():
 
 def test_many_equal_terms_come_near_the_normal_curve():
     terms = [(1, ONE)] * 400
-    assert combined_half_width(terms, 0.95) == pytest.approx(1.96 * (400 * ONE.variance) ** 0.5, rel=0.03)
+    assert combined_half_width(terms, 0.95) == pytest.approx(
+        1.96 * (400 * ONE.variance) ** 0.5, rel=0.03
+    )
 
 
 def test_refuses_confidence_beyond_its_accuracy():

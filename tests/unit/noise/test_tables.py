@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.errors import InternalError
 from discreet.noise.tables import _replay, _shares, build_table
 from discreet.noise.weights import GaussianSides, GeometricDigits, GeometricSides
 from discreet.testing.rng import FakeBits
@@ -125,3 +126,17 @@ class Even:
 def test_needs_a_power_of_two(count):
     with pytest.raises(ValueError, match="power of two"):
         build_table(Even(count), list(range(count)))
+
+
+def test_shares_that_cannot_be_told_apart_raise_instead_of_looping():
+    with pytest.raises(InternalError, match="told apart"):
+        build_table(Pairs(), [0, 1, 2, 3])
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two halves that are each worth exactly two cells, known from brackets that never close."""
+
+    def brackets(self, bits):
+        third = (1 << bits) // 3
+        return [(2 * third, 2 * third + 2), (third, third + 1)] * 2

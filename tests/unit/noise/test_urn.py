@@ -11,7 +11,7 @@ from discreet.noise import urn as urn_module
 from discreet.noise.certified import exp_bounds
 from discreet.noise.decay import Decay, decay
 from discreet.noise.urn import Urn
-from discreet.testing.rng import SeededRng
+from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9
 N = 40_000
@@ -77,6 +77,45 @@ def test_tickets_and_rest_make_up_the_whole_weight():
     assert sum(part[1] for part in rest) >= weight * low - (tickets << bits)
     assert sum(part[1] - part[0] for part in rest) <= 2**8
     assert rest[-1] == (0, 0), "the last spare ticket reaches beyond the weight"
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 61, 1, 1), (2**40 - 1, 1), (5, 3)])
+@pytest.mark.parametrize("crude", [False, True])
+def test_spare_tickets_cover_the_worst_rest(weights, crude):
+    rate, bits = Fraction(1, 50), 128
+    tables = Crude(decay(rate)) if crude else decay(rate)
+    urn = Urn(tables, np.array(weights, dtype=np.uint64))
+    for gap in range(1, 400):
+        word = int(tables.words(np.array([gap], dtype=np.uint64))[0])
+        low, high = exp_bounds(-gap * rate, bits + 63 - urn.shift)
+        for weight in weights:
+            tickets = weight * word >> urn.shift
+            assert tickets << bits <= weight * low
+            assert weight * high < (tickets + urn.spare) << bits
+
+
+def test_each_spare_ticket_belongs_to_one_part_of_one_candidate(monkeypatch):
+    gaps = np.array([[3, 0, 1]], dtype=np.uint64)
+    tables = decay(Fraction(1, 7))
+    urn = Urn(tables, np.ones(3, dtype=np.uint64))
+    tickets = (tables.words(gaps[0]) >> np.uint64(urn.shift)).tolist()
+    total = sum(tickets) + 3 * urn.spare
+    asked = []
+
+    def record(prefix, known, bounds, rng):
+        asked.append(bounds.__self__)
+        return True
+
+    monkeypatch.setattr(urn_module, "is_below", record)
+    for spare in range(3 * urn.spare):
+        # A 128-bit number that `below` maps to this ticket; the least one it may reject.
+        wanted = -(-((sum(tickets) + spare) << 128) // total) + 1
+        bits = FakeBits([wanted >> 64, wanted & (2**64 - 1)])
+        assert urn.draw(gaps, bits).tolist() == [spare // urn.spare]
+    assert [part.counted for part in asked] == [
+        tickets[i] + unit for i in range(3) for unit in range(urn.spare)
+    ]
+    assert [part.exponent for part in asked[:: urn.spare]] == [Fraction(3, 7), 0, Fraction(1, 7)]
 
 
 def test_equal_rows_are_drawn_independently():
