@@ -258,8 +258,10 @@ def test_unknown_and_unusable_names(engine):
     with pytest.raises(UnknownName):
         engine.relation("nobody")
     assert not engine.has("nobody")
-    with pytest.raises(InvalidInput):
-        engine.put("../x", pa.table({"a": [1]}))
+    assert not engine.has("../x")
+    for name in ("../x", "people", ""):
+        with pytest.raises(InvalidInput):
+            engine.put(name, pa.table({"a": [1]}))
 
 
 def test_the_fingerprint_is_stable(place, engine):

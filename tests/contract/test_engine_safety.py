@@ -40,6 +40,10 @@ def engine(place):
     engine.close()
 
 
+SLACK = 2.0
+"""Seconds after a limit: one is allowed to the engine, one to a machine that is busy with others."""
+
+
 def warm(engine):
     """Start what a first query starts, so that a measured time is that of a limit."""
     assert cell(engine, f"SELECT COUNT(*) AS n FROM {engine.relation('people')}") == 240
@@ -293,7 +297,7 @@ def test_a_long_query_is_stopped_and_the_next_one_works(engine):
     start = time.monotonic()
     with pytest.raises(EngineFailed):
         engine.run(long_query(engine), seconds=1.0)
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 1.0 + SLACK
     warm(engine)
 
 
@@ -335,13 +339,13 @@ def test_what_cannot_be_interrupted_is_killed_and_loses_no_table(engine):
     start = time.monotonic()
     with pytest.raises(EngineFailed):
         engine.run(deaf, seconds=1.0)
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 1.0 + SLACK
     for table, count in (("people", 240), ("survivor", 1), ("survivor_too", 240)):
         assert cell(engine, f"SELECT COUNT(*) AS n FROM {engine.relation(table)}") == count
 
 
 def test_a_memory_bomb_is_stopped(place):
-    engine = place.open(limits=EngineLimits(seconds=20.0, memory_mb=512, threads=2))
+    engine = place.open(limits=EngineLimits(seconds=10.0, memory_mb=512, threads=2))
     if not engine.capabilities.has_memory_limit:
         engine.close()
         pytest.skip("the server's own settings limit memory")
@@ -353,6 +357,6 @@ def test_a_memory_bomb_is_stopped(place):
     start = time.monotonic()
     with pytest.raises(EngineFailed):
         engine.run(bomb)
-    assert time.monotonic() - start < 21.0
+    assert time.monotonic() - start < 10.0 + SLACK
     warm(engine)
     engine.close()

@@ -84,6 +84,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         columns=tuple(columns),
         max_rows=_max_rows(shape, unit, place),
         version=None if shape.version is None else str(shape.version),
+        bounded=_bounded(shape, unit, place),
     )
 
 
@@ -170,6 +171,16 @@ def _max_rows(shape: TableShape, unit: PrivacyUnit | None, place: str) -> int | 
             raise CatalogError(f'{place}: with unit = "row" max_rows is 1; remove it.')
         return 1
     return shape.max_rows
+
+
+def _bounded(shape: TableShape, unit: PrivacyUnit | None, place: str) -> bool:
+    if shape.bound not in (None, "query", "table"):
+        raise CatalogError(f'{place}: bound is "query" or "table", not "{shape.bound}".')
+    if shape.bound != "table":
+        return False
+    if unit is None or unit.is_row or shape.max_rows is None:
+        raise CatalogError(f'{place}: bound = "table" needs a person column as unit and max_rows.')
+    return True
 
 
 def _has(columns: Iterable[Column], name: str) -> bool:

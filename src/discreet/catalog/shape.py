@@ -57,6 +57,7 @@ class TableShape(_Shape):
     public: StrictBool = False
     version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
     max_rows: StrictInt | None = Field(default=None, ge=1)
+    bound: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
@@ -187,6 +188,7 @@ _WANTED = {
     "datasets": "must be a table of settings",
     "max_rows": "must be a whole number of at least 1",
     "key_copies": "must be a whole number of at least 1",
+    "bound": 'must be "query" or "table"',
     "version": "must be a text, a number or a date",
     "memory": 'must be a text such as "4 GB"',
     **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),

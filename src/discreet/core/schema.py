@@ -231,6 +231,7 @@ class Table:
 
     `unit` is None for a public table. `max_rows` bounds how many rows of one unit are kept
     (1 for row units); for a public table it is the greatest number of rows with one join key.
+    `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     """
 
     name: str
@@ -239,6 +240,7 @@ class Table:
     columns: tuple[Column, ...]
     max_rows: int | None = None
     version: str | None = None
+    bounded: bool = False
 
     @property
     def public(self) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from discreet.engine.base import engine_failed
@@ -40,6 +42,7 @@ class Child:
             stderr=subprocess.DEVNULL,
         )
         theirs.close()
+        self._scratch = Path(setup["temporary"]) / str(self._process.pid)
         self._wire.send_bytes(json.dumps(setup).encode())
         self._ready = False
         self._sending = threading.Lock()
@@ -104,8 +107,7 @@ class Child:
         """End the child now, whatever it does."""
         self.alive = False
         self._wire.close()
-        self._process.kill()
-        self._process.wait()
+        self._end()
 
     def close(self) -> None:
         """Let an idle child go: it ends when its socket closes."""
@@ -117,5 +119,10 @@ class Child:
         while self._process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=0.05)
+        self._end()
+
+    def _end(self) -> None:
         self._process.kill()
         self._process.wait()
+        # What it had spilled is encrypted with a key that died with it, but takes room.
+        shutil.rmtree(self._scratch, ignore_errors=True)

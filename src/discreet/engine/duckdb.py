@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, engine_failed
+from discreet.engine.base import Capabilities, EngineLimits, Exact
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import (
     ContentHashes,
@@ -29,10 +29,12 @@ from discreet.engine.files import (
     find_files,
 )
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, quoted
+from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.errors import CatalogError, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
+_KEPT = re.compile(r"\bkept\"?\.\"?([a-z0-9_]+)", re.IGNORECASE)
+"""Uploaded and stored tables in a query; a child hears of them when it first needs them."""
 
 
 class DuckDBEngine:
@@ -88,7 +90,7 @@ class DuckDBEngine:
     def has(self, name: str) -> bool:
         """Return whether a table of this name is attached, uploaded or materialised."""
         known = name in self._files or name in self._tables or name in self._uploads
-        return known or self._stored_file(name).is_file()
+        return known or (is_name(name) and self._stored_file(name).is_file())
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
@@ -143,7 +145,7 @@ class DuckDBEngine:
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._database,)))
         if name in self._uploads:
             return hashlib.sha256(self._uploads[name][1]).hexdigest()
-        if self._stored_file(name).is_file():
+        if self.has(name):
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
         raise UnknownName(f"The engine has no table '{name}'.")
 
@@ -182,7 +184,7 @@ class DuckDBEngine:
             child.wait_ready()
         except Unreadable as broken:
             raise _unreadable(str(broken)) from None
-        named = set(re.findall(r"kept\.\"([a-z0-9_]+)\"", sql))
+        named = set(_KEPT.findall(sql))
         for name in named:
             version, content = self._uploads.get(name, (0, b""))
             if child.known.get(name) == version:
@@ -253,7 +255,7 @@ class DuckDBEngine:
 
     def _free_name(self, name: str) -> None:
         if checked_name(name) in self._files or name in self._tables:
-            raise engine_failed()
+            raise name_taken(name)
 
 
 def _looks_like_file(source: str) -> bool:

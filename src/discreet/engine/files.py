@@ -96,7 +96,7 @@ class ContentHashes:
 
     def __init__(self, memory: Path | None) -> None:
         self._memory = memory
-        self._known: dict[str, str] = {}
+        self._known: dict[str, list[str]] = {}
         if memory is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._known = dict(json.loads(memory.read_text()))
@@ -109,16 +109,18 @@ class ContentHashes:
         return whole.hexdigest()
 
     def _one(self, path: Path) -> str:
-        facts = path.stat()
-        key = f"{path}|{facts.st_size}|{facts.st_mtime_ns}|{facts.st_ctime_ns}|{facts.st_ino}"
-        if key not in self._known:
-            found = hashlib.sha256()
+        stat = path.stat()
+        facts = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}"
+        known, found = self._known.get(str(path), ["", ""])
+        if known != facts:
+            whole = hashlib.sha256()
             with path.open("rb", buffering=0) as file:
                 while block := file.read(_BLOCK):
-                    found.update(block)
-            self._known[key] = found.hexdigest()
+                    whole.update(block)
+            found = whole.hexdigest()
+            self._known[str(path)] = [facts, found]
             self._save()
-        return self._known[key]
+        return found
 
     def _save(self) -> None:
         if self._memory is not None:

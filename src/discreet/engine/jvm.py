@@ -17,6 +17,7 @@ with warnings.catch_warnings():
     # It warns about the version of pandas, which nothing here uses.
     warnings.simplefilter("ignore")
     try:
+        import pyspark.testing.utils  # noqa: F401 imported by pyspark anyway, but later and loudly
         from pyspark import SparkConf, SparkContext
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession

@@ -9,9 +9,19 @@ from discreet.errors import InvalidInput
 _NAME = re.compile(r"[a-z0-9_]{1,60}")
 
 
+def is_name(name: str) -> bool:
+    """Return whether a stored table could have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def name_taken(name: str) -> InvalidInput:
+    """Return the refusal to hide a source behind a table of ours."""
+    return InvalidInput(f"There is a source called '{name}' already.")
+
+
 def checked_name(name: str) -> str:
     """Return `name` if it can name a stored table: small letters, digits and underscores."""
-    if _NAME.fullmatch(name) is None:
+    if not is_name(name):
         raise InvalidInput(
             "A stored table is named with at most 60 small letters, digits and underscores."
         )

@@ -15,7 +15,7 @@ import pyarrow as pa
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, engine_failed
 from discreet.engine.guard import only_select
-from discreet.engine.names import checked_name, quoted
+from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.engine.rows import copy_table, fetch_table
 from discreet.errors import CatalogError, DiscreetError, MissingExtra, UnknownName
 
@@ -97,7 +97,7 @@ class PostgresEngine:
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table: a temporary one of this session."""
         if checked_name(name) in self._sources:
-            raise engine_failed()
+            raise name_taken(name)
         with self._lock, self._answering(self._limits.seconds) as session:
             _write_temporary(session, name, table)
             self._uploads[name] = table
@@ -110,7 +110,9 @@ class PostgresEngine:
         temporary table that is computed again by the next process.
         """
         only_select(sql, self.capabilities.dialect)
-        if checked_name(name) in self._sources or self.has(name):
+        if checked_name(name) in self._sources:
+            raise name_taken(name)
+        if self.has(name):
             return self.relation(name)
         with self._lock:
             if self._store(name, sql):
@@ -198,8 +200,10 @@ class PostgresEngine:
         return self._session
 
     def _stored(self, name: str) -> bool:
+        if not is_name(name):
+            return False
         with self._lock, self._answering(self._limits.seconds) as session:
-            place = f"{_SCHEMA}.{quoted(checked_name(name))}"
+            place = f"{_SCHEMA}.{quoted(name)}"
             found = session.execute("SELECT to_regclass(%s) IS NOT NULL", [place]).fetchone()
         return bool(found and found[0])
 

@@ -28,10 +28,10 @@ from discreet.engine.files import (
 )
 from discreet.engine.guard import only_select
 from discreet.engine.jvm import Driver, driver
-from discreet.engine.names import checked_name
+from discreet.engine.names import checked_name, is_name, name_taken
 from discreet.errors import CatalogError, DiscreetError, UnknownName
 
-_GRACE = 0.75
+_GRACE = 0.5
 """Seconds between the cancelling of a job and the end of the Java process."""
 
 
@@ -72,7 +72,7 @@ class SparkEngine:
         self._driver: Driver | None = None
         self._session: Any = None
         self._views: set[str] = set()
-        self._groups: set[str] = set()
+        self._running: set[_Watch] = set()
         self._finalizer = weakref.finalize(self, _remove, temporary)
 
     def relation(self, name: str) -> str:
@@ -93,7 +93,7 @@ class SparkEngine:
     def has(self, name: str) -> bool:
         """Return whether a table of this name is attached, uploaded or materialised."""
         known = name in self._files or name in self._remote or name in self._uploads
-        return known or self._stored_folder(name).is_dir()
+        return known or (is_name(name) and self._stored_folder(name).is_dir())
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
@@ -104,7 +104,7 @@ class SparkEngine:
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
         if checked_name(name) in self._files or name in self._remote:
-            raise engine_failed()
+            raise name_taken(name)
         with self._within(self._limits.seconds) as session:
             _upload(session, name, table)
         self._uploads[name] = table
@@ -117,7 +117,7 @@ class SparkEngine:
         """
         only_select(sql, self.capabilities.dialect)
         if checked_name(name) in self._files or name in self._remote:
-            raise engine_failed()
+            raise name_taken(name)
         target = self._stored_folder(name)
         if not target.is_dir():
             rough = target.with_name(f".new-{uuid.uuid4().hex}")
@@ -145,18 +145,17 @@ class SparkEngine:
             return self._hashes.of(self._files[name])
         if name in self._uploads:
             return hashlib.sha256(repr(self._uploads[name].to_pydict()).encode()).hexdigest()
-        place = self._remote.get(name) or str(self._stored_folder(name))
-        if name not in self._remote and not self.has(name):
+        if not self.has(name):
             raise UnknownName(f"The engine has no table '{name}'.")
+        place = self._remote.get(name) or f"file://{self._stored_folder(name)}"
         with self._within(self._limits.seconds) as session:
             return hashlib.sha256("\n".join(_listing(session, place)).encode()).hexdigest()
 
     def cancel(self) -> None:
         """Stop what is running now."""
         with self._lock:
-            groups, live = list(self._groups), self._driver
-        for group in groups:
-            _cancel(live, group)
+            for watch in self._running:
+                watch.stop()
 
     def close(self) -> None:
         """Forget the views and temporary files; the Java process stays for the next engine."""
@@ -168,20 +167,17 @@ class SparkEngine:
         """Lend the session for a limited time, and turn every failure into the one sentence."""
         with self._lock:
             session, live = self._live(), self._driver
-            group = uuid.uuid4().hex
-            self._groups.add(group)
-        over = threading.Event()
-        watch = threading.Thread(target=_watch, args=(live, group, seconds, over), daemon=True)
-        watch.start()
+            assert live is not None, "a session has a driver"
+            watch = _Watch(live, seconds)
+            self._running.add(watch)
         try:
             with _sealed():
-                session.sparkContext.setJobGroup(group, "query", interruptOnCancel=True)
+                session.sparkContext.setJobGroup(watch.group, "query", interruptOnCancel=True)
                 yield session
         finally:
-            over.set()
-            watch.join()
+            watch.end()
             with self._lock:
-                self._groups.discard(group)
+                self._running.discard(watch)
 
     def _live(self) -> Any:
         """Return a session of the living Java process that knows all tables."""
@@ -274,19 +270,40 @@ def _listing(session: Any, place: str) -> list[str]:
     return sorted(found)
 
 
-def _watch(live: Driver | None, group: str, seconds: float, over: threading.Event) -> None:
-    if over.wait(seconds):
-        return
-    canceller = threading.Thread(target=_cancel, args=(live, group), daemon=True)
-    canceller.start()
-    if not over.wait(_GRACE) and live is not None:
-        live.kill()
+class _Watch:
+    """Stops a query when its time is over or when asked to: first its jobs, then all of Java."""
 
+    def __init__(self, live: Driver, seconds: float) -> None:
+        self.group = uuid.uuid4().hex
+        self._live = live
+        self._seconds = seconds
+        self._wake = threading.Event()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
 
-def _cancel(live: Driver | None, group: str) -> None:
-    if live is not None:
+    def stop(self) -> None:
+        """Let the query's time be over now."""
+        self._wake.set()
+
+    def end(self) -> None:
+        """Stop watching: the query has come to its end."""
+        self._over.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        self._wake.wait(self._seconds)
+        if self._over.is_set():
+            return
+        threading.Thread(target=self._cancel, daemon=True).start()
+        if not self._over.wait(_GRACE):
+            self._live.kill()
+
+    def _cancel(self) -> None:
         with contextlib.suppress(Exception):
-            live.context.cancelJobGroup(group)
+            # And jobs to come: the query may still be planning its first.
+            self._live.context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)  # noqa: SLF001
 
 
 def _remove(folder: Path | None) -> None:

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -57,11 +58,13 @@ def open_database(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
         "allow_community_extensions": "false",
         "python_enable_replacements": "false",
         "memory_limit": f"{setup['memory_mb']}MiB",
-        "temp_directory": setup["temporary"],
+        # One for each process: DuckDB believes that it owns this folder.
+        "temp_directory": f"{setup['temporary']}/{os.getpid()}",
         "temp_file_encryption": "true",
     }
     if setup["threads"]:
         config["threads"] = str(setup["threads"])
+    Path(setup["temporary"]).mkdir(mode=0o700, parents=True, exist_ok=True)
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET TimeZone = 'UTC'")
     return connection

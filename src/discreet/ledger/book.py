@@ -28,13 +28,14 @@ Key: TypeAlias = tuple[str, str | None]
 class Account:
     """The bill of one budget or of one analyst's share of it.
 
-    `bills` counts how often each (region, cost) was charged, as exact text. The fast view `_worst`
-    is derived from it when first needed, and again when the limit changes.
+    `bills` counts how often each (region, cost) was charged, as exact text; `bound` is what the
+    latest entry recorded for the worst-hit person. The fast view `_worst` is derived from the bills
+    when first needed, and again when the limit changes.
     """
 
     limit: Limit | None = None
     last_limit: Limit | None = None
-    top: Cost = FREE
+    bound: Mapping[str, Any] = field(default_factory=FREE.to_json)
     charges: int = 0
     bills: Counter[tuple[str, str]] = field(default_factory=Counter)
     _highest: tuple[Epsilon, Delta] | None = None
@@ -95,17 +96,24 @@ class Account:
         """Return the people with the greatest bill."""
         return self._view()[0].where(component) if self.charges else EVERYONE
 
+    @property
+    def top(self) -> Cost:
+        """Return the bound that the latest entry recorded; it needs no view."""
+        return Cost.from_json(dict(self.bound))
+
     def balance(self, cost: Cost) -> Balance:
         """Return `cost` against the limit in force."""
         assert self.limit is not None
         epsilon, delta = self.limits.spent(cost)
         return Balance(self.limit.epsilon.value, self.limit.delta.value, epsilon, delta)
 
-    def add(self, region: Mapping[str, Any], cost: Mapping[str, Any], *, top: Cost) -> None:
-        """Enter one charge whose resulting bound was `top`."""
+    def add(
+        self, region: Mapping[str, Any], cost: Mapping[str, Any], *, bound: Mapping[str, Any]
+    ) -> None:
+        """Enter one charge that led to `bound`."""
         texts = canonical(dict(region)), canonical(dict(cost))
         self.charges += 1
-        self.top = top
+        self.bound = bound
         box = _region(texts[0])
         if box.empty:
             return
@@ -116,23 +124,25 @@ class Account:
     def swapped(self, region: Mapping[str, Any], old: Cost, new: Cost) -> Cost:
         """Return the bound as it would be after `swap`."""
         copy = replace(self, bills=Counter(self.bills))
-        copy.swap(region, old, new, top=FREE)
+        copy.swap(region, old, new, bound={})
         return copy.peak()
 
-    def swap(self, region: Mapping[str, Any], old: Cost, new: Cost, *, top: Cost) -> None:
+    def swap(
+        self, region: Mapping[str, Any], old: Cost, new: Cost, *, bound: Mapping[str, Any]
+    ) -> None:
         """Replace one charge of `old` by `new`."""
         box = canonical(dict(region))
         if _region(box).empty:
             return
         self.bills[box, canonical(old.to_json())] -= 1
         self.bills[box, canonical(new.to_json())] += 1
-        self.top, self._worst = top, None
+        self.bound, self._worst = bound, None
 
     def flatten(self, total: Cost) -> None:
         """Forget who paid what: from now on everyone has paid `total`."""
         self.bills = Counter({(canonical(EVERYONE.to_json()), canonical(total.to_json())): 1})
         self.charges += 1
-        self.top, self._worst = total, None
+        self.bound, self._worst = total.to_json(), None
 
 
 @dataclass(slots=True)
@@ -209,9 +219,9 @@ def _charge(book: Book, entry: Entry) -> None:
     data = entry.data
     book.requests[data["request_id"]] = entry.position
     book.paid_by.setdefault(data["dataset"], data["budget"])
-    for analyst, top in _tops(data):
+    for analyst, bound in _bounds(data):
         account = book.account(data["budget"], analyst)
-        account.add(data["region"], data["cost"], top=top)
+        account.add(data["region"], data["cost"], bound=bound)
     if data["reserved"]:
         cost = Cost.from_json(data["cost"])
         book.reservations[entry.position] = Reservation(data, cost)
@@ -228,9 +238,9 @@ def _settle(book: Book, entry: Entry) -> None:
     reservation.settled = True
     if data["kept"] is not None:
         kept = Cost.from_json(data["kept"])
-        for analyst, top in _tops(data):
+        for analyst, bound in _bounds(data):
             account = book.account(data["budget"], analyst)
-            account.swap(reservation.data["region"], reservation.cost, kept, top=top)
+            account.swap(reservation.data["region"], reservation.cost, kept, bound=bound)
 
 
 def _restore(book: Book, entry: Entry) -> None:
@@ -238,10 +248,10 @@ def _restore(book: Book, entry: Entry) -> None:
         book.account(budget, analyst).flatten(Cost.from_json(total))
 
 
-def _tops(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Cost]]:
-    yield None, _cost(canonical(data["total"]))
+def _bounds(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    yield None, data["total"]
     if data["analyst"] is not None:
-        yield data["analyst"], _cost(canonical(data["share"]))
+        yield data["analyst"], data["share"]
 
 
 _RULES: dict[str, Callable[[Book, Entry], None]] = {

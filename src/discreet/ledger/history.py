@@ -13,6 +13,8 @@ from discreet.errors import LedgerTampered
 ROOT = "0" * 64
 """What the first link names as its predecessor."""
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -31,7 +33,7 @@ def canonical(data: dict[str, Any]) -> str:
     >>> canonical({"b": 1, "a": "é"})
     '{"a":"\u00e9","b":1}'
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(data)
 
 
 def digest(position: int, kind: str, previous: str, body: str) -> str:

@@ -68,15 +68,15 @@ class Ledger:
         return ledger
 
     def _begin(self, policy: Policy, who: str) -> None:
-        changes = adopt(self._book, policy)
-        if self._book.position >= 0 and not changes:
-            self._advance()
-            return
-        with self.session() as session:
-            if session.book.position < 0:
-                session.append("genesis", {"ledger": uuid.uuid4().hex})
-            for change in adopt(session.book, policy):
-                session.append("limit", change | {"who": who})
+        if self._book.position < 0 or adopt(self._book, policy):
+            with self.session() as session:
+                if session.book.position < 0:
+                    session.append("genesis", {"ledger": uuid.uuid4().hex})
+                for change in adopt(session.book, policy):
+                    session.append("limit", change | {"who": who})
+        # Whoever may charge has seen to it that there is a head, so a charge without one is a sign
+        # of tampering, also when several processes give birth to one ledger.
+        self._advance()
 
     def charge(
         self,

@@ -11,6 +11,9 @@ from discreet.ledger.grid import SATURATED, Grid, first_atoms
 from discreet.ledger.tree import Pool, Tree, pools
 
 
+KEPT = 2**15  # integers that a small grid may keep in pooled planes; a large one, twice its own
+
+
 class Shade:
     """A grid under the trees of its axes: for any levels, the greatest entry of each block.
 
@@ -23,6 +26,7 @@ class Shade:
         self.grid = grid
         self.columns: tuple[int, ...] = ()  # for each axis its column in the search's node table
         self.shifts: dict[tuple[int, int], Ints] = {}  # by component and dimension
+        self._kept = 0
         self._tops: dict[int, int] = {}
         self._planes: dict[tuple[int, tuple[int, ...]], Ints] = {}
         self._pools: dict[int, tuple[Pool, ...]] = {}
@@ -30,8 +34,9 @@ class Shade:
         self._trees: dict[int, Tree] = {}
 
     def forget(self) -> None:
-        """Drop the planes that were made before the grid changed."""
+        """Drop what was computed before the grid changed."""
         self._planes.clear()
+        self._kept = 0
         self._tops.clear()
 
     def top(self, component: int) -> int:
@@ -55,18 +60,27 @@ class Shade:
             self._pools[dimension] = pools(tree, axis)
             self._axes[dimension], self._trees[dimension] = axis, tree
             self._planes.clear()
+            self._kept = 0
 
     def _plane(self, component: int, levels: tuple[int, ...]) -> Ints:
         plane = self._planes.get((component, levels))
         if plane is None:
             plane = self.grid.planes[component]
-            for dimension, level in enumerate(levels):
+            for dimension in sorted(range(len(levels)), key=levels.__getitem__):  # coarse ones first
+                level = levels[dimension]
                 last = level == self._trees[dimension].depth
                 shift = None if last else self.shifts.get((component, dimension))
                 plane = self._pools[dimension][level].shrink(plane, dimension, shift)
             plane = np.ascontiguousarray(plane)
-            self._planes[component, levels] = plane
+            self._keep((component, levels), plane)
         return plane
+
+    def _keep(self, key: tuple[int, tuple[int, ...]], plane: Ints) -> None:
+        self._kept += plane.size
+        if self._kept > max(KEPT, 2 * self.grid.entries):
+            self._planes.clear()
+            self._kept = plane.size
+        self._planes[key] = plane
 
     def bound(self, component: int, levels: Sequence[int], nodes: Ints) -> Ints | int:
         """Return a bound of the shifted bill of every cell of each row of `nodes`.

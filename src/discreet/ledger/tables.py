@@ -17,7 +17,7 @@ Scope: TypeAlias = frozenset[str]
 SHARE = 64  # one table may take this part of all the room there is
 MOST_TABLES = 256
 SWEEPS = 4  # of lending between tables; more bring little
-SMALL_AXIS = 64  # atoms; trees of smaller axes are always kept exact
+EPOCH = 8  # trees and loans are renewed when the charges have grown by this part
 
 
 class Tables:
@@ -28,10 +28,10 @@ class Tables:
         self.shades: list[Shade] = []
         self._home: dict[Scope, Shade] = {}
         self._trees: dict[str, Tree] = {}
-        self._stale: dict[str, int] = {}
         self._added = 0
         self._condensed = 64
-        self._balanced: dict[int, int] = {}  # by component: how many charges there were
+        self._planted = 0
+        self._balanced: set[int] = set()
 
     @property
     def grids(self) -> list[Grid]:
@@ -70,11 +70,7 @@ class Tables:
         return shade
 
     def _put(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
-        fit = shade.grid.fit(boxes)
-        for name, origin in zip(shade.grid.names, fit.origins, strict=True):
-            if origin is not None:
-                self._stale[name] = self._stale.get(name, 0) + 1
-        shade.grid.add(boxes, amounts, fit)
+        shade.grid.add(boxes, amounts, shade.grid.fit(boxes))
         shade.forget()
 
     def _squeeze(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
@@ -91,23 +87,22 @@ class Tables:
         """Return the view on which branch and bound works for `component`."""
         if self._added >= 2 * self._condensed:
             self.condense()
-        for name in names:
-            known = self._trees.get(name)
-            stale = self._stale.get(name, 0)
-            if known is None or stale > (known.axis.count // 8 if known.axis.count > SMALL_AXIS else 0):
-                self._trees[name] = self._tree(name, known)
-                self._stale[name] = 0
+        if self._added > self._planted * (EPOCH + 1) // EPOCH or not all(n in self._trees for n in names):
+            self._trees = {name: self._tree(name) for name in names}
+            self._planted = self._added
+            self._balanced.clear()
         trees = tuple(self._trees[name] for name in names)
         for shade in self.shades:
             shade.plant(trees, names)
         if crowded(self.shades, component):
             settle_loans(self.shades, component)
-        elif self._added > self._balanced.get(component, 0) * 9 // 8:
+        elif component not in self._balanced:
             balance(self.shades, component, sweeps=SWEEPS)
-            self._balanced[component] = self._added
+            self._balanced.add(component)
         return Search(tuple(names), trees, tuple(self.shades))
 
-    def _tree(self, name: str, known: Tree | None) -> Tree:
+    def _tree(self, name: str) -> Tree:
+        known = self._trees.get(name)
         axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
         axis = common(axes)
         # Atoms only ever split, so as many as before are the same as before.
@@ -153,5 +148,4 @@ class Tables:
         self.shades += other.shades
         self._home.update(other._home)
         self._trees.update(other._trees)
-        self._stale.update(other._stale)
         self._added += other._added

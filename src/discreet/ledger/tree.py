@@ -66,10 +66,13 @@ class Pool:
 
     def shrink(self, plane: Ints, dimension: int, shift: Ints | None) -> Ints:
         """Return the greatest entry of each place along `dimension`, after adding `shift`."""
-        taken = plane.take(self.members, axis=dimension)
+        whole = len(self.offsets) == 1  # then the members are simply all atoms, in order
+        taken = plane if whole else plane.take(self.members, axis=dimension)
         if shift is not None:
             added = np.maximum.reduceat(shift[self.order], self.begins)
-            taken += added.reshape([-1 if d == dimension else 1 for d in range(plane.ndim)])
+            taken = taken + added.reshape([-1 if d == dimension else 1 for d in range(plane.ndim)])
+        if whole:
+            return taken.max(axis=dimension, keepdims=True)
         if len(self.members) == len(self.offsets):
             return taken
         return np.maximum.reduceat(taken, self.offsets, axis=dimension)
@@ -87,7 +90,7 @@ def pools(tree: Tree, mine: Axis) -> tuple[Pool, ...]:
     for edges in tree.edges[:-1]:
         block = np.searchsorted(edges, leaf, side="right") - 1
         # More places than atoms would blow the plane up: the coarser view is looser, still above.
-        if found and len(edges) - 1 > max(mine.count, 2 * BRANCHING):
+        if found and len(edges) - 1 > max(mine.count, BRANCHING + 8):
             parent = np.searchsorted(previous, edges[:-1], side="right") - 1
             found.append(replace(found[-1], place=found[-1].place[parent]))
         else:

@@ -82,7 +82,9 @@ def structural_rows(relation: Relation) -> int | None:
     """Return the bound that the shape of the tree itself gives; None where there is none."""
     match relation:
         case Scan(table=table):
-            return 1 if table.unit is None or table.unit.is_row else None
+            if table.unit is None or table.unit.is_row:
+                return 1
+            return table.max_rows if table.bounded else None
         case Filter(source=source) | Project(source=source):
             return structural_rows(source)
         case Join(left=left, copies=copies):

@@ -16,6 +16,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
+from discreet.plan.signature import signature
 from discreet.release.finish import Table, finish
 from discreet.release.noise_step import Noisy, add_noise
 from discreet.release.reading import run_exact
@@ -23,8 +24,9 @@ from discreet.release.request import Request
 from discreet.release.reuse import implied, known_from
 from discreet.release.snapshots import label, snapshots_of
 from discreet.release.stored import pack, unpack
+from discreet.release.views import make_views, stored_views
 from discreet.release.within import expected_errors, least_epsilon
-from discreet.release.words import mechanism_words, question_key
+from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
 from discreet.sql.render import Read, render
 
@@ -94,14 +96,18 @@ def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
         assert request.wanted is not None, "a request has one of the two"
         epsilon = least_epsilon(question, request.wanted, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
-    widths = {name: s.width for name, s in plan.mechanisms.selections.items()}
-    reads = render(question, engine, widths)
+    views = stored_views(statement.source, snapshots, engine)
+    reads = render(question, engine, widths=_widths(plan), views=views)
     quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
     if question.region.empty:
         quote = Quote(NOTHING, FREE, question.region)
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
-    key = question_key(question, reads)
+    key = signature(statement)
     return Prepared(request, plan, reads, quote, payer, key, label(snapshots))
+
+
+def _widths(plan: Plan) -> dict[str, int]:
+    return {name: selection.width for name, selection in plan.mechanisms.selections.items()}
 
 
 def release(
@@ -146,7 +152,11 @@ def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy
         zeros = {name: [0] * len(groups) for name in mechanisms.laws}
         nothing: dict[str, list[Any]] = {n: [None] * len(groups) for n in mechanisms.selections}
         return Noisy(groups, zeros, nothing)
-    exact = run_exact(question, mechanisms, ready.reads, receipt, engine)
+    reads = ready.reads
+    views = make_views(question.statement.source, question.snapshots, engine, receipt)
+    if views:
+        reads = render(question, engine, widths=_widths(ready.plan), views=views)
+    exact = run_exact(question, mechanisms, reads, receipt, engine)
     return add_noise(exact, mechanisms, question.measured.units, rng)
 
 

@@ -1,13 +1,10 @@
-"""Mechanisms and question keys in words."""
+"""Mechanisms in words."""
 
 from __future__ import annotations
 
-import hashlib
-
 from discreet.core.numbers import plain
 from discreet.noise.laws import LaplaceLaw
-from discreet.plan.plan import Plan, Question
-from discreet.sql.render import Read
+from discreet.plan.plan import Plan
 
 
 def mechanism_words(plan: Plan) -> tuple[str, ...]:
@@ -37,12 +34,3 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
     if question.stability.enforced:
         lines.append(f"at most {question.stability.max_rows:,} rows of each unit count")
     return tuple(lines)
-
-
-def question_key(question: Question, reads: tuple[Read, ...]) -> str:
-    """Return a short name that two spellings of the same question share."""
-    said = [read.sql for read in reads]
-    said += [repr(part) for part in (question.outputs, question.having, question.order)]
-    said += [repr(question.statement.limit), repr(question.statement.offset)]
-    names = [key.name for key in question.statement.keys]
-    return hashlib.sha256("\n".join([*said, *names]).encode()).hexdigest()[:32]

@@ -49,8 +49,11 @@ class Block:
 class BlockWriter:
     """Writes blocks for one engine. `used` names the columns that anything above still reads."""
 
-    def __init__(self, engine: Engine, used: frozenset[str]) -> None:
+    def __init__(
+        self, engine: Engine, used: frozenset[str], views: Mapping[str, str] | None = None
+    ) -> None:
         self.engine = engine
+        self.views = views or {}
         self.dialect = engine.capabilities.dialect
         self.used = used
         self.aliases = 0
@@ -81,6 +84,34 @@ class BlockWriter:
     def _scan(self, scan: Scan) -> Block:
         assert scan.dataset is not None, "every table belongs to a dataset"
         name = engine_name(scan.dataset, scan.table)
+        view = self.views.get(name)
+        if view is not None:
+            return self._view(scan, view)
+        block = self._plain_scan(scan, name)
+        if not scan.table.bounded:
+            return block
+        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
+        return self.bounded(block, scan.table.max_rows)
+
+    def _view(self, scan: Scan, view: str) -> Block:
+        """Return the block of a stored bounded table: its columns are canonical already."""
+        alias = self.alias()
+        cells = {
+            field.name: Cell(f"{alias}.c{i}", field.domain, f"{alias}.c{i}")
+            for i, field in enumerate(scan.fields)
+        }
+        return Block(f"{view} AS {alias}", cells, unit=f"{alias}.u")
+
+    def view_sql(self, scan: Scan) -> str:
+        """Return the SELECT whose stored result is the bounded table."""
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
+        block = self._plain_scan(scan, engine_name(scan.dataset, scan.table))
+        found = self.bounded(block, scan.table.max_rows)
+        columns = [f"{found.cells[f.name].value} AS c{i}" for i, f in enumerate(scan.fields)]
+        return f"SELECT {', '.join([*columns, f'{found.unit} AS u'])} {found.body()}"
+
+    def _plain_scan(self, scan: Scan, name: str) -> Block:
         types = {column.lower(): kind for column, kind in self.engine.columns(name)}
         alias = self.alias()
         cells = {}
@@ -255,29 +286,36 @@ class BlockWriter:
         """Return the block with at most `max_rows` rows of each unit.
 
         Which rows stay depends on the unit's own rows only: they are ordered by a hash of what
-        they say, so neither other people's rows nor the physical order can matter.
+        they say, so neither other people's rows nor the physical order can matter. Only units
+        with too many rows are sorted at all; the others pass as they are.
         """
         assert block.unit is not None, "rows are bounded for people only"
         names = [name for name in block.cells if name in self.used]
-        found = self.wrapped(block, names)
+        alias = self.alias()
+        columns = [f"{block.cells[name].value} AS c{i}" for i, name in enumerate(names)]
+        kept = ", ".join([*(f"c{i}" for i in range(len(names))), "u"])
+        ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {self._content(len(names))}) AS n"
+        inner = (
+            f"WITH b AS (SELECT {', '.join([*columns, f'{block.unit} AS u'])} {block.body()}), "
+            f"h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > {max_rows}) "
+            f"SELECT {kept} FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) "
+            f"UNION ALL SELECT {kept} FROM (SELECT b.*, {ordered} FROM b JOIN h ON h.u = b.u) AS w "
+            f"WHERE w.n <= {max_rows}"
+        )
+        cells = {
+            name: Cell(f"{alias}.c{i}", block.cells[name].domain, f"{alias}.c{i}")
+            for i, name in enumerate(names)
+        }
+        return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+
+    def _content(self, columns: int) -> str:
+        """Return what rows are ordered by: a hash of all they say, then what they say."""
         texts = [
-            f"COALESCE({function('text_of_any', self.dialect, found.cells[name].value)}, '')"
-            for name in names
+            f"COALESCE({function('text_of_any', self.dialect, f'b.c{i}')}, '')"
+            for i in range(columns)
         ]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
-        order = ", ".join([function("hash60", self.dialect, said), said])
-        alias = self.alias()
-        columns = [f"{cell.value} AS c{i}" for i, cell in enumerate(found.cells.values())]
-        columns.append(f"{found.unit} AS u")
-        columns.append(f"ROW_NUMBER() OVER (PARTITION BY {found.unit} ORDER BY {order}) AS n")
-        inner = f"SELECT {', '.join(columns)} {found.body()}"
-        cells = {
-            name: Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
-            for i, (name, cell) in enumerate(found.cells.items())
-        }
-        return Block(
-            f"({inner}) AS {alias}", cells, (f"{alias}.n <= {max_rows}",), unit=f"{alias}.u"
-        )
+        return f"{function('hash60', self.dialect, said)}, {said}"
 
 
 def _key(cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.core.schema import DateDomain
@@ -50,27 +51,44 @@ def raws_of(measure: Measure) -> tuple[Raw, ...]:
     return tuple(Raw(kind, measure.operand) for kind in _RAWS[measure.kind])
 
 
-def render(question: Question, engine: Engine, widths: dict[str, int]) -> tuple[Read, ...]:
-    """Return all SELECTs that answer `question` exactly; `widths` gives each histogram's bin width."""
+def render(
+    question: Question,
+    engine: Engine,
+    *,
+    widths: Mapping[str, int],
+    views: Mapping[str, str] | None = None,
+) -> tuple[Read, ...]:
+    """Return all SELECTs that answer `question` exactly.
+
+    `widths` gives each histogram's bin width; `views` the stored bounded tables that there are.
+    """
     reads = []
+    stored = views or {}
     if question.measured.measures:
-        reads.append(_linear(question, engine))
+        reads.append(_linear(question, engine, stored))
     for name, choice in question.measured.choices:
-        reads.append(_histogram(question, engine, name, choice, widths[name]))
+        reads.append(_histogram(question, engine, (name, choice, widths[name]), stored))
     return tuple(reads)
 
 
-def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
+def bounded_view(scan: Scan, engine: Engine) -> str:
+    """Return the SELECT whose stored result is the bounded table of `scan`."""
+    return BlockWriter(engine, frozenset(field.name for field in scan.fields)).view_sql(scan)
+
+
+def _prepared(
+    question: Question, engine: Engine, views: Mapping[str, str]
+) -> tuple[BlockWriter, Block]:
     statement = question.statement
-    blocks = BlockWriter(engine, used_columns(statement, question))
+    blocks = BlockWriter(engine, used_columns(statement, question), views)
     block = blocks.block(statement.source)
     if question.stability.enforced:
         block = blocks.bounded(block, question.stability.max_rows)
     return blocks, block
 
 
-def _linear(question: Question, engine: Engine) -> Read:
-    blocks, block = _prepared(question, engine)
+def _linear(question: Question, engine: Engine, views: Mapping[str, str]) -> Read:
+    blocks, block = _prepared(question, engine, views)
     writer = blocks.writer(block)
     raws: dict[Raw, None] = {}
     for _, measure in question.measured.measures:
@@ -85,8 +103,14 @@ def _linear(question: Question, engine: Engine) -> Read:
     return Read(f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}", tuple(raws))
 
 
-def _histogram(question: Question, engine: Engine, name: str, choice: Choice, width: int) -> Read:
-    blocks, block = _prepared(question, engine)
+def _histogram(
+    question: Question,
+    engine: Engine,
+    wanted: tuple[str, Choice, int],
+    views: Mapping[str, str],
+) -> Read:
+    name, choice, width = wanted
+    blocks, block = _prepared(question, engine, views)
     writer = blocks.writer(block)
     keys = [_key(writer, key.value, bare=True) for key in question.statement.keys]
     bin_ = position_sql(writer, choice)

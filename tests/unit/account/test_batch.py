@@ -1,3 +1,4 @@
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -125,3 +126,35 @@ def test_many_different_laws_at_once():
     assert optimal_epsilon(average, len(events), MICRO.value) * Fraction(99, 100) < found
     largest = optimal_epsilon(events[-1].epsilon, len(events), MICRO.value)
     assert found < largest
+
+
+def exact_epsilon(laws, step, delta):
+    """Return the exact epsilon of a batch whose losses are multiples of `step`, in 50 digits."""
+    total = {0: Decimal(1)}
+    for law, count in laws:
+        for _ in range(count):
+            following = {}
+            for loss, mass in total.items():
+                for more, share in law.items():
+                    following[loss + more] = following.get(loss + more, Decimal(0)) + mass * share
+            total = following
+    low, high = Decimal(0), Decimal(100)
+    for _ in range(110):
+        middle = (low + high) / 2
+        excess = sum(m * (1 - (middle - k * step).exp()) for k, m in total.items() if k * step > middle)
+        low, high = (middle, high) if excess > delta else (low, middle)
+    return high
+
+
+def test_a_mixed_batch_matches_fifty_digits():
+    with localcontext(prec=50):
+        t = (-Decimal(1) / 8).exp()
+        inner = (1 - t) / (1 + t)
+        laplace = {3: 1 / (1 + t), 1: inner * t, -1: inner * t * t, -3: t**3 / (1 + t)}
+        truth = 1 / (1 + (-Decimal(1)).exp())
+        response = {8: truth, -8: 1 - truth}
+        delta = Decimal("2.7728407252202107e-08")
+        exact = Fraction(exact_epsilon([(laplace, 60), (response, 5)], Decimal("0.125"), delta))
+    events = [Repeated(Laplace(Fraction(8), Fraction(3)), 60), Repeated(Pure(ONE), 5)]
+    found = batch_epsilon(events, Delta.of(str(delta)))
+    assert exact <= found <= exact + Fraction(1, 10**6)

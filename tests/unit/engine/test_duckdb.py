@@ -170,3 +170,18 @@ def test_a_stored_table_appears_whole_or_not_at_all(tmp_path, opened):
         )
     assert not engine.has("broken")
     assert list((tmp_path / "state/duckdb/tables").iterdir()) == []
+
+
+def test_what_was_spilled_goes_with_the_child(tmp_path, opened):
+    state = tmp_path / "state"
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path, state=state)
+    sql = "SELECT i, md5(CAST(i AS VARCHAR)) AS h FROM range({n}) AS r(i) ORDER BY h"
+    sql = (
+        f"SELECT COUNT(*) AS n FROM (SELECT ROW_NUMBER() OVER (ORDER BY h) AS r FROM ({sql})) AS t"
+    )
+    with pytest.raises(EngineFailed):
+        engine.run(sql.format(n=100_000_000), seconds=3.0)
+    engine.close()
+    left = [path for path in (state / "duckdb" / "spill").rglob("*") if path.is_file()]
+    assert left == []

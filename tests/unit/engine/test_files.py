@@ -81,7 +81,7 @@ def test_the_hash_is_remembered_between_processes(tmp_path):
     source = find_files("t", "a.csv", tmp_path)
     first = ContentHashes(tmp_path / "hashes.json").of(source)
     memory = tmp_path / "hashes.json"
-    memory.write_text(memory.read_text().replace('": "', '": "00'))
+    memory.write_text(memory.read_text().replace('", "', '", "00'))
     # A changed memory shows that the file was not read again.
     assert ContentHashes(memory).of(source) != first
     memory.write_text("broken")

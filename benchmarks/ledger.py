@@ -1,0 +1,112 @@
+"""Charges a second: alone, under contention, and the time to open a long history.
+
+python benchmarks/ledger.py [--charges N] [--processes P] [--history N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from discreet.core.cost import Cost, Quote
+from discreet.core.event import Pure
+from discreet.core.region import Positions, Region
+from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
+
+OWNER = Payer(None, "census", "census")
+POLICY = Policy({"census": BudgetPolicy.of(1_000_000)})
+URL = "sqlite:ledger.db"
+
+
+def quote(turn: int) -> Quote:
+    epsilon = Fraction(1, 10)
+    region = Region.of(
+        {"sex": Positions.points([turn % 2]), "age": Positions.of([(turn % 90, 99)])}
+    )
+    return Quote(Pure(epsilon), Cost(epsilon, Fraction(0), epsilon**2 / 2, Fraction(0)), region)
+
+
+def charge(ledger: Ledger, name: str, turn: int) -> float:
+    start = time.perf_counter()
+    ledger.charge(OWNER, quote(turn), request_id=f"{name}-{turn}", body=f"{turn}")
+    return time.perf_counter() - start
+
+
+def alone(base: Path, charges: int) -> None:
+    ledger = Ledger.open(URL, POLICY, base=base)
+    processor = time.process_time()
+    times = sorted(charge(ledger, "alone", turn) for turn in range(charges))
+    processor = (time.process_time() - processor) / charges
+    ledger.close()
+    p99 = times[int(0.99 * len(times))]
+    print(
+        f"alone           {charges:>8} charges  median {1e3 * statistics.median(times):6.2f} ms"
+        f"  p99 {1e3 * p99:6.2f} ms  own CPU {1e3 * processor:5.2f} ms"
+    )
+
+
+def contended(base: Path, charges: int, processes: int) -> None:
+    Ledger.open(URL, POLICY, base=base).close()
+    start = time.perf_counter()
+    children = []
+    for number in range(processes):
+        child = os.fork()
+        if not child:
+            ledger = Ledger.open(URL, POLICY, base=base)
+            for turn in range(charges // processes):
+                charge(ledger, f"p{number}", turn)
+            os._exit(0)
+        children.append(child)
+    failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
+    seconds = time.perf_counter() - start
+    print(
+        f"{processes:>2} processes    {charges:>8} charges  {charges / seconds:8.0f} a second"
+        f"  {'FAILED' if failed else ''}"
+    )
+
+
+def opening(base: Path, entries: int) -> None:
+    from discreet.ledger.history import link
+    from discreet.ledger.store_sqlite import SqliteStore
+
+    ledger = Ledger.open(URL, POLICY, base=base)
+    charge(ledger, "first", 0)
+    ledger.close()
+    store = SqliteStore(base / "ledger.db")
+    import json
+
+    (*_, last) = store.links(start=0)
+    data = json.loads(last.body)
+    with store.exclusive() as writer:
+        for position in range(last.position + 1, entries):
+            data |= {"request_id": f"r{position}", "region": quote(position).region.to_json()}
+            last = link(position, "charge", data, previous=last.hash)
+            writer.append(last)
+    store.close()
+    start = time.perf_counter()
+    Ledger.open(URL, POLICY, base=base).close()
+    print(f"opening         {entries:>8} entries  {time.perf_counter() - start:8.2f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--charges", type=int, default=400)
+    parser.add_argument("--processes", type=int, default=8)
+    parser.add_argument("--history", type=int, default=100_000)
+    options = parser.parse_args()
+    for step in (
+        lambda base: alone(base, options.charges),
+        lambda base: contended(base, options.charges, options.processes),
+        lambda base: opening(base, options.history),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            step(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""A text that two spellings of the same question share, and no two different questions."""
+
+from __future__ import annotations
+
+import hashlib
+
+from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+
+
+def signature(statement: Statement) -> str:
+    """Return a short name of the normalised statement."""
+    said = [
+        _relation(statement.source),
+        repr([(key.value, key.domain, key.missing) for key in statement.keys]),
+        repr(statement.aggregates),
+        repr(statement.outputs),
+        repr((statement.having, statement.order, statement.limit, statement.offset)),
+        repr(statement.max_rows),
+    ]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:32]
+
+
+def _relation(relation: Relation) -> str:
+    match relation:
+        case Scan(dataset=dataset, table=table, alias=alias):
+            columns = [(c.name, c.fingerprint) for c in table.columns]
+            where = dataset.name if dataset is not None else ""
+            return (
+                f"scan {where}.{table.name} as {alias} {columns} {table.max_rows} {table.bounded}"
+            )
+        case Filter(source=source, condition=condition):
+            return f"{_relation(source)}\nfilter {condition!r}"
+        case Project(source=source, fields=fields, values=values):
+            return f"{_relation(source)}\nproject {[f.name for f in fields]} {values!r}"
+        case Join(left=left, right=right, pairs=pairs, kind=kind, copies=copies):
+            sides = f"{_relation(left)}\nwith {_relation(right)}"
+            return f"{sides}\njoin {pairs!r} {kind.value} {copies}"
+        case PerUnit(source=source, aggregates=aggregates, keys=keys):
+            return f"{_relation(source)}\nper unit {aggregates!r} {keys!r}"
