@@ -259,9 +259,9 @@ def test_unknown_and_unusable_names(engine):
         engine.relation("nobody")
     assert not engine.has("nobody")
     assert not engine.has("../x")
-    for name in ("../x", "people", ""):
+    for taken in ("../x", "people", ""):
         with pytest.raises(InvalidInput):
-            engine.put(name, pa.table({"a": [1]}))
+            engine.put(taken, pa.table({"a": [1]}))
 
 
 def test_the_fingerprint_is_stable(place, engine):

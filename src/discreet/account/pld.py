@@ -31,7 +31,8 @@ class Convolved:
 
     `masses[i]` is the tilted probability of loss (first + i) * step; `error` bounds the Euclidean norm
     of its floating-point error; `lost` bounds the true probability above the window; true
-    probabilities are at most `mass_factor` times these, true losses at most `shift` larger.
+    probabilities are at most `mass_factor` times these, true losses at most `shift` larger. Below
+    `floor` nothing is claimed: what lies under the window would wrap to its top and count too little.
     """
 
     masses: Floats
@@ -44,6 +45,7 @@ class Convolved:
     infinite: float
     mass_factor: float
     shift: float
+    floor: float
 
     def delta(self, epsilon: float) -> float:
         """Return an upper bound of delta at `epsilon`, all errors included."""
@@ -54,8 +56,8 @@ class Convolved:
         losses = np.maximum((self.first + np.arange(start, end)) * self.step - target, 0.0)
         weights = np.exp(-self.tilt * losses) * -np.expm1(-losses)
         exponent = self.log_moment - self.tilt * target
-        if exponent > 600:
-            return 1.0  # far below the epsilon that this window was made for
+        if exponent > 600 or target < self.floor:
+            return 1.0  # below the epsilon that this window was made for
         # Plain sums: threads of a linear-algebra library would cost more than they save.
         kept = float((weights * self.masses[start:end]).sum()) + math.exp(-60)
         hidden = self.error * _norm(weights)
@@ -115,6 +117,7 @@ class LossBatch:
             infinite=self.infinite,
             mass_factor=math.exp(sum(count * law.mass_error for law, count in self.laws)),
             shift=sum(count * law.rounding for law, count in self.laws),
+            floor=-math.inf if grid.range()[0] >= first else first * step,
         )
 
 

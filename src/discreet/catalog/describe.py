@@ -95,10 +95,11 @@ def _domain(axis: Axis, datasets: Mapping[str, Dataset]) -> FiniteDomain | None:
             column = table.column(axis.column)
         except UnknownName:
             return None
-        domain = column.domain
-        if column.fingerprint != axis.fingerprint:
-            return None
-        return None if isinstance(domain, IdentifierDomain | TextDomain) else domain
+        for read in (column, column.by_day()):
+            if read.fingerprint == axis.fingerprint:
+                domain = read.domain
+                return None if isinstance(domain, IdentifierDomain | TextDomain) else domain
+        return None
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -223,6 +223,12 @@ class Column:
         spelled = repr(self.domain) + (self.format or "")
         digest = hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "fingerprint", digest[:16])
+
+    def by_day(self) -> Column:
+        """Return the column as queries read it: a timestamp counts as its day."""
+        if not isinstance(self.domain, TimestampDomain):
+            return self
+        return replace(self, domain=DateDomain(self.domain.lower.date(), self.domain.upper.date()))
 
 
 @dataclass(frozen=True, slots=True)

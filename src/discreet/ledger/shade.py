@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -62,6 +63,22 @@ class Shade:
             self._planes.clear()
             self._kept = 0
 
+    def _affordable(self, levels: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the finest levels, none below `levels`, whose plane is not much above the grid.
+
+        A coarser block bounds all that a finer one does: looser, but never too low.
+        """
+        seen = list(levels)
+        most = max(KEPT, self.grid.cells)
+        while True:
+            wide = [len(self._pools[d][level].offsets) for d, level in enumerate(seen)]
+            if math.prod(wide) <= most:
+                return tuple(seen)
+            coarse = [d for d, level in enumerate(seen) if 0 < level < self._trees[d].depth]
+            if not coarse:
+                return tuple(seen)
+            seen[max(coarse, key=wide.__getitem__)] -= 1
+
     def _plane(self, component: int, levels: tuple[int, ...]) -> Ints:
         plane = self._planes.get((component, levels))
         if plane is None:
@@ -89,13 +106,16 @@ class Shade:
         """
         if component not in self.grid.planes:
             return 0  # nothing billed and, by `balance`, nothing lent
-        mine = tuple(int(levels[column]) for column in self.columns)
-        plane = self._plane(component, mine)
+        asked = tuple(int(levels[column]) for column in self.columns)
+        seen = self._affordable(asked)
+        plane = self._plane(component, seen)
         index: Ints | int = 0
-        for dimension, (level, column) in enumerate(zip(mine, self.columns, strict=True)):
+        for dimension, (level, column) in enumerate(zip(seen, self.columns, strict=True)):
             if level:
-                place = self._pools[dimension][level].place[nodes[:, column]]
-                index = index * plane.shape[dimension] + place
+                place = self._pools[dimension][level].place
+                if level < asked[dimension]:
+                    place = place[self._trees[dimension].ancestors(asked[dimension], level)]
+                index = index * plane.shape[dimension] + place[nodes[:, column]]
         if isinstance(index, int):
             return int(plane.reshape(-1)[0])
         return plane.reshape(-1)[index]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,6 +42,10 @@ class Tree:
         parent = np.repeat(np.arange(len(blocks)), number)
         offset = np.arange(len(parent)) - np.repeat(np.cumsum(number) - number, number)
         return first[parent] + offset, parent
+
+    def ancestors(self, level: int, above: int) -> Ints:
+        """Return, for each block of `level`, the block of the level `above` that holds it."""
+        return np.searchsorted(self.edges[above], self.edges[level][:-1], side="right") - 1
 
     def reached(self, level: int, atoms: Ints) -> Flags:
         """Return which blocks of `level` contain one of `atoms`."""
@@ -89,13 +93,7 @@ def pools(tree: Tree, mine: Axis) -> tuple[Pool, ...]:
     found: list[Pool] = []
     for edges in tree.edges[:-1]:
         block = np.searchsorted(edges, leaf, side="right") - 1
-        # More places than atoms would blow the plane up: the coarser view is looser, still above.
-        if found and len(edges) - 1 > max(mine.count, BRANCHING + 8):
-            parent = np.searchsorted(previous, edges[:-1], side="right") - 1
-            found.append(replace(found[-1], place=found[-1].place[parent]))
-        else:
-            found.append(_blocks(block, atom, leaf, mine.count))
-        previous = edges
+        found.append(_blocks(block, atom, leaf, mine.count))
     return (*found, _leaves(leaf, atom, tree.axis.count))
 
 

@@ -16,6 +16,7 @@ from discreet.noise.threshold import GroupNoise, threshold_for
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.measure import Choice, Measure, Measured
 from discreet.plan.stability import Stability
+from discreet.plan.top import Top, top_of
 
 Law: TypeAlias = LaplaceLaw | GaussianLaw
 
@@ -43,6 +44,7 @@ class Mechanisms:
     threshold: int | None
     event: PrivacyEvent
     epsilons: Mapping[str, Fraction]
+    top: Top | None = None
 
 
 def choose(
@@ -86,6 +88,12 @@ def choose(
         )
         event = Failing(event, delta.value / 2)
     return Mechanisms(laws, selections, threshold, event, epsilons)
+
+
+def choose_top(stability: Stability, epsilon: Epsilon, *, pure: bool) -> Mechanisms:
+    """Return the one selection that says which group is the largest."""
+    top = top_of(stability, epsilon, pure=pure)
+    return Mechanisms({}, {}, None, top.event, {}, top)
 
 
 def _gaussian(

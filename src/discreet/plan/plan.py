@@ -12,13 +12,14 @@ from discreet.core.region import Region
 from discreet.core.schema import Dataset
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.choose import Mechanisms, choose
+from discreet.plan.choose import Mechanisms, choose, choose_top
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
 from discreet.plan.measure import Kind, Measured, to_measures
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import Stability, stability_of
+from discreet.plan.top import is_top, without_order
 
 DELTA_SHARE = Fraction(1, 128)
 """The part of a budget's delta that one statement may use: Gaussian noise, private groups."""
@@ -35,6 +36,7 @@ class Question:
     stability: Stability
     region: Region
     snapshots: Mapping[str, str]
+    top: bool = False
 
     @property
     def outputs(self) -> tuple[tuple[str, Expr], ...]:
@@ -100,12 +102,25 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
             construct="private key",
         )
     reach = reach_of(source, catalog, snapshots)
-    return Question(statement, dataset, groups, measured, stability, reach.region, dict(snapshots))
+    top = not private and is_top(statement)
+    return Question(
+        statement=without_order(statement) if top else statement,
+        dataset=dataset,
+        groups=groups,
+        measured=measured,
+        stability=stability,
+        region=reach.region,
+        snapshots=dict(snapshots),
+        top=top,
+    )
 
 
 def make_plan(question: Question, *, epsilon: Epsilon, budget_delta: Delta) -> Plan:
     """Return the plan that answers `question` at `epsilon`; reads no rows."""
     delta = Delta(budget_delta.value * DELTA_SHARE)
+    if question.top:
+        chosen = choose_top(question.stability, epsilon, pure=not budget_delta.value)
+        return Plan(question, chosen, epsilon, delta)
     mechanisms = choose(
         question.measured, question.groups, question.stability, epsilon=epsilon, delta=delta
     )

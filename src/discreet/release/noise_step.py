@@ -12,8 +12,9 @@ import numpy.typing as npt
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
-from discreet.noise.select import exponential_rows
+from discreet.noise.select import exponential, exponential_rows, permute_and_flip
 from discreet.plan.choose import Law, Mechanisms, Selection
+from discreet.plan.top import Top
 from discreet.release.reading import Exact, Group
 
 
@@ -41,6 +42,9 @@ def add_noise(exact: Exact, mechanisms: Mechanisms, units: str | None, rng: Rng)
     Guarantee: each measure gets independent noise of its planned law, each choice is one draw of
         the exponential mechanism; the thresholded count is the one that is shown.
     """
+    if mechanisms.top is not None:
+        (counts,) = exact.measures.values()
+        return Noisy((exact.groups[_largest(counts, mechanisms.top, rng)],), {}, {})
     size = len(exact.groups)
     measures = {
         name: [
@@ -61,6 +65,17 @@ def add_noise(exact: Exact, mechanisms: Mechanisms, units: str | None, rng: Rng)
         tuple(exact.groups[i] for i in kept),
         {name: [values[i] for i in kept] for name, values in measures.items()},
         {name: [values[i] for i in kept] for name, values in choices.items()},
+    )
+
+
+def _largest(counts: list[int], top: Top, rng: Rng) -> int:
+    choose = permute_and_flip if top.flip else exponential
+    return choose(
+        np.array(counts, dtype=np.int64),
+        top.sensitivity,
+        top.epsilon,
+        monotone=top.monotone,
+        rng=rng,
     )
 
 

@@ -20,6 +20,7 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.engine.types import Kind, Storage, read_as, storage
+from discreet.errors import CatalogError
 from discreet.sql.literals import constant, decimal
 
 
@@ -59,7 +60,10 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> Ce
             read = read_as(Kind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
             return Cell(read, domain, read)
         case DateDomain(lower=first, upper=last):
-            read = read_as(Kind.DATE, bare, engine_type=engine_type, dialect=dialect)
+            written = bare
+            if column.format is not None and stored is Storage.TEXT:
+                written = iso_text(bare, column.format)
+            read = read_as(Kind.DATE, written, engine_type=engine_type, dialect=dialect)
             if stored is Storage.DATE:
                 read = bare
             low, high = constant(first, dialect), constant(last, dialect)
@@ -67,6 +71,31 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> Ce
         case _:
             read = read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
             return Cell(bare if stored is Storage.INTEGER else read, domain, bare)
+
+
+_WIDTHS = {"%Y": 4, "%m": 2, "%d": 2}
+
+
+def iso_text(bare: str, spelling: str) -> str:
+    """Return SQL that rearranges a date of fixed width, such as %d/%m/%Y, into YYYY-MM-DD."""
+    places: dict[str, int] = {}
+    at, i = 1, 0
+    while i < len(spelling):
+        code = spelling[i : i + 2]
+        if code in _WIDTHS:
+            places[code] = at
+            at, i = at + _WIDTHS[code], i + 2
+        elif spelling[i] == "%" or set(places) == set(_WIDTHS):
+            break  # a time of day, or anything after the date, is not read
+        else:
+            at, i = at + 1, i + 1
+    if set(places) != set(_WIDTHS):
+        raise CatalogError(
+            f"Dates spelled '{spelling}' cannot be read.",
+            hint="Use a spelling made of %Y, %m and %d, or convert the column to dates.",
+        )
+    parts = [f"substr({bare}, {places[code]}, {_WIDTHS[code]})" for code in ("%Y", "%m", "%d")]
+    return " || '-' || ".join(parts)
 
 
 def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:

@@ -89,6 +89,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "'{what}' identifies people or things; it can be joined on or counted, not read.",
         "Use COUNT(DISTINCT {what}).",
     ),
+    "time of day": (
+        "Timestamps are read to the day, so a time of day cannot be compared.",
+        "Compare with a date such as '2024-05-01'.",
+    ),
     "clause": ("{what} is not supported.", "Leave it out."),
     "star": ("SELECT * would show single rows.", "Ask for aggregates, such as COUNT(*)."),
     "within": (

@@ -122,8 +122,8 @@ def _scan(catalog: Catalog, written: exp.Table) -> Named:
         if not usable and column.name != unit_column:
             continue
         name = f"{alias}.{column.name}"
-        origin = Origin(dataset.name, table.name, column)
-        fields.append(Field(name, column.domain, origin, column.missing))
+        origin = Origin(dataset.name, table.name, column.by_day())
+        fields.append(Field(name, origin.column.domain, origin, column.missing))
         if usable:
             columns[column.name.lower()] = name
     unit = None if unit_column is None else f"{alias}.{unit_column}"

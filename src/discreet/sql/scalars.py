@@ -220,9 +220,12 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
 def parse_date(value: Any) -> dt.date | None:
     """Return the day written as YYYY-MM-DD, None if it is not one."""
     try:
-        return dt.date.fromisoformat(str(value).strip()[:10])
+        written = dt.datetime.fromisoformat(str(value).strip())
     except ValueError:
         return None
+    if written.time() != dt.time():
+        raise refusal("time of day")
+    return written.date()
 
 
 _PARTS = {part.value: part for part in Part} | {"dayofweek": Part.WEEKDAY, "weekday": Part.WEEKDAY}

@@ -105,7 +105,9 @@ def test_what_has_no_law_is_refused():
     with pytest.raises(InvalidInput, match="cannot hold"):
         batch_delta([Sampled(Composed((Gaussian(ONE, ONE, 1),)), Fraction(1, 2))], Epsilon.of(1))
     with pytest.raises(InvalidInput, match="sample of a sample"):
-        batch_delta([Sampled(Sampled(Pure(ONE), Fraction(1, 2)), Fraction(1, 2))], Epsilon.of("0.1"))
+        batch_delta(
+            [Sampled(Sampled(Pure(ONE), Fraction(1, 2)), Fraction(1, 2))], Epsilon.of("0.1")
+        )
 
 
 def test_a_batch_is_one_charge():
@@ -141,7 +143,9 @@ def exact_epsilon(laws, step, delta):
     low, high = Decimal(0), Decimal(100)
     for _ in range(110):
         middle = (low + high) / 2
-        excess = sum(m * (1 - (middle - k * step).exp()) for k, m in total.items() if k * step > middle)
+        excess = sum(
+            m * (1 - (middle - k * step).exp()) for k, m in total.items() if k * step > middle
+        )
         low, high = (middle, high) if excess > delta else (low, middle)
     return high
 

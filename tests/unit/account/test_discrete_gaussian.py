@@ -58,9 +58,7 @@ def test_both_ways_to_add_up_agree_at_the_limit(epsilon):
 
 
 def test_huge_shifts_are_as_fast_and_approach_the_continuous_law():
-    low, high = delta_bounds(
-        sigma_squared=Fraction(10**16), shift=5 * 10**7, epsilon=Fraction(1)
-    )
+    low, high = delta_bounds(sigma_squared=Fraction(10**16), shift=5 * 10**7, epsilon=Fraction(1))
     assert float(low) == pytest.approx(continuous_delta(1e16, 5 * 10**7, 1.0), rel=1e-9)
     assert high - low < Fraction(1, 10**20)
 
@@ -69,7 +67,9 @@ def least_continuous_variance(epsilon, delta):
     low, high = 1e-4, 1e6
     for _ in range(200):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if continuous_delta(middle, 1, epsilon) > delta else (low, middle)
+        low, high = (
+            (middle, high) if continuous_delta(middle, 1, epsilon) > delta else (low, middle)
+        )
     return high
 
 

@@ -115,7 +115,11 @@ def test_mixed_statement_takes_the_better_of_two_proofs():
 
 
 def test_composition_adds_and_repetition_multiplies():
-    parts = (Laplace(Fraction(4), ONE), Select(Fraction(1, 5)), Failing(Pure(Fraction(1, 7)), MICRO))
+    parts = (
+        Laplace(Fraction(4), ONE),
+        Select(Fraction(1, 5)),
+        Failing(Pure(Fraction(1, 7)), MICRO),
+    )
     whole = cost(Composed(parts), "0.01")
     singles = [cost(part, "0.01") for part in parts]
     assert whole == singles[0] + singles[1] + singles[2]

@@ -7,6 +7,7 @@ import pytest
 
 from discreet.noise.certified import exp_bounds
 from discreet.noise.gaussian import (
+    EXP_ERROR,
     BlockSampler,
     TableSampler,
     _exp_minus,
@@ -74,28 +75,41 @@ def test_acceptance_equals_an_exact_oracle(variance):
         assert (got.size == 1) is expected
 
 
-def test_a_smaller_slack_would_be_caught():
-    """The broken twin of the test above: fixed point alone decides wrongly."""
-    sampler = gaussian_sampler(Fraction(10**18))
-    blind = replace(sampler, slack=0)
-    with pytest.raises(AssertionError):
-        _compare_near(blind)
-    _compare_near(sampler)
-
-
-def _compare_near(sampler):
+def assert_near_decisions(sampler, block, monkeypatch):
+    """Coins just below and just above the exact chance, for one block, against the oracle."""
+    monkeypatch.setattr(
+        BlockSampler, "_blocks", lambda self, words, rng: np.full(words.size, block, np.int64)
+    )
     known = 63 - sampler.shift
-    word_block = words_for(sampler.blocks, 60)[0]
-    for i in range(1, 300):
+    start = block << sampler.shift
+    for i in range(1, 200):
         inside = (i * 7919 * 104729) % (1 << sampler.shift)
-        start = 60 << sampler.shift
         gamma = Fraction((start + inside) ** 2 - start**2) / (2 * sampler.variance)
         coin = exp_bounds(-gamma, known)[0] + (-2 if i % 2 else 3)
-        word = (inside << known) | coin
-        expected = exactly_accepted(sampler, word, 60)
-        assert expected is (i % 2 == 1)
-        pair = np.array([[word_block], [word]], dtype=np.uint64)
+        word = (inside << known) | max(coin, 0)
+        expected = exactly_accepted(sampler, word, block)
+        if expected is None:  # a chance too small for the known bits
+            continue
+        pair = np.array([[0], [word]], dtype=np.uint64)
         assert (sampler._accepted(pair, FakeBits([])).size == 1) is expected
+
+
+@pytest.mark.parametrize("variance", [Fraction(10**6), Fraction(10**18), Fraction(10**20) / 7])
+def test_decisions_are_exact_in_every_block(variance, monkeypatch):
+    sampler = gaussian_sampler(variance)
+    blocks = [0, 60, sampler.safe - 1, sampler.safe, sampler.last - 1, sampler.last + 3, 20_000]
+    for block in blocks:
+        assert_near_decisions(sampler, block, monkeypatch)
+
+
+@pytest.mark.parametrize("broken", [{"slack": EXP_ERROR}, {"safe": 1 << 40}, {"factor": 1 << 31}])
+def test_broken_twins_would_be_caught(broken, monkeypatch):
+    """Fixed point alone, without its margins, decides wrongly."""
+    sampler = gaussian_sampler(Fraction(10**18))
+    twin = replace(sampler, **broken)
+    with pytest.raises(AssertionError):
+        for block in (60, sampler.safe - 1, sampler.last - 1, 20_000):
+            assert_near_decisions(twin, block, monkeypatch)
 
 
 def test_a_coin_that_ties_is_refined():

@@ -1,0 +1,88 @@
+"""An engine without a database: it knows column types, and answers what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.names import quoted
+from discreet.errors import UnknownName
+
+Answers = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
+
+
+class FakeEngine:
+    """Tables with the given column types in the given dialect; `run` returns `answers`.
+
+    `answers` is one table for every SELECT, a table for each SQL text, a function of the SQL text,
+    or None: then every SELECT fails as a database would. `ran` lists what was run, in order.
+
+    >>> engine = FakeEngine({"census.people": {"age": "BIGINT"}}, dialect="spark")
+    >>> engine.relation("census.people"), engine.columns("census.people")
+    ('`census.people`', [('age', 'BIGINT')])
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, str]],
+        *,
+        dialect: str = "duckdb",
+        answers: Answers = None,
+    ) -> None:
+        self.capabilities = Capabilities(dialect=dialect)
+        self.answers = answers
+        self.ran: list[str] = []
+        self.closed = False
+        self._tables = {name: dict(columns) for name, columns in tables.items()}
+
+    def relation(self, name: str) -> str:
+        """Return the quoted SQL name of a table."""
+        if not self.has(name):
+            raise UnknownName(f"The engine has no table '{name}'.")
+        if self.capabilities.dialect == "spark":
+            return "`" + name.replace("`", "``") + "`"
+        return quoted(name)
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
+        """Return the table that was given for `sql`, or fail like every engine."""
+        self.ran.append(sql)
+        found = self.answers
+        if callable(found):
+            found = found(sql)
+        elif isinstance(found, Mapping):
+            found = found.get(sql)
+        if found is None:
+            raise engine_failed()
+        return Exact(found)
+
+    def put(self, name: str, table: pa.Table) -> str:
+        """Return the relation of an uploaded table, of which only the types are kept."""
+        self._tables[name] = {field.name: str(field.type) for field in table.schema}
+        return self.relation(name)
+
+    def materialise(self, name: str, sql: str) -> str:
+        """Return the relation of a stored result; nothing is computed."""
+        self.ran.append(sql)
+        self._tables.setdefault(name, {})
+        return self.relation(name)
+
+    def has(self, name: str) -> bool:
+        """Return whether a table of this name was given, uploaded or materialised."""
+        return name in self._tables
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of a table with the types that were given."""
+        return list(self._tables[name].items())
+
+    def fingerprint(self, name: str) -> str:
+        """Return a text that never changes: there are no rows."""
+        return f"fake {name}"
+
+    def cancel(self) -> None:
+        """Do nothing: nothing runs."""
+
+    def close(self) -> None:
+        """Remember that the engine was given back."""
+        self.closed = True
