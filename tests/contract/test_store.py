@@ -105,6 +105,9 @@ def test_answers_belong_to_an_analyst_a_dataset_and_a_snapshot(store):
     found = store.answers(dataset="d", analyst="", snapshot="")
     assert [item.request_id for item in found] == ["a", "b"]
     assert len(list(store.every_answer())) == 5
+    asked = {"dataset": "d", "analyst": "", "snapshot": ""}
+    assert store.latest_answer(**asked, question="q").request_id == "b"
+    assert store.latest_answer(**asked, question="another") is None
 
 
 def test_a_damaged_answer_is_refused(store):

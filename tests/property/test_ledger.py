@@ -18,7 +18,7 @@ from discreet.ledger import Ledger, Payer
 from ledger_kit import OWNER, open_ledger, pay
 
 PEOPLE = [
-    dict(zip(("age", "sex"), spot, strict=True)) for spot in itertools.product(range(3), range(2))
+    dict(zip(("age", "sex"), spot, strict=True)) for spot in itertools.product(range(3), range(3))
 ]
 
 positions = st.sets(st.integers(0, 2), min_size=0, max_size=3).map(Positions.points)

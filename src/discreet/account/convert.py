@@ -49,7 +49,7 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
 def rho_of_range(epsilon: Fraction) -> Fraction:
     """Return rho of a mechanism whose log-odds move by at most `epsilon` (exponential mechanism).
 
-    Guarantee: epsilon^2/8-zCDP [Cesar & Rogers 2021, Lemma 3.2], never worse than rho_of_pure.
+    Guarantee: epsilon^2/8-zCDP [Cesar & Rogers 2021], never worse than rho_of_pure.
     """
     return min(cost_up(epsilon * epsilon / 8), rho_of_pure(epsilon))
 
@@ -136,7 +136,7 @@ def renyi_of_target(epsilon: Fraction, delta: Fraction, order: Fraction) -> Frac
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     """Return epsilon after secret Poisson sampling at `rate`: ln(1 + rate (e^epsilon - 1)), up.
 
-    Guarantee: for add/remove neighbours [Balle, Barthe & Gaboardi 2018, Theorem 8]; a delta is
+    Guarantee: for add/remove neighbours [Balle, Barthe & Gaboardi 2018]; a delta is
         multiplied by the rate. Not claimed for replace-one neighbours.
     """
     if not rate or not epsilon:

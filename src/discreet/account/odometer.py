@@ -26,7 +26,7 @@ class Odometer:
     Guarantee: for every level, the interaction up to the moment its level is passed is (figure, share)-DP,
         whatever chose the costs; all levels together fail with probability at most delta. A sum that is
         converted at its own value, without levels, has no such guarantee. [Rogers et al. 2016; Feldman &
-        Zrnic 2021, section 4]
+        Zrnic 2021]
     """
 
     delta: Fraction

@@ -20,7 +20,7 @@ from discreet.account.pld_laws import Atoms, Floats
 UNIT = 2.0**-53
 """Rounding unit of a double."""
 
-_FFT_CONSTANT = 10.0  # Higham 2002, Theorem 24.2, gives about 7 units for each of the log2 n levels
+_FFT_CONSTANT = 10.0  # Higham 2002, section 24.1, gives about 7 units for each of the log2 n levels
 _WIDTHS = (13.0, 20.0, 32.0, 60.0, 150.0)  # half windows to try, in standard deviations
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -81,24 +81,28 @@ class LossBatch:
         stack = Stack.of(self.laws)
         tilt = _best_tilt(lambda value: stack.log_moment(value) - value * epsilon + _relief(value))
         wanted = math.exp(max(-600.0, min(0.0, stack.log_moment(tilt) - tilt * epsilon)))
-        return self._convolved(stack, tilt, wanted)
+        return self._convolved(stack, tilt, wanted, epsilon)
 
     def around_delta(self, delta: float) -> Convolved:
         """Return the summed law, most precise around the epsilon that goes with `delta`."""
         stack = Stack.of(self.laws)
         needed = -math.log(delta)
         tilt = _best_tilt(lambda value: (stack.log_moment(value) + needed + _relief(value)) / value)
-        return self._convolved(stack, tilt, delta)
+        epsilon = (stack.log_moment(tilt) + needed + _relief(tilt)) / tilt
+        return self._convolved(stack, tilt, delta, epsilon)
 
-    def _convolved(self, stack: Stack, tilt: float, wanted: float) -> Convolved:
-        """Return the convolution, with a window wide enough to lose little against `wanted`."""
+    def _convolved(self, stack: Stack, tilt: float, wanted: float, epsilon: float) -> Convolved:
+        """Return the convolution, with a window around `epsilon` that loses little against `wanted`."""
         length = _length(stack)
         mean, deviation = stack.spread(tilt)
         low, high = stack.range()
         for width in _WIDTHS:
-            top = min(high, mean + width * deviation) + 1e-9
-            bottom = max(low, mean - width * deviation) - 1e-9
-            step = _aligned((top - bottom) / (0.98 * length), stack)
+            # Besides the bulk of the tilted law, where delta changes by a few powers of e.
+            top = min(high, max(mean + width * deviation, epsilon + width / tilt)) + 1e-9
+            bottom = max(low, min(mean - width * deviation, epsilon - width / tilt)) - 1e-9
+            # Not so narrow that losses could no longer be told from their rounding.
+            window = max(top - bottom, 1e-6 * (1 + abs(high)))
+            step = _aligned(window / (0.98 * length), stack)
             grid = stack.on_grid(step)
             last = math.floor(bottom / step) + length - 1
             lost = _mass_above(grid, last, tilt * step, deviation / step)
@@ -143,7 +147,8 @@ def _convolve(grid: Stack, tilt: float, length: int) -> tuple[Floats, float]:
     product = np.ones(length // 2 + 1, dtype=np.complex128)
     error = levels
     for start, end, count in zip(grid.starts, ends, grid.counts, strict=True):
-        law = np.bincount(places[start:end], weights=masses[start:end], minlength=length)
+        law = np.zeros(length)
+        np.add.at(law, places[start:end], masses[start:end])
         product *= _power(np.fft.rfft(law), int(count))
         error += count * (levels * _norm(law) + 8 * UNIT)
     return np.maximum(np.fft.irfft(product, length), 0.0), 2 * error

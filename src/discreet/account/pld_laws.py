@@ -203,7 +203,7 @@ def _with_failure(atoms: Atoms, delta: Fraction) -> Atoms:
 
 
 def _sampled(event: Sampled, adding: bool) -> Atoms:
-    """[Zhu, Dong & Wang 2022, Theorem 11]: removing: (1-q) Q + q P against Q; adding: P against
+    """[Zhu, Dong & Wang 2022]: removing: (1-q) Q + q P against Q; adding: P against
     (1-q) P + q Q, for a pair (P, Q) that dominates the event in both directions."""
     if has_directions(event.event):
         raise InvalidInput("A sample of a sample has no rule: multiply the two rates instead.")

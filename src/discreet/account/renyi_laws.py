@@ -72,9 +72,9 @@ def sampled_divergences(
 def _sampled_gaussian(ratio: Fraction, rate: Fraction, order: int) -> Fraction:
     """Return ln[sum_k C(a,k) (1-q)^(a-k) q^k e^(k(k-1) ratio/2)] / (a-1), rounded up.
 
-    Guarantee: [Mironov, Talwar & Zhang 2019, section 3.3]. Each moment of the likelihood ratio is the
+    Guarantee: [Mironov, Talwar & Zhang 2019]. Each moment of the likelihood ratio is the
         same for the discrete law under an integer shift, because shifting the sum over all integers
-        changes nothing; the reflection x -> shift - x swaps the two laws, as their Theorem 5 asks.
+        changes nothing; the reflection x -> shift - x swaps the two laws, as their symmetry argument asks.
     """
     with localcontext(_UP):
         total = Decimal(0)
@@ -96,7 +96,7 @@ def _sampled_general(
     order: int,
     divergence: Callable[[PrivacyEvent, Fraction], Fraction | None],
 ) -> Fraction | None:
-    """Return the bound for any mechanism [Zhu & Wang 2019, Theorem 5], rounded up."""
+    """Return the bound for any mechanism [Zhu & Wang 2019], rounded up."""
     with localcontext(_UP):
         q, p = decimal_up(rate), decimal_up(1 - rate)
         total = p ** (order - 1) * (order * q - q + 1)

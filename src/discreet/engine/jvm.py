@@ -7,6 +7,7 @@ import itertools
 import logging
 import subprocess
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -27,6 +28,8 @@ with warnings.catch_warnings():
 _COUNT = itertools.count(1)
 _LOCK = threading.RLock()
 _DEFAULT_MEMORY_MB = 2048
+_SETTLE = 0.3
+"""Seconds that cancelled tasks have to end before the Java process is given up."""
 
 _SESSION = {
     # Off: a cast or a division that fails is NULL. Our SQL is total anyway; this is the net.
@@ -49,6 +52,7 @@ class Driver:
         for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
             # These print what a query said, cells included, to the terminal.
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        logging.getLogger().addFilter(_not_from_py4j)
         gateway: Any = None
         try:
             gateway = launch_gateway(conf, quiet)
@@ -76,9 +80,42 @@ class Driver:
             session.conf.set(name, value)
         return session
 
+    def recover(self, *, alone: bool) -> None:
+        """Make sure, after a failure, that the next query finds a Java process without a burden.
+
+        A task may go on after its job was cancelled, and a process out of memory may be about to
+        go: one that does not answer, or still works though nobody (`alone`) asked, is killed.
+        """
+        deadline = time.monotonic() + _SETTLE
+        tasks = self._running_tasks(_SETTLE)
+        while tasks and time.monotonic() < deadline:
+            time.sleep(0.05)
+            tasks = self._running_tasks(_SETTLE)
+        if tasks is None or (tasks and alone):
+            self.kill()
+
+    def _running_tasks(self, seconds: float) -> int | None:
+        """Return how many tasks run now, or None when Java does not say."""
+        found: list[int] = []
+
+        def ask() -> None:
+            with contextlib.suppress(Exception):
+                status = self.context._jsc.sc().statusTracker()  # noqa: SLF001 not in Python's API
+                found.append(sum(info.numRunningTasks() for info in status.getExecutorInfos()))
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(seconds)
+        return found[0] if found else None
+
     def kill(self) -> None:
         """End the Java process now; every call that waits for it fails."""
         _end(self._process)
+
+
+def _not_from_py4j(record: logging.LogRecord) -> bool:
+    # It logs lost connections through the root logger, with whatever was said on them.
+    return "py4j" not in record.pathname
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -170,14 +170,19 @@ class SparkEngine:
             assert live is not None, "a session has a driver"
             watch = _Watch(live, seconds)
             self._running.add(watch)
+        failed = True
         try:
             with _sealed():
                 session.sparkContext.setJobGroup(watch.group, "query", interruptOnCancel=True)
                 yield session
+            failed = False
         finally:
             watch.end()
             with self._lock:
                 self._running.discard(watch)
+                alone = not self._running
+            if failed:
+                live.recover(alone=alone)
 
     def _live(self) -> Any:
         """Return a session of the living Java process that knows all tables."""

@@ -36,6 +36,7 @@ class Group:
         self.upper = [0] * components
         self.best = [0] * components
         self.total = [0] * components
+        self._renewed = 0
         self.spot: list[Box] = [{} for _ in range(components)]
 
     def highest(self, box: Box, component: int, amount: int) -> Peak:
@@ -49,13 +50,16 @@ class Group:
         if spot is not None and (upper - best) * NEAR <= best:
             return Peak(upper, best, spot)
         known = Peak(upper, best, spot) if spot is not None else Peak(upper, -1, None)
+        floor = max(upper, best + best // NEAR) - amount if amount else -1
+        return self._searched(box, component, floor, known)
+
+    def _searched(self, box: Box, component: int, floor: int, known: Peak) -> Peak:
         if self.grid is not None:
             return self._exact(self.grid, box, component, known)
-        floor = max(upper, best + best // NEAR) - amount if amount else -1
         found = self.tables.search(self.names, component).highest(
             component, box, max(floor, known.value)
         )
-        bound = min(upper, max(found.upper, floor, known.value))
+        bound = min(known.upper, max(found.upper, floor, known.value))
         if found.point is None or found.value <= known.value:
             return Peak(bound, known.value, known.spot)
         points = zip(self.names, found.point, strict=True)
@@ -80,7 +84,17 @@ class Group:
                 self.grid.add(boxes, amounts, fit)
             else:
                 self.grid = None
-        box = boxes[0][1]
+        self._raise(boxes[0][1], amounts, peaks)
+
+    def refresh(self) -> None:
+        """Search all points again when much was added since: bounds taken in a hurry get loose."""
+        if self.grid is None and self.tables.due(self._renewed):
+            self._renewed = self.tables.added
+            for component, total in enumerate(self.total):
+                if total:
+                    self._renew(component)
+
+    def _raise(self, box: Box, amounts: Sequence[int], peaks: Sequence[Peak | None]) -> None:
         for component, (amount, peak) in enumerate(zip(amounts, peaks, strict=True)):
             if peak is None:
                 continue
@@ -108,15 +122,18 @@ class Group:
         """Bring grid, bounds and spots up to date after `fill`."""
         self.tables.condense()
         self.grid = join(self.tables.grids, self.names, cap=self.cell_cap)
+        self._renewed = self.tables.added
         for component, total in enumerate(self.total):
-            # A new search: what was known before is a lower bound, but no longer an upper one.
-            self.upper[component], self.best[component] = total, -1
+            # What was known before is a lower bound, but no longer an upper one.
+            self.upper[component] = total
             if total:
-                peak = self.highest({}, component, 0)
-                self.upper[component], self.best[component] = peak.upper, peak.value
-                self.spot[component] = peak.spot or {}
-            else:
-                self.best[component], self.spot[component] = 0, {}
+                self._renew(component)
+
+    def _renew(self, component: int) -> None:
+        peak = self._searched({}, component, -1, Peak(self.upper[component], -1, None))
+        self.upper[component] = peak.upper
+        if peak.spot is not None and peak.value > self.best[component]:
+            self.best[component], self.spot[component] = peak.value, peak.spot
 
     def absorb(self, other: Group) -> None:
         """Take over the axes and charges of `other`, which shares none of ours."""

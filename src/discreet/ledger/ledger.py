@@ -229,10 +229,11 @@ class Ledger:
         self, analyst: str | None, dataset: str, question: str, snapshot: str
     ) -> tuple[str, bytes] | None:
         """Return the latest (request id, answer) to this very question, if there is one."""
-        for request_id, asked, payload in reversed(self.answers(analyst, dataset, snapshot)):
-            if asked == question:
-                return request_id, payload
-        return None
+        with self._guarded():
+            found = self._store.latest_answer(
+                dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
+            )
+        return None if found is None else (found.request_id, found.payload)
 
     def record_exposure(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""

@@ -12,7 +12,7 @@ from discreet.ledger.grid import SATURATED, Grid, first_atoms
 from discreet.ledger.tree import Pool, Tree, pools
 
 
-KEPT = 2**15  # integers that a small grid may keep in pooled planes; a large one, twice its own
+KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, 4 times its own
 
 
 class Shade:
@@ -69,7 +69,7 @@ class Shade:
         A coarser block bounds all that a finer one does: looser, but never too low.
         """
         seen = list(levels)
-        most = max(KEPT, self.grid.cells)
+        most = max(KEPT // 4, self.grid.cells)
         while True:
             wide = [len(self._pools[d][level].offsets) for d, level in enumerate(seen)]
             if math.prod(wide) <= most:
@@ -94,7 +94,7 @@ class Shade:
 
     def _keep(self, key: tuple[int, tuple[int, ...]], plane: Ints) -> None:
         self._kept += plane.size
-        if self._kept > max(KEPT, 2 * self.grid.entries):
+        if self._kept > max(KEPT, 4 * self.grid.entries):
             self._planes.clear()
             self._kept = plane.size
         self._planes[key] = plane

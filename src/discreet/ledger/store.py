@@ -124,6 +124,12 @@ class Store(Protocol):
         """Return the answers that one analyst got about one snapshot, oldest first."""
         ...
 
+    def latest_answer(
+        self, *, dataset: str, analyst: str, snapshot: str, question: str
+    ) -> StoredAnswer | None:
+        """Return the latest answer that one analyst got to this very question."""
+        ...
+
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
         ...

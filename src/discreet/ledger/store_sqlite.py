@@ -141,6 +141,15 @@ class SqliteStore:
         rows = self._select(f"{_ANSWER} {where}", dataset, analyst, snapshot)
         return [StoredAnswer(*row).checked() for row in rows]
 
+    def latest_answer(
+        self, *, dataset: str, analyst: str, snapshot: str, question: str
+    ) -> StoredAnswer | None:
+        """Return the latest answer that one analyst got to this very question."""
+        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ? AND question = ?"
+        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
+        rows = list(self._select(latest, dataset, analyst, snapshot, question))
+        return StoredAnswer(*rows[0]).checked() if rows else None
+
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
         for row in self._select(f"{_ANSWER} ORDER BY position"):

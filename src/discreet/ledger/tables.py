@@ -28,7 +28,7 @@ class Tables:
         self.shades: list[Shade] = []
         self._home: dict[Scope, Shade] = {}
         self._trees: dict[str, Tree] = {}
-        self._added = 0
+        self.added = 0
         self._condensed = 64
         self._planted = 0
         self._balanced: set[int] = set()
@@ -44,7 +44,7 @@ class Tables:
         planes = sum(1 for amount in amounts if amount)
         shade = self._home.get(scope)
         cap = self.cell_cap if roomy else self.cell_cap // SHARE
-        self._added += 1
+        self.added += 1
         if shade is None:
             shade = self._open(scope)
         elif not self._fits(shade.grid, boxes, planes, cap):
@@ -83,13 +83,17 @@ class Tables:
         shade.grid.cover(raised, amounts)
         shade.forget()
 
+    def due(self, since: int) -> bool:
+        """Return whether much was added since there were `since` charges."""
+        return self.added > since * (EPOCH + 1) // EPOCH
+
     def search(self, names: Sequence[str], component: int) -> Search:
         """Return the view on which branch and bound works for `component`."""
-        if self._added >= 2 * self._condensed:
+        if self.added >= 2 * self._condensed:
             self.condense()
-        if self._added > self._planted * (EPOCH + 1) // EPOCH or not all(n in self._trees for n in names):
+        if self.due(self._planted) or not all(name in self._trees for name in names):
             self._trees = {name: self._tree(name) for name in names}
-            self._planted = self._added
+            self._planted = self.added
             self._balanced.clear()
         trees = tuple(self._trees[name] for name in names)
         for shade in self.shades:
@@ -110,7 +114,7 @@ class Tables:
 
     def condense(self) -> None:
         """Join tables while the joint one stays small: fewer summands bound more tightly."""
-        self._condensed = max(64, self._added)
+        self._condensed = max(64, self.added)
         cap = self.cell_cap // SHARE // 2
         pending = sorted(self.grids, key=lambda grid: (-len(grid.names), -grid.cells))
         kept: list[Grid] = []
@@ -136,8 +140,8 @@ class Tables:
         best: tuple[int, Grid] | None = None
         for at, other in enumerate(kept):
             names = tuple(dict.fromkeys(itertools.chain(other.names, grid.names)))
-            if not set(grid.names) & set(other.names):
-                continue
+            if len(names) > max(3, len(other.names)) or not set(grid.names) & set(other.names):
+                continue  # many axes have too many views from afar
             joined = join([other, grid], names, cap=cap if best is None else best[1].entries)
             if joined is not None and (best is None or joined.cells < best[1].cells):
                 best = (at, joined)
@@ -148,4 +152,4 @@ class Tables:
         self.shades += other.shades
         self._home.update(other._home)
         self._trees.update(other._trees)
-        self._added += other._added
+        self.added += other.added

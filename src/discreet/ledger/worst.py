@@ -141,6 +141,8 @@ class Worst:
         known = self._quote
         if known is not None and known.region == region and known.amounts == amounts:
             return known
+        for group in self._distinct(self._groups[n] for n, _ in region.axes if n in self._groups):
+            group.refresh()
         inside: list[Peak | None] = [None] * self._components
         uppers = list(self.peak())
         if not region.empty:

@@ -14,7 +14,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.threshold import GroupNoise, threshold_for
 from discreet.plan.keys import PrivateGroups, PublicGroups
-from discreet.plan.measure import Choice, Measure, Measured
+from discreet.plan.measure import Choice, Kind, Measure, Measured
 from discreet.plan.stability import Stability
 from discreet.plan.top import Top, top_of
 
@@ -86,6 +86,9 @@ def choose(
             Delta(delta.value / 2),
             max_groups=stability.coordinates,
         )
+        if dict(measured.measures)[measured.units].kind is Kind.ROWS:
+            # A public table may turn one unit into several rows of one group.
+            threshold += stability.max_rows - 1
         event = Failing(event, delta.value / 2)
     return Mechanisms(laws, selections, threshold, event, epsilons)
 

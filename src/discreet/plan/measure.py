@@ -13,6 +13,7 @@ from enum import Enum
 from fractions import Fraction
 
 from discreet.core.schema import Domain
+from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
@@ -20,6 +21,10 @@ from discreet.plan.values import Fields, infer, numeric
 
 FINEST = 10**9
 """A row's greatest contribution is resolved into about this many grains."""
+
+
+WIDEST = 10**13
+"""The squares of 10^12 rows that reach this many steps still add up within 38 digits."""
 
 
 class Kind(Enum):
@@ -177,6 +182,12 @@ class _Collector:
         low, high, step = self._steps(operand)
         centred, count = self._centred(operand, Fraction(1, 3))
         width = max(high - low, 1)
+        if max(abs(low), abs(high)) > WIDEST:
+            raise QueryRefused(
+                "The squares of these numbers can become too large to be summed exactly.",
+                hint="Narrow the declared bounds or WHERE, or use a coarser step.",
+                construct="overflow",
+            )
         squares = self.measure(
             Measure(Kind.SQUARES, operand, 0, width**2, step, low + high), Fraction(1, 3)
         )

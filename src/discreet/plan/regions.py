@@ -111,7 +111,8 @@ def narrowed_domains(relation: Relation) -> dict[str, Domain]:
     """
     found = domains_of(relation)
     for name, positions in box_positions(relation).items():
-        known = [p for span in positions.spans for p in span if p >= 0]
+        # A span may begin at NULL; the values in it then begin at 0.
+        known = [max(p, 0) for span in positions.spans if span[1] >= 0 for p in span]
         domain = found[name]
         if not known:
             continue

@@ -39,14 +39,14 @@ Fields: TypeAlias = Mapping[str, Domain]
 
 def number_domain(lower: Fraction, upper: Fraction, step: Fraction) -> IntegerDomain | NumberDomain:
     """Return the lattice domain; whole numbers in steps of one are integers."""
-    if step == 1:
-        return IntegerDomain(int(lower), int(upper))
     if max(abs(lower), abs(upper)) / step >= LARGEST:
         raise QueryRefused(
             "This expression can become too large to be summed exactly.",
             hint="Narrow the declared bounds, or use a coarser step.",
             construct="overflow",
         )
+    if step == 1:
+        return IntegerDomain(int(lower), int(upper))
     return NumberDomain(lower, upper, step)
 
 
@@ -228,6 +228,9 @@ def check(expr: Expr, fields: Fields) -> None:
                 hint="Compare a column with a constant of its own type.",
                 construct="comparison",
             )
+        if lattice(left) is not None:
+            # Both sides are counted in one step, in which neither may overflow.
+            _union([expr.left, expr.right], fields)
         return
     if isinstance(expr, e.In | e.Like):
         if tabulated(expr, fields) is None and not isinstance(expr, e.In):

@@ -143,8 +143,14 @@ def _where(expr: Expr, name: str, value: Any, domains: Mapping[str, Domain]) -> 
 
 def signature(measure: Measure) -> str:
     """Return a text that two measures share only if they add up the same thing."""
-    operand = "" if measure.operand is None else repr(measure.operand).split(".", 1)[-1]
-    return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}"
+    operand = "" if measure.operand is None else repr(_unaliased(measure.operand))
+    return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}|{measure.grain}"
+
+
+def _unaliased(operand: Expr) -> Expr:
+    """Return `operand` with the columns' own names: one table may be asked under several aliases."""
+    names = e.columns_of(operand)
+    return e.substitute(operand, {name: e.ColumnRef(name.split(".", 1)[1]) for name in names})
 
 
 def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:

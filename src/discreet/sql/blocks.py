@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import engine_name
-from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
+from discreet.core.schema import BooleanDomain, DateDomain, Domain, IntegerDomain, NumberDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
-from discreet.engine.names import quoted
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (
@@ -28,7 +27,7 @@ from discreet.plan.regions import domains_of
 from discreet.plan.values import lattice
 from discreet.sql.cells import Cell, in_positions, source_cell
 from discreet.sql.expressions import Writer
-from discreet.sql.literals import constant
+from discreet.sql.literals import column_name, constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +117,18 @@ class BlockWriter:
         for field in scan.fields:
             assert field.origin is not None, "a table's columns come from the table"
             column = field.origin.column
-            bare = f"{alias}.{quoted(column.name)}"
+            bare = f"{alias}.{column_name(column.name, self.dialect)}"
             cells[field.name] = source_cell(
                 column, bare, types.get(column.name.lower(), ""), self.dialect
             )
-        unit = None if scan.unit is None else cells[scan.unit].raw
         source = f"{self.engine.relation(name)} AS {alias}"
-        block = Block(source, cells, unit=unit)
-        if unit is None:
+        block = Block(source, cells)
+        if scan.unit is None:
             return block
+        # The bare column: two people whose names round to one declared value stay two.
+        own = column_name(scan.unit.split(".", 1)[1], self.dialect)
+        unit = cells[scan.unit].raw or f"{alias}.{own}"
+        block = replace(block, unit=unit)
         block = replace(block, where=(f"{unit} IS NOT NULL",))
         return self._constants(scan, block)
 
@@ -159,9 +161,13 @@ class BlockWriter:
         return Block(source, cells, unit=f"{alias}.u")
 
     def _least(self, cell: Cell, window: str) -> str:
-        if self.dialect == "postgres" and cell.value.endswith("BOOLEAN"):
-            return f"BOOL_AND({cell.value}) {window}"
-        return f"MIN({cell.value}) {window}"
+        return f"{self._extreme('MIN', cell.domain)}({cell.value}) {window}"
+
+    def _extreme(self, name: str, domain: Domain) -> str:
+        # PostgreSQL has no least or greatest truth value.
+        if self.dialect == "postgres" and isinstance(domain, BooleanDomain):
+            return {"MIN": "BOOL_AND", "MAX": "BOOL_OR"}[name]
+        return name
 
     def _filter(self, relation: Filter) -> Block:
         below = self.block(relation.source)
@@ -263,7 +269,8 @@ class BlockWriter:
             case Function.SUM:
                 return function("sum_integer", self.dialect, value)
             case _:
-                return f"MIN({value})" if aggregate.quantile == 0 else f"MAX({value})"
+                name = "MIN" if aggregate.quantile == 0 else "MAX"
+                return f"{self._extreme(name, writer.domain(aggregate.operand))}({value})"
 
     def _clamped(self, value: str, domain: object) -> Cell:
         """Return a person's own aggregate, held inside its declared range by an explicit CASE."""
@@ -315,7 +322,11 @@ class BlockWriter:
             for i in range(columns)
         ]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
-        return f"{function('hash60', self.dialect, said)}, {said}"
+        # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
+        # themselves come last; rows that are still equal are interchangeable.
+        return ", ".join(
+            [function("hash60", self.dialect, said), *(f"b.c{i}" for i in range(columns))]
+        )
 
 
 def _key(cell: Cell) -> str:

@@ -107,7 +107,9 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
         read = read_as(Kind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
     inverse = 1 / domain.step
     factor = decimal(inverse) if inverse.denominator == 1 else None
-    scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}"
+    # A step of 5 is written as 5.0: between two integers PostgreSQL would cut off the fraction.
+    whole = ".0" if domain.step.denominator == 1 else ""
+    scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}{whole}"
     if stored is Storage.INTEGER and factor:
         nearest = f"CAST({read} AS BIGINT) * {factor}"
     else:

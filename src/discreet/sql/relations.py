@@ -24,7 +24,7 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.values import infer
+from discreet.plan.values import infer, kind, lattice
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Named, Names
@@ -268,6 +268,7 @@ def _checked_join(
         if kind is JoinKind.LEFT:
             raise refusal("join kind", what="LEFT JOIN from a public to a private table:")
         return _checked_join(right, left, [(b, a) for a, b in pairs], kind)
+    _same_kind(left, right, pairs)
     unit = unit_of(left)
     if is_public(right):
         copies = [scan.table.max_rows or 1 for scan in scans_of(right)]
@@ -279,6 +280,16 @@ def _checked_join(
     if (unit, other) not in pairs:
         pairs = [(unit, other), *pairs]
     return Join(left, right, tuple(pairs), kind, unit, copies=None)
+
+
+def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) -> None:
+    """Refuse to equate columns whose values an engine would first have to convert."""
+    known = {f.name: f.domain for side in (left, right) for f in fields_of(side)}
+    for one, two in pairs:
+        kinds = [(kind(known[name]), (lattice(known[name]) or ("",))[-1]) for name in (one, two)]
+        if kinds[0] != kinds[1]:
+            names = " and ".join(name.split(".", 1)[1] for name in (one, two))
+            raise refusal("join condition", what=f"{names} are declared differently")
 
 
 def _one_dataset(relation: Relation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -10,7 +11,7 @@ from discreet.engine.base import Capabilities, Exact, engine_failed
 from discreet.engine.names import quoted
 from discreet.errors import UnknownName
 
-Answers = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
+Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
 
 
 class FakeEngine:
@@ -48,7 +49,7 @@ class FakeEngine:
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:  # noqa: ARG002 the protocol's
         """Return the table that was given for `sql`, or fail like every engine."""
         self.ran.append(sql)
-        found = self.answers
+        found: Any = self.answers
         if callable(found):
             found = found(sql)
         elif isinstance(found, Mapping):

@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -98,7 +99,7 @@ def test_delta_grows_with_the_shift():
         for shift in range(8)
     ]
     assert found[0] == (0, 0)
-    assert all(first[1] < second[0] for first, second in zip(found[1:], found[2:], strict=False))
+    assert all(first[1] < second[0] for first, second in pairwise(found))
 
 
 def test_negligible_tails_are_still_upper_bounds():

@@ -146,11 +146,12 @@ def test_odometer_levels_withstand_the_same_attacker():
 
 
 def test_odometers_only_grow_and_start_at_zero():
-    for odometer in (
+    for start in (
         Odometer.pure(),
         Odometer.zcdp(Delta.of("1e-6")),
         Odometer.renyi(Fraction(8), Delta.of("1e-6")),
     ):
+        odometer = start
         assert odometer.epsilon() == 0
         shown = []
         for _ in range(5):

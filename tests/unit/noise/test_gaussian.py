@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -75,14 +76,14 @@ def test_acceptance_equals_an_exact_oracle(variance):
         assert (got.size == 1) is expected
 
 
-def assert_near_decisions(sampler, block, monkeypatch):
-    """Coins just below and just above the exact chance, for one block, against the oracle."""
-    monkeypatch.setattr(
-        BlockSampler, "_blocks", lambda self, words, rng: np.full(words.size, block, np.int64)
-    )
+def assert_near_decisions(sampler, blocks, monkeypatch):
+    """Coins just below and just above the exact chance, block by block, against the oracle."""
     known = 63 - sampler.shift
-    start = block << sampler.shift
-    for i in range(1, 200):
+    for block, i in itertools.product(blocks, range(1, 200)):
+        monkeypatch.setattr(
+            BlockSampler, "_blocks", lambda self, words, rng, b=block: np.full(1, b, np.int64)
+        )
+        start = block << sampler.shift
         inside = (i * 7919 * 104729) % (1 << sampler.shift)
         gamma = Fraction((start + inside) ** 2 - start**2) / (2 * sampler.variance)
         coin = exp_bounds(-gamma, known)[0] + (-2 if i % 2 else 3)
@@ -98,18 +99,16 @@ def assert_near_decisions(sampler, block, monkeypatch):
 def test_decisions_are_exact_in_every_block(variance, monkeypatch):
     sampler = gaussian_sampler(variance)
     blocks = [0, 60, sampler.safe - 1, sampler.safe, sampler.last - 1, sampler.last + 3, 20_000]
-    for block in blocks:
-        assert_near_decisions(sampler, block, monkeypatch)
+    assert_near_decisions(sampler, blocks, monkeypatch)
 
 
 @pytest.mark.parametrize("broken", [{"slack": EXP_ERROR}, {"safe": 1 << 40}, {"factor": 1 << 31}])
 def test_broken_twins_would_be_caught(broken, monkeypatch):
     """Fixed point alone, without its margins, decides wrongly."""
-    sampler = gaussian_sampler(Fraction(10**18))
-    twin = replace(sampler, **broken)
+    sampler = gaussian_sampler(Fraction(10**20) / 7)
+    blocks = [60, sampler.safe - 1, sampler.last - 1, 20_000]
     with pytest.raises(AssertionError):
-        for block in (60, sampler.safe - 1, sampler.last - 1, 20_000):
-            assert_near_decisions(twin, block, monkeypatch)
+        assert_near_decisions(replace(sampler, **broken), blocks, monkeypatch)
 
 
 def test_a_coin_that_ties_is_refined():

@@ -1,0 +1,517 @@
+"""A small world for attacking the curator: a catalog, nasty rows, neighbours, exact results."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import math
+import os
+import random
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.policy_file import loads
+from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.arrow import plain_table
+from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.ledger.entry import Balance, Receipt
+from discreet.noise.threshold import appearance_bounds
+from discreet.plan.choose import group_noise
+from discreet.plan.plan import Plan, Question, ask, make_plan
+from discreet.release.reading import run_exact
+from discreet.sql.bind import bind
+from discreet.sql.render import Read, render
+
+FULL = os.environ.get("DISCREET_FULL") == "1"
+
+TOML = """
+[engine]
+url = "{engine}"
+[ledger]
+url = "sqlite:ledger.db"
+
+[datasets.census]
+epsilon = {epsilon}
+delta = {delta}
+neighbours = "{neighbours}"
+[datasets.census.tables.people]
+source = "{people}"
+unit = "row"
+[datasets.census.tables.people.columns]
+age = {{ type = "integer", lower = 0, upper = 120 }}
+sex = {{ type = "category", values = ["Female", "Male", "O'Neil"] }}
+zip = {{ type = "category", values = ["02138", "02139", "10001", "94110"], missing = true }}
+income = {{ type = "number", lower = -1000, upper = 500000, step = 0.01 }}
+balance = {{ type = "integer", lower = -1000000, upper = 1000000 }}
+score = {{ type = "number", lower = 0, upper = 10, step = 0.5 }}
+born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31 }}
+married = {{ type = "boolean", missing = true }}
+town = {{ type = "text" }}
+badge = {{ type = "identifier" }}
+note = {{ type = "text", hidden = true }}
+[datasets.census.tables.zips]
+source = "{zips}"
+public = true
+key_copies = 2
+[datasets.census.tables.zips.columns]
+zip = {{ type = "category", values = ["02138", "02139", "10001", "94110"] }}
+state = {{ type = "category", values = ["MA", "NY", "CA"] }}
+area = {{ type = "integer", lower = 0, upper = 50 }}
+
+[datasets.clinic]
+epsilon = {epsilon}
+delta = {delta}
+neighbours = "{neighbours}"
+[datasets.clinic.tables.patients]
+source = "{patients}"
+unit = "person"
+max_rows = 1
+[datasets.clinic.tables.patients.columns]
+person = {{ type = "identifier" }}
+sex = {{ type = "category", values = ["Female", "Male"], constant = true }}
+age = {{ type = "integer", lower = 0, upper = 120, constant = true }}
+weight = {{ type = "number", lower = 0, upper = 300, step = 0.1 }}
+smoker = {{ type = "boolean", constant = true, missing = true }}
+born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31, constant = true }}
+[datasets.clinic.tables.visits]
+source = "{visits}"
+unit = "person"
+max_rows = 3
+[datasets.clinic.tables.visits.columns]
+person = {{ type = "identifier" }}
+ward = {{ type = "category", values = ["A", "B", "C"] }}
+day = {{ type = "date", lower = 2020-01-01, upper = 2021-12-31 }}
+cost = {{ type = "number", lower = -50, upper = 1000, step = 0.25 }}
+code = {{ type = "integer", lower = 0, upper = 100000 }}
+reason = {{ type = "text" }}
+[datasets.clinic.tables.wards]
+source = "{wards}"
+public = true
+key_copies = 2
+[datasets.clinic.tables.wards.columns]
+ward = {{ type = "category", values = ["A", "B", "C"] }}
+floor = {{ type = "integer", lower = 0, upper = 9 }}
+wing = {{ type = "category", values = ["east", "west"] }}
+"""
+
+TABLES = ("people", "zips", "patients", "visits", "wards")
+UNIT = {"people": "row_number", "patients": "person", "visits": "person"}
+DATASET = {
+    "people": "census",
+    "zips": "census",
+    "patients": "clinic",
+    "visits": "clinic",
+    "wards": "clinic",
+}
+
+
+def catalog_of(
+    base: Path,
+    *,
+    neighbours: str = "add-remove",
+    epsilon: str = "1000000",
+    delta: str = "0.5",
+    engine: str = "duckdb:",
+    sources: dict[str, str] | None = None,
+) -> Catalog:
+    """Return the world's catalog; its budget is large enough for thousands of questions."""
+    places = sources or {name: f"{name}.parquet" for name in TABLES}
+    text = TOML.format(
+        epsilon=epsilon, delta=delta, neighbours=neighbours, engine=engine, **places
+    )
+    return loads(text, base=base)
+
+
+BIG = [2**53, 2**53 + 1, -(2**53), 2**62, -(2**62), 2**63 - 1, -(2**63)]
+REALS = [math.nan, math.inf, -math.inf, -0.0, 0.0, 2.0**53, 2.0**62, -(2.0**62), 1e300, 5e-324]
+SCHEMAS = {
+    "people": pa.schema(
+        {
+            "row_number": pa.int64(),
+            "age": pa.int64(),
+            "sex": pa.string(),
+            "zip": pa.string(),
+            "income": pa.float64(),
+            "balance": pa.int64(),
+            "score": pa.string(),
+            "born": pa.date32(),
+            "married": pa.bool_(),
+            "town": pa.string(),
+            "badge": pa.string(),
+            "note": pa.string(),
+        }
+    ),
+    "zips": pa.schema({"zip": pa.string(), "state": pa.string(), "area": pa.int64()}),
+    "patients": pa.schema(
+        {
+            "person": pa.int64(),
+            "sex": pa.string(),
+            "age": pa.int64(),
+            "weight": pa.float64(),
+            "smoker": pa.bool_(),
+            "born": pa.date32(),
+        }
+    ),
+    "visits": pa.schema(
+        {
+            "person": pa.int64(),
+            "ward": pa.string(),
+            "day": pa.string(),
+            "cost": pa.float64(),
+            "code": pa.int64(),
+            "reason": pa.string(),
+        }
+    ),
+    "wards": pa.schema({"ward": pa.string(), "floor": pa.int64(), "wing": pa.string()}),
+}
+
+
+class Nasty:
+    """Draws cells: mostly good ones, and everything that breaks others."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def cell(self, good: Any, bad: list[Any], chance: float = 0.25) -> Any:
+        if self.rng.random() < chance:
+            return self.rng.choice([None, *bad])
+        return good
+
+    def integer(self, low: int, high: int) -> Any:
+        edges = [low - 1, high + 1, low, high, *BIG]
+        return self.cell(self.rng.randint(low, high), edges)
+
+    def real(self, low: float, high: float) -> Any:
+        edges = [low, high, low - 1, high + 1, high + 0.001, *REALS]
+        return self.cell(round(self.rng.uniform(low, high), 3), edges)
+
+    def text(self, values: list[str]) -> Any:
+        odd = [" " + values[0], values[0].lower(), values[0] + "\n", "", "unknown", "'; DROP", "é"]
+        return self.cell(self.rng.choice(values), odd)
+
+    def day(self, first: dt.date, last: dt.date) -> Any:
+        inside = first + dt.timedelta(days=self.rng.randint(0, (last - first).days))
+        odd = [first, last, dt.date(1, 1, 1), dt.date(9999, 12, 31), first - dt.timedelta(days=1)]
+        return self.cell(inside, odd)
+
+    def written_day(self, first: dt.date, last: dt.date) -> Any:
+        found = self.day(first, last)
+        odd = ["2020-02-30", "x", "2020-1-1", " 2020-05-05", "2021-12-31T10:00"]
+        return self.cell(None if found is None else found.isoformat(), odd, 0.1)
+
+    def person(self, row: int) -> dict[str, Any]:
+        scores = ["0.5", "7", "10", " 3", "1e1", "NaN", "inf", "9" * 40, "abc", "3.25", "-0"]
+        return {
+            "row_number": row,
+            "age": self.integer(0, 120),
+            "sex": self.text(["Female", "Male", "O'Neil"]),
+            "zip": self.text(["02138", "02139", "10001", "94110"]),
+            "income": self.real(-1000, 500000),
+            "balance": self.integer(-1_000_000, 1_000_000),
+            "score": self.rng.choice(scores),
+            "born": self.day(dt.date(1930, 1, 1), dt.date(2020, 12, 31)),
+            "married": self.rng.choice([True, False, None]),
+            "town": self.rng.choice(["Ashby", "Boxford", "Ashby ", "", None, f"own {row}"]),
+            "badge": self.rng.choice([f"b{self.rng.randint(0, 9)}", None]),
+            "note": f"SECRET-{row}",
+        }
+
+    def patient(self, person: int | None) -> dict[str, Any]:
+        return {
+            "person": person,
+            "sex": self.text(["Female", "Male"]),
+            "age": self.integer(0, 120),
+            "weight": self.real(0, 300),
+            "smoker": self.rng.choice([True, False, None]),
+            "born": self.day(dt.date(1930, 1, 1), dt.date(2020, 12, 31)),
+        }
+
+    def visit(self, person: int | None) -> dict[str, Any]:
+        return {
+            "person": person,
+            "ward": self.text(["A", "B", "C"]),
+            "day": self.written_day(dt.date(2020, 1, 1), dt.date(2021, 12, 31)),
+            "cost": self.real(-50, 1000),
+            "code": self.integer(0, 100000),
+            "reason": self.rng.choice(["fall", "flu", "", None, f"private {person}", "Fall"]),
+        }
+
+    def unit(self, table: str, unit: int | None, rows: int) -> list[dict[str, Any]]:
+        make = {"people": self.person, "patients": self.patient, "visits": self.visit}[table]
+        return [make(unit) for _ in range(rows)]  # type: ignore[operator]
+
+    def rows(self, table: str, units: int = 12) -> list[dict[str, Any]]:
+        if table == "people":
+            return [self.person(i) for i in range(units)]
+        crowd = self.rng.randint(0, units - 1)
+        found: list[dict[str, Any]] = []
+        for unit in range(units):
+            most = 40 if unit == crowd else 3
+            # Several rows of one patient contradict what is declared constant: that is the point.
+            found += self.unit(table, unit, self.rng.randint(0, most))
+        return found + self.unit(table, None, 2)
+
+    def public(self, table: str) -> list[dict[str, Any]]:
+        if table == "zips":
+            # Keys twice, three times, five times: more than declared.
+            keys = ["02138"] * 5 + ["02139"] * 3 + ["10001", "94110", None, "?"]
+            return [
+                {"zip": z, "state": self.rng.choice(["MA", "NY", "CA", None]), "area": i % 50}
+                for i, z in enumerate(keys)
+            ]
+        keys = ["A"] * 4 + ["B", "B", "C", None, "Z"]
+        return [
+            {"ward": w, "floor": i % 11, "wing": self.rng.choice(["east", "west", "x"])}
+            for i, w in enumerate(keys)
+        ]
+
+
+def world_rows(rng: random.Random, units: int = 12) -> dict[str, list[dict[str, Any]]]:
+    nasty = Nasty(rng)
+    found = {table: nasty.rows(table, units) for table in UNIT}
+    return {**found, **{table: nasty.public(table) for table in ("zips", "wards")}}
+
+
+def arrow(table: str, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=SCHEMAS[table])
+
+
+class MemoryEngine:
+    """DuckDB in this process: fast, and it raises what the real one hides."""
+
+    capabilities = Capabilities(dialect="duckdb")
+
+    def __init__(self, tables: dict[str, pa.Table], *, hide: bool = False) -> None:
+        self.connection = duckdb.connect(config={"threads": "1"})
+        self.hide = hide
+        self.asked: list[str] = []
+        self.types: dict[str, list[tuple[str, str]]] = {}
+        self.places: dict[str, str] = {}
+        for name, table in tables.items():
+            self.connection.register("incoming", table)
+            self.connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM incoming')
+            self.connection.unregister("incoming")
+            described = self.connection.execute(f'DESCRIBE "{name}"').fetchall()
+            engine_name = f"{DATASET[name]}.{name}"
+            self.types[engine_name] = [(row[0], row[1]) for row in described]
+            self.places[engine_name] = f'"{name}"'
+
+    def beside(self, places: dict[str, str]) -> MemoryEngine:
+        """Return an engine over the same database that reads other rows."""
+        other = object.__new__(MemoryEngine)
+        other.__dict__.update(self.__dict__)
+        other.asked = []
+        other.places = {**self.places, **places}
+        return other
+
+    def relation(self, name: str) -> str:
+        return self.places[name]
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        return self.types[name]
+
+    def fingerprint(self, name: str) -> str:
+        return "one and the same"
+
+    def has(self, name: str) -> bool:
+        return name in self.places
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        self.asked.append(sql)
+        try:
+            return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))
+        except duckdb.Error:
+            if self.hide:
+                raise engine_failed() from None
+            raise
+
+    def cancel(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def without(engine: MemoryEngine, dataset: str, unit: int) -> MemoryEngine:
+    """Return the neighbour in which one unit is not there."""
+    return engine.beside(
+        {
+            f"{dataset}.{table}": (
+                f'(SELECT * FROM "{table}" WHERE "{column}" IS DISTINCT FROM {unit})'
+            )
+            for table, column in UNIT.items()
+            if DATASET[table] == dataset
+        }
+    )
+
+
+def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) -> MemoryEngine:
+    """Return the neighbour in which one unit's rows are those of somebody else."""
+    places = {}
+    for table, column in UNIT.items():
+        if DATASET[table] != dataset:
+            continue
+        rows = 1 if table == "people" else rng.randint(0, 30)
+        fresh = arrow(table, Nasty(rng).unit(table, unit, rows))
+        name = f"other_{table}"
+        engine.connection.register("incoming", fresh)
+        engine.connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM incoming')
+        engine.connection.unregister("incoming")
+        kept = f'SELECT * FROM "{table}" WHERE "{column}" IS DISTINCT FROM {unit}'
+        places[f"{dataset}.{table}"] = f'({kept} UNION ALL SELECT * FROM "{name}")'
+    return engine.beside(places)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A question with its plan and generated SQL: everything but the rows."""
+
+    sql: str
+    plan: Plan
+    max_rows: int | None = None
+
+    @property
+    def question(self) -> Question:
+        return self.plan.question
+
+    def reads(self, engine: Any) -> tuple[Read, ...]:
+
+        return render(self.plan, engine)
+
+    def exact(self, engine: Any) -> Any:
+        reads = self.reads(engine)
+        return run_exact(self.question, self.plan.mechanisms, reads, RECEIPT, engine)
+
+
+SNAPSHOTS = dict.fromkeys(UNIT, "1")
+_NOTHING = Balance(Fraction(1), Fraction(0), Fraction(0), Fraction(0))
+
+
+def _receipt() -> Receipt:
+    found = object.__new__(Receipt)
+    object.__setattr__(found, "request_id", "test")
+    return found
+
+
+RECEIPT = _receipt()
+
+
+def planned(
+    sql: str, catalog: Catalog, *, epsilon: str = "1", max_rows: int | None = None
+) -> Planned:
+    """Return the plan of a question; refusals pass through."""
+    statement = replace(bind(sql, catalog), max_rows=max_rows)
+    question = ask(statement, catalog, SNAPSHOTS)
+    delta = catalog.budget_of(question.dataset).delta
+    plan = make_plan(question, epsilon=Epsilon.of(epsilon), budget_delta=Delta(delta.value))
+    return Planned(sql, plan, max_rows)
+
+
+@dataclass(frozen=True)
+class Change:
+    """How far two exact results are apart."""
+
+    l1: dict[str, int]
+    l2_squared: dict[str, int]
+    coordinates: int
+    lonely: tuple[int, ...]
+    utilities: dict[str, Fraction]
+
+    @property
+    def nothing(self) -> bool:
+        return not any(self.l1.values()) and not any(self.utilities.values()) and not self.lonely
+
+
+def change(plan: Plan, first: Any, second: Any) -> Change:
+    """Return the change of every measure and of every utility between two exact results."""
+    groups = list(dict.fromkeys([*first.groups, *second.groups]))
+    one, two = _by_group(first), _by_group(second)
+    l1, l2, moved = {}, {}, set()
+    for name, _ in plan.question.measured.measures:
+        total = squares = 0
+        for group in groups:
+            zero = dict.fromkeys(first.measures, 0)
+            gap = one.get(group, zero)[name] - two.get(group, zero)[name]
+            total, squares = total + abs(gap), squares + gap * gap
+            if gap:
+                moved.add(group)
+        l1[name], l2[name] = total, squares
+    return Change(l1, l2, len(moved), _lonely(plan, one, two), _utilities(plan, first, second))
+
+
+def _by_group(exact: Any) -> dict[Any, dict[str, int]]:
+    return {
+        group: {name: values[i] for name, values in exact.measures.items()}
+        for i, group in enumerate(exact.groups)
+    }
+
+
+def _lonely(plan: Plan, one: dict[Any, Any], two: dict[Any, Any]) -> tuple[int, ...]:
+    """Return the counts in the groups that only one of the neighbours has."""
+    units = plan.question.measured.units
+    if units is None:
+        return ()
+    found = [one[g][units] for g in one if g not in two]
+    found += [two[g][units] for g in two if g not in one]
+    return tuple(sorted(found))
+
+
+@functools.lru_cache(maxsize=4096)
+def risk(law: Any, threshold: int, units: int) -> Fraction:
+    """Return an upper bound of the chance that a group of `units` units appears."""
+    return appearance_bounds(group_noise(law), threshold, units=units)[1]
+
+
+def _utilities(plan: Plan, first: Any, second: Any) -> dict[str, Fraction]:
+    found = {}
+    for name, selection in plan.mechanisms.selections.items():
+        if getattr(selection, "choice", None) is None:
+            continue
+        one = dict(zip(first.groups, first.histograms[name], strict=True))
+        two = dict(zip(second.groups, second.histograms[name], strict=True))
+        empty = np.zeros(selection.bins, dtype=np.int64)
+        total = Fraction(0)
+        for group in {*one, *two}:
+            gap = _utility(selection, one.get(group, empty)) - _utility(
+                selection, two.get(group, empty)
+            )
+            total += Fraction(int(np.abs(gap).max()), selection.choice.quantile.denominator)
+        found[name] = total
+    return found
+
+
+def _utility(selection: Any, histogram: Any) -> Any:
+    q = selection.choice.quantile
+    below = np.cumsum(histogram) - histogram
+    above = histogram.sum() - below - histogram
+    return -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
+
+
+def violations(plan: Plan, moved: Change) -> list[str]:
+    """Return every way in which a change is larger than what was declared."""
+    stability, measured = plan.question.stability, plan.question.measured
+    found = []
+    for name, measure in measured.measures:
+        if moved.l1[name] > stability.l1(measure):
+            found.append(f"{measure.kind.value}: l1 {moved.l1[name]} > {stability.l1(measure)}")
+        if moved.l2_squared[name] > stability.l2_squared(measure):
+            found.append(
+                f"{measure.kind.value}: l2 squared {moved.l2_squared[name]} > "
+                f"{stability.l2_squared(measure)}"
+            )
+    if moved.coordinates > stability.coordinates:
+        found.append(f"{moved.coordinates} groups > {stability.coordinates}")
+    if measured.units is not None and plan.mechanisms.threshold is not None:
+        law, threshold = plan.mechanisms.laws[measured.units], plan.mechanisms.threshold
+        chance = sum((risk(law, threshold, count) for count in moved.lonely), Fraction(0))
+        if chance > plan.delta.value / 2:
+            found.append(f"groups of one unit {moved.lonely} appear with chance {float(chance)}")
+    for name, total in moved.utilities.items():
+        if total > plan.mechanisms.selections[name].sensitivity:
+            found.append(f"utility {total} > {plan.mechanisms.selections[name].sensitivity}")
+    return found

@@ -1,0 +1,302 @@
+-- Conditions: which rows are read, and whom that touches.
+
+SELECT COUNT(*) FROM people WHERE sex = 'Female' AND age BETWEEN 20 AND 30
+--> shows count(*)
+--> groups none
+--> touches in people: sex = 'Female' AND age 20 to 30
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" BETWEEN 20 AND 30) AND (t0."sex" IN ('Female'))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" BETWEEN 20 AND 30) AND ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female'))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."age" BETWEEN 20 AND 30) AND (t0."sex" IN ('Female'))
+
+SELECT COUNT(*) FROM people WHERE region IN ('O''Brien', 'back\slash', 'say "hi"', 'nowhere')
+--> shows count(*)
+--> groups none
+--> touches in people: region in ('O''Brien', 'back\slash', 'say "hi"')
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."region" IN ('O''Brien', 'back\slash', 'say "hi"'))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('O''Brien', 'back\slash', 'say "hi"'))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."region" IN ('O\'Brien', 'back\\slash', 'say "hi"'))
+
+SELECT COUNT(*) FROM people WHERE sex IS NULL
+--> shows count(*)
+--> groups none
+--> touches in people: sex is missing
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IS NULL)
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IS NULL)
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IS NULL)
+
+SELECT COUNT(*) FROM people WHERE NOT (sex = 'Female')
+--> shows count(*)
+--> groups none
+--> touches in people: sex = 'Male'
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."sex" IN ('Male'))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Male'))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."sex" IN ('Male'))
+
+SELECT COUNT(*) FROM people WHERE sex = 'Female' OR age > 60
+--> shows count(*)
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
+
+SELECT COUNT(*) FROM people WHERE (sex = 'Female' AND age < 10) OR (sex = 'Female' AND age > 90)
+--> shows count(*)
+--> groups none
+--> touches in people: sex = 'Female' AND (age <= 9 or age > 90)
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
+
+SELECT COUNT(*) FROM people WHERE income > debt
+--> shows count(*)
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) > ((CASE WHEN t0."debt" >= -1000 AND t0."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0."debt" / 5 + 0.5) AS BIGINT))) END) * 500))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) > ((CASE WHEN t0."debt" >= -1000 AND t0."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0."debt" / 5 + 0.5) AS BIGINT))) END) * 500))
+
+SELECT COUNT(*) FROM people WHERE income >= 99.995 AND income < 200
+--> shows count(*)
+--> groups none
+--> touches in people: income 100 to 199.99
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) BETWEEN 10000 AND 19999)
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) BETWEEN 10000 AND 19999)
+
+SELECT COUNT(*) FROM people WHERE born >= '1990-01-01' AND born < DATE '1991-01-01'
+--> shows count(*)
+--> groups none
+--> touches in people: born 1990-01-01 to 1990-12-31
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."born" BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."born" BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
+
+SELECT COUNT(*) FROM people WHERE EXTRACT(YEAR FROM joined) = 2024 AND MONTH(joined) IN (1, 2)
+--> shows count(*)
+--> groups none
+--> touches in people: joined 2024-01-01 to 2024-02-29
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
+
+SELECT COUNT(*) FROM people WHERE joined - born > 365 * 18
+--> shows count(*)
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((date_diff('day', DATE '1970-01-01', (CASE WHEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END END)) - date_diff('day', DATE '1970-01-01', (CASE WHEN t0."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0."born" END)))) > (6570))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CAST((CASE WHEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END END) - DATE '1970-01-01' AS BIGINT) - CAST((CASE WHEN t0."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0."born" END) - DATE '1970-01-01' AS BIGINT))) > (6570))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CAST(unix_date((CASE WHEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END END)) AS BIGINT) - CAST(unix_date((CASE WHEN t0."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0."born" END)) AS BIGINT))) > (6570))
+
+SELECT COUNT(*) FROM people WHERE region LIKE '%r%' AND UPPER(sex) = 'MALE'
+--> shows count(*)
+--> groups none
+--> touches in people: region in ('North', 'O''Brien', 'Sør') AND sex = 'Male'
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."region" IN ('North', 'O''Brien', 'Sør')) AND (t0."sex" IN ('Male'))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'Sør')) AND ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Male'))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."region" IN ('North', 'O\'Brien', 'Sør')) AND (t0."sex" IN ('Male'))
+
+SELECT COUNT(*) FROM people WHERE member IS TRUE
+--> shows count(*)
+--> groups none
+--> touches in people: member = true
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."member")
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."member")
+
+SELECT COUNT(*) FROM people WHERE age > 200
+--> shows count(*)
+--> groups none
+--> touches nobody
+--> costs nothing
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE FALSE
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE FALSE
+
+SELECT COUNT(*) FROM people WHERE age % 10 = 3 AND code // 1000 = 7
+--> shows count(*)
+--> groups none
+--> touches in people: age in 12 ranges
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((t0."age" = 3 OR t0."age" = 13 OR t0."age" = 23 OR t0."age" = 33 OR t0."age" = 43 OR t0."age" = 53 OR t0."age" = 63 OR t0."age" = 73 OR t0."age" = 83 OR t0."age" = 93 OR t0."age" = 103 OR t0."age" = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0."code" BETWEEN 0 AND 1000000000 THEN CAST(t0."code" AS BIGINT) END) * 1 - 0) AS BIGINT) // CAST((1000) AS BIGINT) END)) = (7))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((t0."age" = 3 OR t0."age" = 13 OR t0."age" = 23 OR t0."age" = 33 OR t0."age" = 43 OR t0."age" = 53 OR t0."age" = 63 OR t0."age" = 73 OR t0."age" = 83 OR t0."age" = 93 OR t0."age" = 103 OR t0."age" = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0."code" BETWEEN 0 AND 1000000000 THEN CAST(t0."code" AS BIGINT) END) * 1 - 0) AS BIGINT) / CAST((1000) AS BIGINT) END)) = (7))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((t0."age" = 3 OR t0."age" = 13 OR t0."age" = 23 OR t0."age" = 33 OR t0."age" = 43 OR t0."age" = 53 OR t0."age" = 63 OR t0."age" = 73 OR t0."age" = 83 OR t0."age" = 93 OR t0."age" = 103 OR t0."age" = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0."code" BETWEEN 0 AND 1000000000 THEN CAST(t0."code" AS BIGINT) END) * 1 - 0) AS BIGINT) div CAST((1000) AS BIGINT) END)) = (7))
+
+SELECT COUNT(*) FROM people WHERE code > 5 AND code IS NOT NULL
+--> shows count(*)
+--> groups none
+--> touches in people: code > 5
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."code" BETWEEN 6 AND 1000000000)
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."code" BETWEEN 6 AND 1000000000)
+
+SELECT COUNT(*) FROM people WHERE "shoe size" >= 40
+--> shows count(*)
+--> groups none
+--> touches in people: shoe size > 39
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."shoe size" BETWEEN 40 AND 50)
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."shoe size" BETWEEN 40 AND 50)
+
+SELECT COUNT(*) FROM patients WHERE sex = 'Female' AND NOT insured
+--> shows count(*)
+--> groups none
+--> touches insured = false AND sex = 'Female'
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> at most 1 rows of each unit count
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM `clinic.patients` AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+
+SELECT COUNT(*) FROM visits WHERE ward = 'A'
+--> shows count(*)
+--> groups none
+--> touches everyone
+--> costs epsilon 1
+--> error count(*) ± 15
+--> event Laplace(scale 5, l1 5)
+--> rows: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
+--> at most 5 rows of each unit count
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0."ward" IN ('A', 'B', 'C') THEN t0."ward" END AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND (t0."ward" IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), COALESCE(CAST((b.c0) AS VARCHAR), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND ((CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0."ward" IN ('A', 'B', 'C') THEN t0."ward" END AS c0, t0."patient_id" AS u FROM `clinic.visits` AS t0 WHERE t0."patient_id" IS NOT NULL AND (t0."ward" IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), COALESCE(CAST((b.c0) AS STRING), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+
+SELECT COUNT(*) FROM people WHERE balance IN (1, 2, NULL) OR balance NOT IN (3, 4)
+--> shows count(*)
+--> groups none
+--> touches in people: (balance <= 2 or balance > 4)
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 5 AND 50))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END) BETWEEN 5 AND 50))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CASE WHEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 5 AND 50))
+
+SELECT COUNT(*) FROM people WHERE age = '42' AND zip = '10115'
+--> shows count(*)
+--> groups none
+--> touches in people: zip = '10115' AND age = 42
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" = 42) AND (CAST((t0."zip") AS VARCHAR) IN ('10115'))
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" = 42) AND ((CAST((t0."zip") AS TEXT) COLLATE "C") IN ('10115'))
+--> spark:
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."age" = 42) AND (CAST((t0."zip") AS STRING) IN ('10115'))

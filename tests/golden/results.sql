@@ -1,0 +1,89 @@
+-- Arithmetic on results is free; several results share one epsilon.
+
+SELECT 100.0 * COUNT(*) FILTER (WHERE member) / COUNT(*) AS percent FROM people
+--> shows percent
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error percent depends on the data
+--> event Laplace(scale 2, l1 1) and Laplace(scale 2, l1 1)
+--> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
+--> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
+--> duckdb, postgres:
+-->   SELECT COUNT(CASE WHEN t0."member" THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
+--> spark:
+-->   SELECT COUNT(CASE WHEN t0."member" THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
+
+SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
+--> shows root, rounded
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error root depends on the data, rounded depends on the data
+--> event Laplace(scale 240, l1 120) and Laplace(scale 2, l1 1)
+--> centred: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
+--> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
+--> duckdb, postgres:
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS r1 FROM "census.people" AS t0
+--> spark:
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS r1 FROM `census.people` AS t0
+
+SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
+--> shows n, years, doubled
+--> groups none
+--> touches everyone in people
+--> costs epsilon 1
+--> error n ± 6, years ± 719, doubled ± 12
+--> event Laplace(scale 2, l1 1) and Laplace(scale 240, l1 120)
+--> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
+--> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0
+--> spark:
+-->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM `census.people` AS t0
+
+SELECT sex, COUNT(*) AS n, n / 2 AS half FROM people GROUP BY sex
+--> shows sex, n, half
+--> groups 3: None, Female, Male
+--> touches everyone in people
+--> costs epsilon 1
+--> error n ± 3, half ± 1.5
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT t0."sex" AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+--> spark:
+-->   SELECT t0."sex" AS k0, COUNT(*) AS r0 FROM `census.people` AS t0 GROUP BY 1
+
+SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region ORDER BY 2 DESC NULLS LAST
+--> shows region, per_year
+--> groups 5: North, O'Brien, back\slash, say "hi", Sør
+--> touches everyone in people
+--> costs epsilon 1
+--> error per_year depends on the data
+--> event Laplace(scale 1e8, l1 50000000) and Laplace(scale 240, l1 120)
+--> sum: discrete Laplace noise of scale 1e8, one unit moves it by 50,000,000 steps of 0.01 (0.5)
+--> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
+--> duckdb:
+-->   SELECT t0."region" AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT (CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
+--> spark:
+-->   SELECT t0."region" AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM `census.people` AS t0 GROUP BY 1
+
+SELECT UPPER(sex) AS sex, COUNT(*) FROM people GROUP BY UPPER(sex)
+--> shows sex, count(*)
+--> groups 3: None, FEMALE, MALE
+--> touches everyone in people
+--> costs epsilon 1
+--> error count(*) ± 3
+--> event Laplace(scale 1, l1 1)
+--> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb:
+-->   SELECT CASE WHEN (CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IN ('Female') THEN 'FEMALE' WHEN (CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT CASE WHEN (CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IN ('Female') THEN 'FEMALE' WHEN (CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+--> spark:
+-->   SELECT CASE WHEN (CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IN ('Female') THEN 'FEMALE' WHEN (CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM `census.people` AS t0 GROUP BY 1
