@@ -77,7 +77,7 @@ max_rows = 1
 person = {{ type = "identifier" }}
 sex = {{ type = "category", values = ["Female", "Male"], constant = true }}
 age = {{ type = "integer", lower = 0, upper = 120, constant = true }}
-weight = {{ type = "number", lower = 0, upper = 300, step = 0.1 }}
+weight = {{ type = "number", lower = 0, upper = 90, step = 0.5 }}
 smoker = {{ type = "boolean", constant = true, missing = true }}
 born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31, constant = true }}
 [datasets.clinic.tables.visits]
@@ -87,8 +87,8 @@ max_rows = 3
 [datasets.clinic.tables.visits.columns]
 person = {{ type = "identifier" }}
 ward = {{ type = "category", values = ["A", "B", "C"] }}
-day = {{ type = "date", lower = 2020-01-01, upper = 2021-12-31 }}
-cost = {{ type = "number", lower = -50, upper = 1000, step = 0.25 }}
+day = {{ type = "date", lower = 2020-01-01, upper = 2020-12-31 }}
+cost = {{ type = "number", lower = -50, upper = 50, step = 0.25 }}
 code = {{ type = "integer", lower = 0, upper = 100000 }}
 reason = {{ type = "text" }}
 [datasets.clinic.tables.wards]
@@ -228,7 +228,7 @@ class Nasty:
             "person": person,
             "sex": self.text(["Female", "Male"]),
             "age": self.integer(0, 120),
-            "weight": self.real(0, 300),
+            "weight": self.real(0, 90),
             "smoker": self.rng.choice([True, False, None]),
             "born": self.day(dt.date(1930, 1, 1), dt.date(2020, 12, 31)),
         }
@@ -237,8 +237,8 @@ class Nasty:
         return {
             "person": person,
             "ward": self.text(["A", "B", "C"]),
-            "day": self.written_day(dt.date(2020, 1, 1), dt.date(2021, 12, 31)),
-            "cost": self.real(-50, 1000),
+            "day": self.written_day(dt.date(2020, 1, 1), dt.date(2020, 12, 31)),
+            "cost": self.real(-50, 50),
             "code": self.integer(0, 100000),
             "reason": self.rng.choice(["fall", "flu", "", None, f"private {person}", "Fall"]),
         }
@@ -380,8 +380,8 @@ class Planned:
         return self.plan.question
 
     def reads(self, engine: Any) -> tuple[Read, ...]:
-
-        return render(self.plan, engine)
+        widths = {name: s.width for name, s in self.plan.mechanisms.selections.items()}
+        return render(self.question, engine, widths=widths)
 
     def exact(self, engine: Any) -> Any:
         reads = self.reads(engine)

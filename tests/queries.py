@@ -241,7 +241,7 @@ class Questions:
             lambda: f"VAR_POP({number()})",
             lambda: f"STDDEV({self.pick(*s.numbers)})",
             lambda: f"MEDIAN({self.pick(*s.numbers)})",
-            lambda: f"QUANTILE_CONT({number()}, {self.pick('0.25', '0.9', '1/3')})",
+            lambda: f"QUANTILE_CONT({number()}, {self.pick('0.25', '0.9', '0.333')})",
             lambda: f"{self.pick('MIN', 'MAX')}({number()})",
             lambda: f"MIN({s.days[0]})" if s.days else "COUNT(*)",
             lambda: f"COUNT(*) FILTER (WHERE {self.truth(1)})",

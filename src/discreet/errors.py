@@ -14,6 +14,13 @@
     │   └── LedgerWriteFailed     disk full or worse; nothing is answered
     ├── RequestConflict           this request id was used before, for something else
     ├── EngineFailed              the database could not answer; the charge stands
+    ├── AccessDenied              a server does not let this caller do this
+    │   ├── NotSignedIn           no token, or one that is unknown, expired or revoked
+    │   └── NotAllowed            the token's role does not include it
+    ├── TooManyRequests           slow down; nothing was done
+    ├── TooLarge                  more bytes than the server takes
+    ├── Cancelled                 the question was stopped on request
+    ├── ServerFailed              a server could not be reached, or failed
     └── MissingExtra              an optional package is not installed
     InternalError                 our own bug, never the user's
 
@@ -108,6 +115,34 @@ class RequestConflict(DiscreetError):
 
 class EngineFailed(DiscreetError):
     """The database could not answer. The charge stands, whatever the reason was."""
+
+
+class AccessDenied(DiscreetError):
+    """A server does not let this caller do this."""
+
+
+class NotSignedIn(AccessDenied):
+    """There is no token, or it is unknown, expired or revoked."""
+
+
+class NotAllowed(AccessDenied):
+    """The role of the token does not include this."""
+
+
+class TooManyRequests(DiscreetError):
+    """The caller asks faster than the server allows; nothing was done."""
+
+
+class TooLarge(DiscreetError):
+    """More bytes than the server takes."""
+
+
+class Cancelled(DiscreetError):
+    """The question was stopped on request; a charge that was made stands."""
+
+
+class ServerFailed(DiscreetError):
+    """A server could not be reached, or failed."""
 
 
 class MissingExtra(DiscreetError):

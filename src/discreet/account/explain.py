@@ -106,7 +106,7 @@ def _belief(epsilon: float) -> str:
     even = belief(epsilon, 0.5)
     return (
         "Somebody who thought it an even chance that something is true of you may afterwards put it "
-        f"at most at {_percent(even.highest)} and at least at {_percent(1 - even.highest, up=False)}, "
+        f"at most at {percent(even.highest)} and at least at {percent(1 - even.highest, up=False)}, "
         "however much else they know."
     )
 
@@ -115,7 +115,7 @@ def _coins(epsilon: float) -> str:
     truth = truth_probability(epsilon)
     return (
         "It is as if you had answered by flipping coins in secret: the truth "
-        f"{_percent(truth)} of the time, otherwise a fair coin's yes or no. "
+        f"{percent(truth)} of the time, otherwise a fair coin's yes or no. "
         "Whatever is seen, you can say that it was the coin."
     )
 
@@ -126,14 +126,14 @@ def _strength(epsilon: float) -> tuple[str, str]:
             return name, sentence
     return (
         "next to nothing",
-        "In the worst case this says next to nothing about you: a promise on paper.",
+        "In the worst case this promises next to nothing: what is true of you may be all but certain.",
     )
 
 
 _STRENGTHS = (
     (0.1, "very strong", "This is very strong protection: your part in it hardly shows."),
     (1.0, "strong", "This is strong protection."),
-    (3.0, "moderate", "This is moderate protection: fine for one question, much for one of many."),
+    (3.0, "moderate", "This is moderate protection."),
     (
         8.0,
         "weak",
@@ -147,7 +147,7 @@ def _total(total: Epsilon) -> str:
     return (
         f"All questions together may use {plain(total.value)}: over all of them the factor is at "
         f"most {_times(value)}, and an even chance becomes at most "
-        f"{_percent(belief(value, 0.5).highest)}. {_strength(value)[1]}"
+        f"{percent(belief(value, 0.5).highest)}. {_strength(value)[1]}"
     )
 
 
@@ -161,7 +161,7 @@ def _times(epsilon: float) -> str:
     return "more than a million times"
 
 
-def _percent(share: float, *, up: bool = True) -> str:
+def percent(share: float, *, up: bool = True) -> str:
     """Return a percentage rounded away from comfort, never a false 0 or 100."""
     hundred = share * 100
     if hundred > 99.99:

@@ -62,7 +62,7 @@ class Convolved:
         kept = float((weights * self.masses[start:end]).sum()) + math.exp(-60)
         hidden = self.error * _norm(weights)
         finite = math.exp(exponent) * (kept + hidden) * (1 + 1e-9) + self.lost
-        return min(1.0, finite * self.mass_factor + self.infinite)
+        return float(min(1.0, finite * self.mass_factor + self.infinite))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _convolve(grid: Stack, tilt: float, length: int) -> tuple[Floats, float]:
         np.add.at(law, places[start:end], masses[start:end])
         product *= _power(np.fft.rfft(law), int(count))
         error += count * (levels * _norm(law) + 8 * UNIT)
-    return np.maximum(np.fft.irfft(product, length), 0.0), 2 * error
+    return np.maximum(np.fft.irfft(product, length), 0.0), 2 * float(error)
 
 
 def _power(

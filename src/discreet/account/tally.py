@@ -76,13 +76,15 @@ class Tally:
 
     def times(self, count: int) -> Tally:
         """Return the tally of `count` independent runs."""
+        if not count:
+            return Tally()
         return Tally(
             epsilon=self.epsilon * count,
             delta=self.delta * count,
             soft_rho=self.soft_rho * count,
             soft_parts=self.soft_parts * count,
             shifts=self.shifts if count == 1 else (),
-            sampled=tuple(part.times(count) for part in self.sampled) if count else (),
+            sampled=tuple(part.times(count) for part in self.sampled),
             rho=None if self.rho is None else self.rho * count,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -67,6 +68,14 @@ def _run_command(name: str, arguments: list[str]) -> int:
     except DiscreetError as error:
         said = json.dumps(error.to_json()) if "--json" in arguments else f"discreet: {error}"
         print(said, file=sys.stderr)
+        return 1
+    except Exception as error:
+        if "DISCREET_DEBUG" in os.environ:
+            raise
+        # A traceback could show values from rows; the kind of error cannot.
+        kind = type(error).__name__
+        print(f"discreet: our own mistake ({kind}); please report it.", file=sys.stderr)
+        print("With DISCREET_DEBUG=1 the details are shown; they may be private.", file=sys.stderr)
         return 1
     return 0
 

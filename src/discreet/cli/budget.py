@@ -27,6 +27,4 @@ def budget(
     if as_json:
         typer.echo(json.dumps(curator.budget_report()))
     else:
-        from rich.console import Console
-
-        Console(highlight=False, markup=False).print(curator.budget_words(last=last))
+        typer.echo(curator.budget_words(last=last))

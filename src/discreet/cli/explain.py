@@ -19,6 +19,7 @@ def explain(
     Example: discreet explain 1.0 --total 3
     """
     from discreet.account.explain import explain as explain_epsilon
+    from discreet.account.explain import percent
     from discreet.core.numbers import Epsilon
 
     found = explain_epsilon(Epsilon.of(epsilon), total=None if total is None else Epsilon.of(total))
@@ -32,7 +33,8 @@ def explain(
         print(f"  {sentence}")
     print("\n  believed before   believed afterwards, at least / at most")
     for row in found.beliefs:
-        print(f"  {row.before:>15.1%}   {row.lowest:.2%} / {row.highest:.2%}")
+        low, high = percent(row.lowest, up=False), percent(row.highest)
+        print(f"  {row.before:>15.1%}   {low} / {high}")
 
 
 def to_json(found: Any) -> dict[str, Any]:

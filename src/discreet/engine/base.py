@@ -149,8 +149,11 @@ class Engine(Protocol):
         """
         ...
 
-    def cancel(self) -> None:
-        """Stop what is running now; it fails as if its time were over."""
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now; it fails as if its time were over.
+
+        `thread` (of `threading.get_ident`) stops only what that thread is waiting for.
+        """
         ...
 
     def close(self) -> None:

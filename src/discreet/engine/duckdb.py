@@ -56,10 +56,6 @@ class DuckDBEngine:
         limits: EngineLimits,
     ) -> None:
         self._limits = limits
-        self._state, self._drop = _state_folder(state)
-        self._stored = self._state / "tables"
-        self._stored.mkdir(mode=0o700, exist_ok=True)
-        self._hashes = ContentHashes(self._state / "hashes.json")
         self._database = database
         self._files: dict[str, FileSource] = {}
         self._tables: dict[str, list[str]] = {}
@@ -68,11 +64,16 @@ class DuckDBEngine:
                 self._tables[name] = source.split(".")
             else:
                 self._files[name] = find_files(name, source, base)
+        self._state, self._drop = _state_folder(state)
+        self._stored = self._state / "tables"
+        self._stored.mkdir(mode=0o700, exist_ok=True)
+        self._hashes = ContentHashes(self._state / "hashes.json")
         self._uploads: dict[str, tuple[int, bytes]] = {}
+        self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._places = threading.Semaphore(limits.workers)
         self._lock = threading.Lock()
         self._idle: list[Child] = []
-        self._busy: set[Child] = set()
+        self._busy: dict[Child, int] = {}
         self._setup: dict[str, Any] | None = None
         self._finalizer = weakref.finalize(self, _give_back, self._idle, self._drop)
         if all(source.kind is FileKind.PARQUET for source in self._files.values()):
@@ -129,10 +130,13 @@ class DuckDBEngine:
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with DuckDB's names for their types."""
-        relation = self.relation(name)
-        with self._child(relation) as child:
-            body = child.ask(b"C" + relation.encode(), self._limits.seconds)
-        return [(column, kind) for column, kind in json.loads(body)]
+        key = (name, self.fingerprint(name))
+        if key not in self._columns:
+            relation = self.relation(name)
+            with self._child(relation) as child:
+                body = child.ask(b"C" + relation.encode(), self._limits.seconds)
+            self._columns[key] = [(column, kind) for column, kind in json.loads(body)]
+        return list(self._columns[key])
 
     def fingerprint(self, name: str) -> str:
         """Return a hash of the content of the files behind a table.
@@ -149,10 +153,10 @@ class DuckDBEngine:
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
         raise UnknownName(f"The engine has no table '{name}'.")
 
-    def cancel(self) -> None:
-        """Stop what is running now."""
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
         with self._lock:
-            busy = list(self._busy)
+            busy = [child for child, user in self._busy.items() if thread in (None, user)]
         for child in busy:
             child.interrupt()
 
@@ -169,13 +173,13 @@ class DuckDBEngine:
         with self._places:
             with self._lock:
                 child = self._idle.pop() if self._idle else self._spawn()
-                self._busy.add(child)
+                self._busy[child] = threading.get_ident()
             try:
                 self._teach(child, sql)
                 yield child
             finally:
                 with self._lock:
-                    self._busy.discard(child)
+                    self._busy.pop(child, None)
                     if child.alive:
                         self._idle.append(child)
 

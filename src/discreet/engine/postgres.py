@@ -151,10 +151,10 @@ class PostgresEngine:
             found = session.execute(sql.encode()).fetchone()
         return hashlib.sha256(repr((self.columns(name), found)).encode()).hexdigest()
 
-    def cancel(self) -> None:
-        """Stop what is running now."""
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
         session = self._session
-        if session is not None:
+        if session is not None and thread in (None, self._user):
             with contextlib.suppress(psycopg.Error):
                 session.cancel_safe(timeout=5.0)
 
@@ -169,6 +169,7 @@ class PostgresEngine:
         """Lend the session under a time limit, and turn every failure into the one sentence."""
         session = self._connection()
         watch = _Watch(session.fileno(), seconds + _PATIENCE)
+        self._user = threading.get_ident()
         try:
             if seconds != self._timeout:
                 session.execute(f"SET statement_timeout = {max(1, int(seconds * 1000))}".encode())
@@ -179,6 +180,7 @@ class PostgresEngine:
         except Exception:  # noqa: BLE001 psycopg's and Arrow's texts may hold a cell
             raise engine_failed() from None
         finally:
+            self._user = None
             watch.stop()
             if session.closed or session.broken:
                 self._session = None

@@ -151,11 +151,12 @@ class SparkEngine:
         with self._within(self._limits.seconds) as session:
             return hashlib.sha256("\n".join(_listing(session, place)).encode()).hexdigest()
 
-    def cancel(self) -> None:
-        """Stop what is running now."""
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
         with self._lock:
             for watch in self._running:
-                watch.stop()
+                if thread in (None, watch.user):
+                    watch.stop()
 
     def close(self) -> None:
         """Forget the views and temporary files; the Java process stays for the next engine."""

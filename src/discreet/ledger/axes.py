@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -89,6 +90,12 @@ class Axis:
         """Return the atom of each position."""
         return self.atom_of[np.searchsorted(self.starts, positions, side="right") - 1]
 
+    def width(self, atoms: Ints) -> float:
+        """Return how many positions `atoms` have, without those after the last cut."""
+        wanted = np.zeros(self.count, dtype=np.bool_)
+        wanted[atoms] = True
+        return float(np.diff(self.starts)[wanted[self.atom_of[:-1]]].sum())
+
     def positions(self, atom: int) -> Positions:
         """Return the positions of `atom`; an endless segment ends at the farthest position."""
         mine = np.flatnonzero(self.atom_of == atom)
@@ -123,12 +130,13 @@ def runs(atoms: Ints) -> list[slice]:
     return [slice(int(low), int(high) + 1) for low, high in zip(firsts, lasts, strict=True)]
 
 
+@functools.lru_cache(maxsize=1024)
 def bounds(positions: Positions) -> tuple[Ints, Ints]:
     """Return the first and the last position of each span, as far as positions are told apart."""
-    return _clipped(low for low, _ in positions.spans), _clipped(
-        high for _, high in positions.spans
+    spans = np.array(
+        [(min(low, FARTHEST), min(high, FARTHEST)) for low, high in positions.spans],
+        dtype=np.int64,
     )
-
-
-def _clipped(values: Iterable[int]) -> Ints:
-    return np.array([min(max(value, NULL), FARTHEST) for value in values], dtype=np.int64)
+    np.maximum(spans, NULL, out=spans)
+    spans.flags.writeable = False  # shared by all who ask
+    return spans[:, 0], spans[:, 1]

@@ -41,23 +41,19 @@ class Fit:
 class Grid:
     """The bills of every combination of atoms of `names`; identical positions share an atom."""
 
-    __slots__ = ("axes", "mass", "names", "planes")
+    __slots__ = ("axes", "cells", "mass", "names", "planes")
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self.axes: tuple[Axis, ...] = (UNCUT,) * len(self.names)
         self.planes: dict[int, Ints] = {}
-        self.mass: dict[int, int] = {}
+        self.mass: dict[int, int] = {}  # all that was ever billed, by component
+        self.cells = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the number of atoms on each axis."""
         return tuple(axis.count for axis in self.axes)
-
-    @property
-    def cells(self) -> int:
-        """Return the number of cells of one plane."""
-        return math.prod(self.shape)
 
     @property
     def entries(self) -> int:
@@ -81,7 +77,7 @@ class Grid:
             if origin is not None:
                 for component, plane in self.planes.items():
                     self.planes[component] = plane.take(origin, axis=dimension)
-        self.axes = fit.axes
+        self.axes, self.cells = fit.axes, fit.cells
         self.cover(boxes, amounts)
 
     def cover(self, boxes: Signed, amounts: Sequence[int]) -> None:
@@ -104,6 +100,14 @@ class Grid:
         for component, _ in paid:
             if self.mass[component] > SATURATED:
                 np.minimum(self.planes[component], SATURATED, out=self.planes[component])
+
+    def excess(self, box: Box) -> float:
+        """Return how many times as many positions as `box` has lie in the atoms that it touches."""
+        share = 1.0
+        for name, axis in zip(self.names, self.axes, strict=True):
+            if (positions := box.get(name)) is not None:
+                share *= axis.width(axis.touched(positions)) / len(positions)
+        return share
 
     def _pieces(self, box: Box) -> list[tuple[slice | Ints, ...]]:
         """Return the touched cells as indices of a plane: slices, or one open mesh if too many."""
@@ -161,7 +165,7 @@ def join(grids: Sequence[Grid], names: Sequence[str], *, cap: int) -> Grid | Non
         cells *= axes[-1].count
         if cells * max(1, len(components)) > cap:
             return None
-    joined.axes = tuple(axes)
+    joined.axes, joined.cells = tuple(axes), cells
     for component in components:
         plane = np.zeros(joined.shape, dtype=np.int64)
         for grid in grids:

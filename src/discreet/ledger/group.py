@@ -112,7 +112,7 @@ class Group:
             self._widen()
         for component, amount in enumerate(amounts):
             self.total[component] += amount
-        self.tables.add(boxes, amounts, roomy=self.grid is not None)
+        self.tables.add(boxes, amounts)
 
     def _widen(self) -> None:
         if self.grid is not None:

@@ -12,7 +12,7 @@ from discreet.ledger.grid import SATURATED, Grid, first_atoms
 from discreet.ledger.tree import Pool, Tree, pools
 
 
-KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, 4 times its own
+KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, as many as it has
 
 
 class Shade:
@@ -94,7 +94,7 @@ class Shade:
 
     def _keep(self, key: tuple[int, tuple[int, ...]], plane: Ints) -> None:
         self._kept += plane.size
-        if self._kept > max(KEPT, 4 * self.grid.entries):
+        if self._kept > max(KEPT, self.grid.entries):
             self._planes.clear()
             self._kept = plane.size
         self._planes[key] = plane

@@ -224,10 +224,12 @@ class SqliteStore:
             raise not_a_ledger(self.name)
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        # In this order: another process may be setting it up, mark and tables in one commit.
+        tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         if mark == APPLICATION_ID:
             return True
-        if mark or connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+        if mark or tables:
             raise not_a_ledger(self.name)
         return False
 
@@ -254,6 +256,10 @@ class SqliteStore:
         except sqlite3.Error as error:
             self.close()  # after an I/O error a fresh connection is the only one to trust
             raise _words(error, self.name) from error
+        except UnicodeDecodeError as error:
+            # A damaged name inside the file, in SQLite's own message about it.
+            self.close()
+            raise _damaged(self.name) from error
         except OSError as error:
             raise _unwritable(self.name) from error
 

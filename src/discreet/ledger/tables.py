@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from discreet.ledger.axes import common
-from discreet.ledger.grid import Grid, Signed, join
+from discreet.ledger.grid import Fit, Grid, Signed, join
 from discreet.ledger.search import Search
 from discreet.ledger.shade import Shade, balance, crowded, settle_loans
 from discreet.ledger.tree import Tree
 
 Scope: TypeAlias = frozenset[str]
 
-SHARE = 64  # one table may take this part of all the room there is
-MOST_TABLES = 256
+SHARE = 16  # one table may take this part of all the room there is
+MOST_TABLES = 64
+LOOKED_AT = 4  # tables compared for a charge that fits in none
 SWEEPS = 4  # of lending between tables; more bring little
 EPOCH = 8  # trees and loans are renewed when the charges have grown by this part
 
@@ -38,30 +39,38 @@ class Tables:
         """Return the summands."""
         return [shade.grid for shade in self.shades]
 
-    def add(self, boxes: Signed, amounts: Sequence[int], *, roomy: bool) -> None:
-        """Bill `amounts` to `boxes`; `roomy` lets one table take all the room."""
+    def add(self, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to `boxes`."""
         scope = frozenset(name for _, box in boxes for name in box)
         planes = sum(1 for amount in amounts if amount)
         shade = self._home.get(scope)
-        cap = self.cell_cap if roomy else self.cell_cap // SHARE
         self.added += 1
-        if shade is None:
-            shade = self._open(scope)
-        elif not self._fits(shade.grid, boxes, planes, cap):
-            if self._full:
-                self._squeeze(shade, boxes, amounts)
+        if shade is not None:
+            fit = shade.grid.fit(boxes)
+            if self._fits(shade.grid, fit, planes):
+                shade.grid.add(boxes, amounts, fit)
+                shade.forget()
                 return
-            shade = self._open(scope)
-        self._put(shade, boxes, amounts)
+            if self._full:
+                self._squeeze(scope, boxes, amounts)
+                return
+        grid = self._open(scope).grid
+        grid.add(boxes, amounts, grid.fit(boxes))
+
+    @property
+    def _used(self) -> int:
+        return sum(shade.grid.entries for shade in self.shades)
 
     @property
     def _full(self) -> bool:
-        used = sum(shade.grid.entries for shade in self.shades)
-        return used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
+        return self._used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
 
-    @staticmethod
-    def _fits(grid: Grid, boxes: Signed, planes: int, cap: int) -> bool:
-        return grid.fit(boxes).cells * max(planes, len(grid.planes)) <= cap
+    def _fits(self, grid: Grid, fit: Fit, planes: int) -> bool:
+        entries = fit.cells * max(planes, len(grid.planes))
+        if entries <= grid.entries:
+            return True
+        room = self.cell_cap - self._used + grid.entries
+        return entries <= min(self.cell_cap // SHARE, room)
 
     def _open(self, scope: Scope) -> Shade:
         shade = Shade(Grid(sorted(scope)))
@@ -69,17 +78,15 @@ class Tables:
         self._home[scope] = shade
         return shade
 
-    def _put(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
-        shade.grid.add(boxes, amounts, shade.grid.fit(boxes))
-        shade.forget()
-
-    def _squeeze(self, shade: Shade, boxes: Signed, amounts: Sequence[int]) -> None:
-        """Bill every cell that is touched, and split none.
+    def _squeeze(self, scope: Scope, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill every cell that is touched, and split none, where that adds least.
 
         Boxes with a minus sign are left out: a cell that is only partly inside must not be paid
         back. What remains is larger than the charge, never smaller.
         """
         raised = tuple((sign, box) for sign, box in boxes if sign > 0)
+        able = [shade for shade in self.shades if scope <= set(shade.grid.names)]
+        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(raised[0][1]))
         shade.grid.cover(raised, amounts)
         shade.forget()
 

@@ -20,6 +20,9 @@ from discreet.plan.top import Top, top_of
 
 Law: TypeAlias = LaplaceLaw | GaussianLaw
 
+GAUSSIAN_UP_TO = 32
+"""Above this epsilon Laplace noise is the smaller by far, and nothing is promised anyway."""
+
 BINS = 4096
 """A quantile is chosen among at most this many public values."""
 
@@ -73,7 +76,7 @@ def choose(
         name: LaplaceLaw(laplace_scale(stability.l1(measure), Epsilon(epsilons[name])))
         for name, measure in measured.measures
     }
-    if share and for_noise:
+    if share and 0 < for_noise <= GAUSSIAN_UP_TO:
         rival = _gaussian(measured, stability, for_noise, Delta(share))
         if _better(rival, laws):
             laws = rival

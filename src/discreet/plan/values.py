@@ -10,6 +10,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from discreet.core.schema import (
@@ -84,8 +85,29 @@ def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
     domain = fields[name]
     if not is_finite(domain) or domain.size > TABULATE:  # type: ignore[union-attr]  # finite: has size
         return None
-    inputs: list[Any] = [None, *points(domain)]  # type: ignore[arg-type]  # finite, see above
-    return [evaluate(expr, {name: value}) for value in inputs]
+    return list(_tables(_Written(expr), name, domain))
+
+
+class _Written:
+    """An expression that equals only one written the same: Python holds 1 and True for equal."""
+
+    __slots__ = ("expr", "text")
+
+    def __init__(self, expr: Expr) -> None:
+        self.expr = expr
+        self.text = repr(expr)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Written) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+@lru_cache(maxsize=256)
+def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
+    # Planning and rendering ask for the same few tables a hundred times.
+    return tuple(evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:

@@ -47,11 +47,11 @@ def bar_of(expr: Expr, laws: Mapping[str, Law]) -> Bar:
 
 
 def _linear_half_width(form: Linear, laws: Mapping[str, Law]) -> float:
-    terms = [(coefficient, laws[name]) for name, coefficient in form.terms.items()]
+    terms = tuple((coefficient, laws[name]) for name, coefficient in form.terms.items())
     if len(terms) == 1:
         ((coefficient, law),) = terms
-        return float(abs(coefficient) * law.half_width(CONFIDENCE))
-    return float(combined_half_width(terms, CONFIDENCE))
+        return float(abs(coefficient) * _half_width(law, CONFIDENCE))
+    return _combined(terms)
 
 
 def interval(
@@ -69,7 +69,7 @@ def interval(
     bounds: dict[str, Any] = dict.fromkeys(e.columns_of(bar.expr))
     for name in bounds:
         if name in laws:
-            half = laws[name].half_width(each)
+            half = _half_width(laws[name], each)
             bounds[name] = (row[name] - half, row[name] + half)
         elif isinstance(row.get(name), int | Fraction):
             bounds[name] = (row[name], row[name])
@@ -85,7 +85,7 @@ def _ratio(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Inte
     """
     top, bottom = row[form.top], row[form.bottom]
     above, below = laws[form.top], laws[form.bottom]
-    if abs(bottom) <= below.half_width(CONFIDENCE):
+    if abs(bottom) <= _half_width(below, CONFIDENCE):
         return None
     middle = top / bottom
     ends = [middle, middle]
@@ -109,8 +109,19 @@ _CLOSE = 1e-9
 def _difference(above: Law, below: Law, quotient: float) -> float:
     """Return the half-width of the noise of top - q * bottom, for the grid point above |q|."""
     if quotient < 1e-12:
-        return float(above.half_width(CONFIDENCE))
+        return float(_half_width(above, CONFIDENCE))
     return _at_grid(above, below, math.ceil(math.log(quotient) / math.log(_GRID)))
+
+
+# The same few laws serve every group and every question at the same epsilon.
+@lru_cache(maxsize=4096)
+def _half_width(law: Law, confidence: Fraction) -> int:
+    return law.half_width(confidence)
+
+
+@lru_cache(maxsize=4096)
+def _combined(terms: tuple[tuple[Fraction, Law], ...]) -> float:
+    return float(combined_half_width(terms, CONFIDENCE))
 
 
 @lru_cache(maxsize=4096)

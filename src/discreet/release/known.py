@@ -19,7 +19,7 @@ from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import is_finite, tabulated
+from discreet.plan.values import tabulated
 from discreet.release.noise_step import Noisy
 
 Box = Mapping[str, Positions]
@@ -88,13 +88,16 @@ def cells_of(question: Question) -> Cells | None:
     if base is None:
         return None
     domains = domains_of(scan)
+    places = [_places(key, domains) for key in question.statement.keys]
     boxes = []
     for group in question.groups:
-        box: dict[str, Positions] | None = dict(base)
-        for key, value in zip(question.statement.keys, group, strict=True):
-            box = None if box is None else _narrowed(box, key, value, domains)
-        if box is None:
-            return None
+        box = dict(base)
+        for found, value in zip(places, group, strict=True):
+            if found is None:
+                return None
+            name, by_value = found
+            where = by_value.get(value, Positions(()))
+            box[name] = box[name] & where if name in box else where
         boxes.append(tuple(sorted((name.split(".", 1)[1], where) for name, where in box.items())))
     assert scan.dataset is not None, "every table belongs to a dataset"
     return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes))
@@ -118,27 +121,16 @@ def _exact_box(source: Relation) -> dict[str, Positions] | None:
     return found
 
 
-def _narrowed(
-    box: dict[str, Positions], key: Key, value: Any, domains: Mapping[str, Domain]
-) -> dict[str, Positions] | None:
-    names = e.columns_of(key.value)
-    if len(names) != 1:
+def _places(key: Key, domains: Mapping[str, Domain]) -> tuple[str, Mapping[Any, Positions]] | None:
+    """Return the one column that a key reads and, for each value of the key, where it comes from."""
+    table = tabulated(key.value, domains)
+    if table is None:
         return None
-    (name,) = names
-    where = _where(key.value, name, value, domains)
-    if where is None:
-        return None
-    return {**box, name: box[name] & where if name in box else where}
-
-
-def _where(expr: Expr, name: str, value: Any, domains: Mapping[str, Domain]) -> Positions | None:
-    table = tabulated(expr, domains)
-    if table is not None:
-        return Positions.points(i + NULL for i, found in enumerate(table) if found == value)
-    domain = domains[name]
-    if not isinstance(expr, e.ColumnRef) or not is_finite(domain) or value is None:
-        return None
-    return None
+    by_value: dict[Any, list[int]] = {}
+    for i, value in enumerate(table):
+        by_value.setdefault(value, []).append(i + NULL)
+    (name,) = e.columns_of(key.value)
+    return name, {value: Positions.points(found) for value, found in by_value.items()}
 
 
 def signature(measure: Measure) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from discreet.core.schema import (
     BooleanDomain,
@@ -53,20 +54,18 @@ def run_exact(
     histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
     seconds = None if question.dataset.seconds is None else float(question.dataset.seconds)
     for read in reads:
-        columns = [
-            column.to_pylist()
-            for column in open_exact(engine.run(read.sql, seconds=seconds)).columns
-        ]
+        table = open_exact(engine.run(read.sql, seconds=seconds))
         keys = [
-            [canonical(value, domain) for value in column]
-            for column, domain in zip(columns[: len(domains)], domains, strict=True)
+            _encoded(column, domain)
+            for column, domain in zip(table.columns[: len(domains)], domains, strict=True)
         ]
-        values = columns[len(domains) :]
+        found = _by_group(keys, table.num_rows)
+        values = table.columns[len(domains) :]
         if read.choice is None:
-            _add_sums(sums, keys, values, read.raws)
+            _add_sums(sums, found, [column.to_pylist() for column in values], read.raws)
         else:
             bins = mechanisms.selections[read.choice].bins
-            histograms[read.choice] = _add_bins(keys, values, bins)
+            histograms[read.choice] = _add_bins(found, values[0], values[1], bins)
     groups = _groups(question, sums, histograms)
     zero: dict[Raw, int] = {}
     return Exact(
@@ -94,34 +93,59 @@ def _groups(
     return tuple(sorted(found, key=lambda group: [(value is not None, value) for value in group]))
 
 
-def _rows(keys: list[list[Any]], length: int) -> list[Group]:
-    return list(zip(*keys, strict=True)) if keys else [()] * length
+@dataclass(frozen=True, slots=True, repr=False)
+class _Places:
+    """For each row of a result the place of its key, or of its group; and what stands there."""
+
+    place: npt.NDArray[np.int64]
+    values: list[Any]
+
+
+def _encoded(column: pa.ChunkedArray, domain: Domain) -> _Places:
+    """Return one key of all rows in its canonical form; each different value is looked at once."""
+    coded = pa.array(column.combine_chunks()).dictionary_encode(null_encoding="encode")
+    known: dict[Any, int] = {}
+    moved = [
+        known.setdefault(canonical(value, domain), len(known))
+        for value in coded.dictionary.to_pylist()
+    ]
+    return _Places(np.array(moved, dtype=np.int64)[coded.indices.to_numpy()], list(known))
+
+
+def _by_group(keys: list[_Places], rows: int) -> _Places:
+    """Return the group of each row."""
+    if len(keys) == 1:
+        return _Places(keys[0].place, [(value,) for value in keys[0].values])
+    place = np.zeros(rows, dtype=np.int64)
+    first = np.zeros(min(rows, 1), dtype=np.int64)
+    for key in keys:
+        _, first, place = np.unique(
+            place * max(len(key.values), 1) + key.place, return_index=True, return_inverse=True
+        )
+    return _Places(place, [tuple(key.values[key.place[row]] for key in keys) for row in first])
 
 
 def _add_sums(
     sums: dict[Group, dict[Raw, int]],
-    keys: list[list[Any]],
+    found: _Places,
     values: list[list[Any]],
     raws: tuple[Raw, ...],
 ) -> None:
-    for i, group in enumerate(_rows(keys, len(values[0]))):
-        into = sums.setdefault(group, {})
+    for i, place in enumerate(found.place.tolist()):
+        into = sums.setdefault(found.values[place], {})
         for raw, column in zip(raws, values, strict=True):
             # SUM over no row is NULL.
             into[raw] = into.get(raw, 0) + int(column[i] or 0)
 
 
 def _add_bins(
-    keys: list[list[Any]], values: list[list[Any]], bins: int
+    found: _Places, places: pa.ChunkedArray, counts: pa.ChunkedArray, bins: int
 ) -> dict[Group, npt.NDArray[np.int64]]:
-    found: dict[Group, npt.NDArray[np.int64]] = {}
-    places, counts = values
-    for group, place, count in zip(_rows(keys, len(places)), places, counts, strict=True):
-        if place is None:
-            continue
-        row = found.setdefault(group, np.zeros(bins, dtype=np.int64))
-        row[int(place)] += int(count)
-    return found
+    present = places.is_valid().to_numpy()
+    where = places.drop_null().to_numpy().astype(np.int64)
+    stacked = np.zeros((len(found.values), bins), dtype=np.int64)
+    np.add.at(stacked, (found.place[present], where), counts.to_numpy()[present])
+    return dict(zip(found.values, stacked, strict=True))
 
 
 def _stacked(

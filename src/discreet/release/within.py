@@ -12,7 +12,7 @@ from discreet.release.request import Wanted
 from discreet.sql.refuse import refusal
 
 _DIGITS = 3
-_LEAST, _MOST = -6, 4
+_LEAST, _MOST = -6, 2
 
 
 def expected_errors(plan: Plan) -> dict[str, float | None]:

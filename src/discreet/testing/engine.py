@@ -81,7 +81,7 @@ class FakeEngine:
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
 
-    def cancel(self) -> None:
+    def cancel(self, *, thread: int | None = None) -> None:
         """Do nothing: nothing runs."""
 
     def close(self) -> None:
