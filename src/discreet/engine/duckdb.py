@@ -155,10 +155,10 @@ class DuckDBEngine:
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
-        with self._lock:
-            busy = [child for child, user in self._busy.items() if thread in (None, user)]
-        for child in busy:
-            child.interrupt()
+        with self._lock:  # held throughout: a child must not pass on to another thread meanwhile
+            for child, user in self._busy.items():
+                if thread in (None, user):
+                    child.interrupt()
 
     def close(self) -> None:
         """End the child processes and remove temporary files."""

@@ -57,6 +57,7 @@ class PostgresEngine:
         self._limits = limits
         self._lock = threading.RLock()
         self._session: psycopg.Connection[Any] | None = None
+        self._user: int | None = None
         self._timeout = 0.0
         self._uploads: dict[str, pa.Table] = {}
         self._temporary: dict[str, str] = {}

@@ -281,6 +281,7 @@ class _Watch:
 
     def __init__(self, live: Driver, seconds: float) -> None:
         self.group = uuid.uuid4().hex
+        self.user = threading.get_ident()
         self._live = live
         self._seconds = seconds
         self._wake = threading.Event()

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.region import Positions
+from discreet.errors import InternalError
 from discreet.ledger.axes import UNCUT, Axis, Ints, common, runs
 
 Box: TypeAlias = Mapping[str, Positions]
@@ -130,7 +131,7 @@ class Grid:
             return 0
         return max(int(plane[piece].max()) for piece in self._pieces(box))
 
-    def locate(self, box: Box, component: int, value: int) -> tuple[int, ...] | None:
+    def locate(self, box: Box, component: int, value: int) -> tuple[int, ...]:
         """Return the atoms of one cell touched by `box` whose bill is `value`."""
         plane = self.planes.get(component)
         if plane is None:
@@ -145,7 +146,7 @@ class Grid:
             index = np.unravel_index(at, slab.shape)
             if int(slab[index]) == value:
                 return (int(first), *(int(a[i]) for a, i in zip(kept[1:], index[1:], strict=True)))
-        return None
+        raise InternalError("A bill was found in a box and then not found again.")
 
     def _all_atoms(self, box: Box) -> list[Ints | None]:
         return [self._atoms(i, box) for i in range(len(self.names))]

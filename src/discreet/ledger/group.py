@@ -79,7 +79,9 @@ class Group:
         self.fill(boxes, amounts)
         if self.grid is not None:
             fit = self.grid.fit(boxes)
-            fresh = sum(1 for c, amount in enumerate(amounts) if amount and c not in self.grid.planes)
+            fresh = sum(
+                1 for c, amount in enumerate(amounts) if amount and c not in self.grid.planes
+            )
             if fit.cells * (len(self.grid.planes) + fresh) <= self.cell_cap:
                 self.grid.add(boxes, amounts, fit)
             else:

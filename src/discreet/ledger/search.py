@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +86,7 @@ class _Reach:
 
     def descend(self, floor: int, known: Found, width: int) -> Found:
         """Return the better of `known` and what keeping `width` blocks at a time finds."""
-        levels = np.zeros(len(self.search.names), dtype=np.int64)
+        levels = [0] * len(self.search.names)
         nodes = np.zeros((1, len(self.search.names)), dtype=np.int64)
         uppers = self._uppers(levels, nodes)
         dropped = 0
@@ -97,7 +98,7 @@ class _Reach:
                 keep = keep[order[:width]]
             if not len(keep):
                 return Found(max(dropped, known.value), known.value, known.point)
-            nodes = self._split(nodes[keep], column, levels)
+            nodes = self._split(nodes[keep], column, levels[column])
             levels[column] += 1
             uppers = self._uppers(levels, nodes)
         values, points = self._values(nodes)
@@ -107,8 +108,8 @@ class _Reach:
         upper = max(dropped, int(uppers.max()), known.value)
         return Found(upper, known.value, known.point)
 
-    def _split(self, nodes: Ints, column: int, levels: Ints) -> Ints:
-        tree, level = self.search.trees[column], int(levels[column])
+    def _split(self, nodes: Ints, column: int, level: int) -> Ints:
+        tree = self.search.trees[column]
         blocks, parent = tree.children(level, nodes[:, column])
         atoms = self.allowed[column]
         if atoms is not None:
@@ -118,7 +119,7 @@ class _Reach:
         split[:, column] = blocks
         return split
 
-    def _uppers(self, levels: Ints, nodes: Ints) -> Ints:
+    def _uppers(self, levels: Sequence[int], nodes: Ints) -> Ints:
         total = np.zeros(len(nodes), dtype=np.int64)
         for shade in self.search.shades:
             total += shade.bound(self.component, levels, nodes)
@@ -148,4 +149,3 @@ def _samples(tree: Tree, positions: Positions | None) -> Ints:
     sample = np.full(axis.count, -1, dtype=np.int64)
     sample[atoms] = inside[first]
     return sample
-

@@ -11,7 +11,6 @@ from discreet.ledger.axes import Axis, Ints
 from discreet.ledger.grid import SATURATED, Grid, first_atoms
 from discreet.ledger.tree import Pool, Tree, pools
 
-
 KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, as many as it has
 
 
@@ -83,7 +82,9 @@ class Shade:
         plane = self._planes.get((component, levels))
         if plane is None:
             plane = self.grid.planes[component]
-            for dimension in sorted(range(len(levels)), key=levels.__getitem__):  # coarse ones first
+            for dimension in sorted(
+                range(len(levels)), key=levels.__getitem__
+            ):  # coarse ones first
                 level = levels[dimension]
                 last = level == self._trees[dimension].depth
                 shift = None if last else self.shifts.get((component, dimension))
@@ -106,7 +107,7 @@ class Shade:
         """
         if component not in self.grid.planes:
             return 0  # nothing billed and, by `balance`, nothing lent
-        asked = tuple(int(levels[column]) for column in self.columns)
+        asked = tuple(levels[column] for column in self.columns)
         seen = self._affordable(asked)
         plane = self._plane(component, seen)
         index: Ints | int = 0

@@ -16,7 +16,7 @@ Scope: TypeAlias = frozenset[str]
 
 SHARE = 16  # one table may take this part of all the room there is
 MOST_TABLES = 64
-LOOKED_AT = 4  # tables compared for a charge that fits in none
+LOOKED_AT = 12  # tables compared for a charge that fits in none
 SWEEPS = 4  # of lending between tables; more bring little
 EPOCH = 8  # trees and loans are renewed when the charges have grown by this part
 

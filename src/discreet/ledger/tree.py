@@ -76,7 +76,8 @@ class Pool:
             added = np.maximum.reduceat(shift[self.order], self.begins)
             taken = taken + added.reshape([-1 if d == dimension else 1 for d in range(plane.ndim)])
         if whole:
-            return taken.max(axis=dimension, keepdims=True)
+            highest: Ints = taken.max(axis=dimension, keepdims=True)
+            return highest
         if len(self.members) == len(self.offsets):
             return taken
         return np.maximum.reduceat(taken, self.offsets, axis=dimension)

@@ -121,6 +121,9 @@ class Worst:
         It is the common part of all charges that one worst-hit point has paid, so it names only
         axes that matter. For replace-one neighbours it is where one of the pair lies.
         """
+        for region, amounts in self._charges.items():
+            if amounts[component] >= self._ceiling[component]:
+                return region  # one charge alone went as high as bills go
         spot: Box = {}
         for group in self._distinct(self._groups.values()):
             spot = {**spot, **group.spot[component]}
@@ -141,12 +144,12 @@ class Worst:
         known = self._quote
         if known is not None and known.region == region and known.amounts == amounts:
             return known
-        for group in self._distinct(self._groups[n] for n, _ in region.axes if n in self._groups):
+        boxes = self._boxes(region)
+        for group in self._touched(boxes):
             group.refresh()
         inside: list[Peak | None] = [None] * self._components
         uppers = list(self.peak())
         if not region.empty:
-            boxes = self._boxes(region)
             for component, amount in enumerate(amounts):
                 if amount and not self._full[component]:
                     inside[component], uppers[component] = self._inside(boxes, component, amount)
@@ -158,8 +161,7 @@ class Worst:
     def _inside(self, boxes: Signed, component: int, amount: int) -> tuple[Peak, int]:
         """Return the bound within the first of `boxes`, and the overall one after `amount`."""
         box = boxes[0][1]
-        tied = {name for _, each in boxes for name in each}
-        touched = self._distinct(self._groups[name] for name in tied if name in self._groups)
+        touched = self._touched(boxes)
         upper, value, spot = 0, 0, dict(box)
         for group in touched:
             mine = {name: positions for name, positions in box.items() if name in group.names}
@@ -175,9 +177,7 @@ class Worst:
 
     def _record(self, region: Region, amounts: Amounts) -> tuple[Signed, Amounts]:
         """Remember a charge; return its boxes and what still has to be billed to cells."""
-        self._charges[region] = _plus(
-            self._charges.get(region, (0,) * self._components), amounts
-        )
+        self._charges[region] = _plus(self._charges.get(region, (0,) * self._components), amounts)
         for component, amount in enumerate(amounts):
             self._total[component] += amount
             # One amount as large as the ceiling settles it: nothing can be added any more.
@@ -192,14 +192,17 @@ class Worst:
 
     def _group(self, boxes: Signed) -> Group:
         """Return the one group of all axes of `boxes`, joining groups as needed."""
-        tied = sorted({name for _, box in boxes for name in box})
-        touched = self._distinct(self._groups[name] for name in tied if name in self._groups)
+        touched = self._touched(boxes)
         group = touched[0] if touched else Group(self._components, self._cell_cap)
         for other in touched[1:]:
             group.absorb(other)
-        for name in (*tied, *group.names):
+        for name in (*group.names, *(name for _, box in boxes for name in box)):
             self._groups[name] = group
         return group
+
+    def _touched(self, boxes: Signed) -> list[Group]:
+        names = sorted({name for _, box in boxes for name in box})
+        return self._distinct(self._groups[name] for name in names if name in self._groups)
 
     def _capped(self, uppers: Sequence[int], totals: Sequence[int]) -> Amounts:
         return tuple(

@@ -42,8 +42,13 @@ class Stability:
         """Return the greatest sum of squared changes over all groups between two neighbours."""
         if self.neighbours is Neighbours.ADD_REMOVE or not self.grouped:
             return self.l1(measure) ** 2
-        one_side = self._rows(measure) * measure.reach
-        return 2 * _in_grains(one_side, measure, self.max_rows) ** 2
+        rows = self._rows(measure)
+        up, down = rows * max(measure.high, 0), rows * max(-measure.low, 0)
+        # What a unit adds is a mixture of (up in one group) and (-down in one group), so the
+        # greatest distance of two units is reached between two such corners.
+        apart = 2 * _upwards(max(up, down), measure, self.max_rows) ** 2
+        opposite = _upwards(up + down, measure, self.coordinates) ** 2
+        return max(apart, opposite)
 
     @property
     def coordinates(self) -> int:
@@ -60,6 +65,11 @@ class Stability:
 def _in_grains(moved: int, measure: Measure, coordinates: int) -> int:
     # Rounding down to grains can widen a change by one grain in each group that moved at all.
     return moved if measure.grain == 1 else moved // measure.grain + coordinates
+
+
+def _upwards(moved: int, measure: Measure, coordinates: int) -> int:
+    # As a length the rounding adds at most the square root of the coordinates; this is more.
+    return moved if measure.grain == 1 else -(-moved // measure.grain) + coordinates
 
 
 def bound_rows(source: Relation) -> int:

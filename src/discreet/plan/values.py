@@ -40,15 +40,23 @@ Fields: TypeAlias = Mapping[str, Domain]
 
 def number_domain(lower: Fraction, upper: Fraction, step: Fraction) -> IntegerDomain | NumberDomain:
     """Return the lattice domain; whole numbers in steps of one are integers."""
+    _fits(lower, upper, step)
+    if step == 1:
+        return IntegerDomain(int(lower), int(upper))
+    return NumberDomain(lower, upper, step)
+
+
+def _fits(lower: Fraction, upper: Fraction, step: Fraction) -> None:
+    """Refuse a range that overflows when it is counted in `step`.
+
+    An overflow would fail on some rows and not on others, which tells that such rows are there.
+    """
     if max(abs(lower), abs(upper)) / step >= LARGEST:
         raise QueryRefused(
             "This expression can become too large to be summed exactly.",
             hint="Narrow the declared bounds, or use a coarser step.",
             construct="overflow",
         )
-    if step == 1:
-        return IntegerDomain(int(lower), int(upper))
-    return NumberDomain(lower, upper, step)
 
 
 def lattice(domain: Domain) -> tuple[Fraction, Fraction, Fraction] | None:
@@ -188,6 +196,10 @@ def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
     if node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}:
         return _division(node, (low1, high1, step1))
     low2, high2, step2 = numeric(node.right, fields)
+    if node.operator is not Operator.MULTIPLY:
+        # Both sides are counted in the common step before they cancel.
+        _fits(low1, high1, common_step(step1, step2))
+        _fits(low2, high2, common_step(step1, step2))
     match node.operator:
         case Operator.ADD:
             return number_domain(low1 + low2, high1 + high2, common_step(step1, step2))
@@ -224,10 +236,19 @@ def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -
         return number_domain(ends[0], ends[1], step / abs(by))
     if by < 0:
         raise _unsupported("integer division by a negative number")
+    _fits_division(bounds, by)
     if node.operator is Operator.FLOOR_DIVIDE:
         return IntegerDomain(math.floor(low / by), math.floor(high / by))
     fine = common_step(step, by)
+    _fits(low, high, fine)
     return number_domain(Fraction(0), by - fine, fine)
+
+
+def _fits_division(bounds: tuple[Fraction, Fraction, Fraction], by: Fraction) -> None:
+    # The SQL multiplies by the denominator first: floor(n * step / by) = n * q // p, p/q = by/step.
+    low, high, step = bounds
+    _fits(low, high, step / (by / step).denominator)
+    _fits(by, by, step / (by / step).denominator)
 
 
 def _negate(node: e.Negate, fields: Fields) -> Domain:
@@ -322,6 +343,8 @@ def _extreme(node: e.Extreme, fields: Fields) -> Domain:
     step = Fraction(0)
     for low, _, each in bounds:
         step = common_step(common_step(step, each), low)
+    for low, high, _ in bounds:
+        _fits(low, high, step)
     return number_domain(best(b[0] for b in bounds), best(b[1] for b in bounds), step)
 
 
@@ -351,8 +374,10 @@ def _call(node: e.Call, fields: Fields) -> Domain:
                 Fraction(0) if inside else min(abs(low), abs(high)), max(abs(low), abs(high)), step
             )
         case "floor":
+            _fits_division((low, high, step), Fraction(1))
             return IntegerDomain(math.floor(low), math.floor(high))
         case "ceil":
+            _fits_division((low, high, step), Fraction(1))
             return IntegerDomain(math.ceil(low), math.ceil(high))
         case "number":
             return number_domain(low, high, step)

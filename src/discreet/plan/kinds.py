@@ -1,0 +1,179 @@
+"""What kind of value an expression is, decided by its shape alone; mixtures are refused.
+
+The plan knows an expression's range from evaluating it in Python, the rows come from the engine's
+SQL. The two agree only where no side has to guess: an integer as a condition or a text beside a
+number means one thing here and another there, and a range that does not hold is a wrong sensitivity.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.errors import QueryRefused
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr, Operator
+
+Kinds: TypeAlias = Mapping[str, str]
+"""The kind of each column: number, category, boolean, date, identifier, text."""
+
+NULL = "null"
+
+
+def kind_of(expr: Expr, kinds: Kinds) -> str:
+    """Return the kind of `expr`, or refuse it; `null` is the kind of a bare NULL."""
+    return _RULES[type(expr)](expr, kinds)
+
+
+def check_condition(expr: Expr, kinds: Kinds) -> None:
+    """Refuse a condition that is not true, false or NULL."""
+    _must(expr, kinds, "boolean", "A condition")
+
+
+def _must(expr: Expr, kinds: Kinds, wanted: str, what: str) -> None:
+    found = kind_of(expr, kinds)
+    if found not in {wanted, NULL}:
+        raise QueryRefused(
+            f"{what} must be a {wanted} here, not a {found}.",
+            hint="Compare a column with a constant of its own type.",
+            construct="type",
+        )
+
+
+def _same(parts: list[Expr], kinds: Kinds, what: str) -> str:
+    found = {kind_of(part, kinds) for part in parts} - {NULL}
+    if len(found) > 1:
+        raise QueryRefused(
+            f"{what} mixes a {' and a '.join(sorted(found))}.",
+            hint="Use values of one type.",
+            construct="type",
+        )
+    return found.pop() if found else NULL
+
+
+def kind_of_value(value: Any) -> str:
+    """Return the kind of a constant."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return "boolean"
+        case int() | Fraction() | float():
+            return "number"
+        case str():
+            return "category"
+        case dt.date():
+            return "date"
+        case _:
+            raise AssertionError(type(value))
+
+
+def _arithmetic(node: e.Arithmetic, kinds: Kinds) -> str:
+    both = kind_of(node.left, kinds), kind_of(node.right, kinds)
+    if both == ("date", "date") and node.operator is Operator.SUBTRACT:
+        return "number"
+    for side in (node.left, node.right):
+        _must(side, kinds, "number", f"What stands beside {node.operator.value}")
+    return "number"
+
+
+def _negate(node: e.Negate, kinds: Kinds) -> str:
+    _must(node.operand, kinds, "number", "What stands behind a minus")
+    return "number"
+
+
+def _compare(node: e.Compare, kinds: Kinds) -> str:
+    if _same([node.left, node.right], kinds, "A comparison") in {"identifier", "text"}:
+        raise QueryRefused(
+            "Identifiers and free text cannot be compared.",
+            hint="Count or join on identifiers; declare the values of a text.",
+            construct="comparison",
+        )
+    return "boolean"
+
+
+def _logical(node: e.And | e.Or, kinds: Kinds) -> str:
+    for operand in node.operands:
+        check_condition(operand, kinds)
+    return "boolean"
+
+
+def _not(node: e.Not, kinds: Kinds) -> str:
+    check_condition(node.operand, kinds)
+    return "boolean"
+
+
+def _is_null(node: e.IsNull, kinds: Kinds) -> str:
+    kind_of(node.operand, kinds)
+    return "boolean"
+
+
+def _in(node: e.In, kinds: Kinds) -> str:
+    _same([node.operand, *map(e.Literal, node.values)], kinds, "IN")
+    return "boolean"
+
+
+def _like(node: e.Like, kinds: Kinds) -> str:
+    _must(node.operand, kinds, "category", "What stands before LIKE")
+    return "boolean"
+
+
+def _case(node: e.Case, kinds: Kinds) -> str:
+    for condition, _ in node.branches:
+        check_condition(condition, kinds)
+    return _same([*(value for _, value in node.branches), node.otherwise], kinds, "CASE")
+
+
+def _extreme(node: e.Extreme, kinds: Kinds) -> str:
+    return _same(list(node.operands), kinds, "LEAST or GREATEST")
+
+
+def _coalesce(node: e.Coalesce, kinds: Kinds) -> str:
+    return _same(list(node.operands), kinds, "COALESCE")
+
+
+def _date_part(node: e.DatePart, kinds: Kinds) -> str:
+    _must(node.operand, kinds, "date", "What a date part is taken of")
+    return "number"
+
+
+_TEXTS = ("left", "lower", "right", "substring", "trim", "upper")
+_NUMBERS = ("abs", "ceil", "exp", "floor", "ln", "log10", "power", "round", "sign", "sqrt")
+_CALLS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(_TEXTS, ("category", "category")),
+    **dict.fromkeys(_NUMBERS, ("number", "number")),
+    "length": ("category", "number"),
+    "truncate_date": ("date", "date"),
+}
+_CASTS = {"integer": "number", "number": "number", "text": "category"}
+
+
+def _call(node: e.Call, kinds: Kinds) -> str:
+    if node.function in _CASTS:
+        kind_of(node.operand, kinds)
+        return _CASTS[node.function]
+    taken, given = _CALLS[node.function]
+    _must(node.operand, kinds, taken, f"What {node.function.upper()} takes")
+    return given
+
+
+_RULES: dict[type, Callable[[Any, Kinds], str]] = {
+    e.ColumnRef: lambda node, kinds: kinds[node.name],
+    e.Literal: lambda node, _kinds: kind_of_value(node.value),
+    e.Arithmetic: _arithmetic,
+    e.Negate: _negate,
+    e.Compare: _compare,
+    e.And: _logical,
+    e.Or: _logical,
+    e.Not: _not,
+    e.IsNull: _is_null,
+    e.In: _in,
+    e.Like: _like,
+    e.Case: _case,
+    e.Extreme: _extreme,
+    e.Coalesce: _coalesce,
+    e.DatePart: _date_part,
+    e.Call: _call,
+}

@@ -1,0 +1,1 @@
+"""The server: one page, an HTTP API and a PostgreSQL endpoint in front of one curator."""

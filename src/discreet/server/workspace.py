@@ -1,0 +1,117 @@
+"""The workspace: the curator that is in force now, exchanged when discreet.toml changes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from discreet.api import Curator, curator_of
+from discreet.errors import DiscreetError
+
+LOOK_AGAIN = 0.5
+"""Seconds after which the file is looked at again: a change holds everywhere within a second."""
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+
+
+@dataclass
+class _Shelf:
+    """A curator, the file it was made from, and how many requests still use it."""
+
+    curator: Curator
+    stamp: Stamp
+    users: int = 0
+    retired: bool = False
+
+
+class Workspace:
+    """Lends the curator of one discreet.toml; safe to share among threads.
+
+    A request keeps the curator that it began with. After a change of the file, the old curator is
+    closed when its last request ends. A file that has become wrong leaves the old one in force, and
+    `problem` says what is wrong with it.
+    """
+
+    def __init__(self, config: Path) -> None:
+        self._config = config
+        self._lock = threading.RLock()
+        self._looked = 0.0
+        self._shelf: _Shelf | None = self._open()
+        self.problem: DiscreetError | None = None
+
+    @property
+    def config(self) -> Path:
+        """Return the path of discreet.toml, which need not exist yet."""
+        return self._config
+
+    @contextmanager
+    def curator(self) -> Iterator[Curator]:
+        """Lend the curator in force; it stays open while it is lent."""
+        with self._lock:
+            shelf = self._current()
+            shelf.users += 1
+        try:
+            yield shelf.curator
+        finally:
+            with self._lock:
+                shelf.users -= 1
+                done = shelf.retired and shelf.users == 0
+            if done:
+                shelf.curator.close()
+
+    def reload(self) -> None:
+        """Put the file as it is now in force, or raise and leave the old one in force."""
+        with self._lock:
+            self._exchange(self._open())
+
+    def close(self) -> None:
+        """Close the curator; requests that still use one let it go when they end."""
+        with self._lock:
+            self._exchange(None)
+
+    def _current(self) -> _Shelf:
+        now = time.monotonic()
+        if self._shelf is None:
+            self._exchange(self._open())
+        elif now - self._looked > LOOK_AGAIN:
+            self._looked = now
+            if _stamp(self._config) != self._shelf.stamp:
+                self._try_new(_stamp(self._config))
+        assert self._shelf is not None, "an exchange puts a curator in force"
+        return self._shelf
+
+    def _try_new(self, stamp: Stamp) -> None:
+        assert self._shelf is not None, "only after a first one"
+        try:
+            self._exchange(self._open())
+            self.problem = None
+        except DiscreetError as error:
+            self.problem = error
+            self._shelf.stamp = stamp  # not again until it changes again
+
+    def _open(self) -> _Shelf:
+        stamp = _stamp(self._config)  # before reading: a change meanwhile is seen next time
+        curator = curator_of(self._config)
+        _ = curator.ledger, curator.engine  # now, not in the first request
+        return _Shelf(curator, stamp)
+
+    def _exchange(self, new: _Shelf | None) -> None:
+        old, self._shelf = self._shelf, new
+        if old is None:
+            return
+        old.retired = True
+        if old.users == 0:
+            old.curator.close()
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
