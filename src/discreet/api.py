@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from discreet.account.explain import one_sentence
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.catalog.outline import outline
+from discreet.catalog.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
 from discreet.core.numbers import Epsilon, Number
 from discreet.engine.base import Engine, EngineLimits
@@ -17,11 +19,13 @@ from discreet.engine.connect import connect
 from discreet.errors import CatalogError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
+from discreet.ledger.report import history_report, share_report
 from discreet.ledger.words import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.request import Request
+from discreet.release.stored import unpack
 
 STATE = ".discreet"
 """The folder beside discreet.toml where snapshots of CSV files and stored tables are kept."""
@@ -139,8 +143,40 @@ class Curator:
             self.ledger, self._paid_by(), describe=self.catalog.describe_region, last=last
         )
 
-    def _paid_by(self) -> dict[str, str]:
-        return {dataset.name: dataset.budget for dataset in self.catalog.datasets.values()}
+    def _paid_by(self, datasets: Collection[str] | None = None) -> dict[str, str]:
+        return {
+            dataset.name: dataset.budget
+            for dataset in self.catalog.datasets.values()
+            if datasets is None or dataset.name in datasets
+        }
+
+    def visible(self, analyst: str | None) -> tuple[str, ...]:
+        """Return the datasets that an analyst has a share in; all of them for None, the owner."""
+        if analyst is None:
+            return tuple(self.catalog.datasets)
+        return tuple(self.catalog.analysts.get(analyst, ()))
+
+    def outline(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return tables, columns, domains in words and units of what `analyst` may ask."""
+        return {"datasets": outline(self.catalog, self.visible(analyst))}
+
+    def share_report(self, analyst: str | None = None) -> dict[str, Any]:
+        """Return limit, spent and left of one analyst's shares, or of whole budgets for None."""
+        return share_report(self.ledger, self._paid_by(self.visible(analyst)), analyst)
+
+    def history(
+        self, *, last: int = 50, analysts: Collection[str | None] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the last entries of the ledger, latest first; only these analysts' if given."""
+        return history_report(self.ledger, last=last, analysts=analysts)
+
+    def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
+        """Return the answer that this analyst was given under this request id, if there is one."""
+        mine = self.history(last=10**9, analysts=(analyst,))
+        if not any(entry["request_id"] == request_id for entry in mine):
+            return None
+        payload = self.ledger.stored_answer(request_id)
+        return None if payload is None else unpack(payload).answer
 
     def close(self) -> None:
         """Stop the engine and let go of the ledger."""
@@ -171,6 +207,18 @@ def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet
             hint="Make one with: discreet init YOUR_FILE.csv",
         )
     return Curator(load(path))
+
+
+def curator_of(config: Path) -> Curator:
+    """Return the curator of `config`; where there is no such file yet, one without datasets."""
+    if config.is_file():
+        return Curator(load(config))
+    return Curator(loads("", base=config.parent, name=config.name))
+
+
+def promise(epsilon: Number | Epsilon) -> str:
+    """Return what an epsilon promises to each person, in one sentence."""
+    return one_sentence(Epsilon.of(epsilon))
 
 
 def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:

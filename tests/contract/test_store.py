@@ -102,7 +102,7 @@ def test_answers_belong_to_an_analyst_a_dataset_and_a_snapshot(store):
         writer.add_answer(answer("other analyst", analyst="alice"))
         writer.add_answer(answer("other dataset", dataset="e"))
         writer.add_answer(answer("other snapshot", snapshot="2"))
-    found = store.answers(dataset="d", analyst="", snapshot="")
+    found = store.answers(dataset="d", analyst="", snapshot="", last=100)
     assert [item.request_id for item in found] == ["a", "b"]
     assert len(list(store.every_answer())) == 5
     asked = {"dataset": "d", "analyst": "", "snapshot": ""}

@@ -170,6 +170,15 @@ class Ledger:
             item = session.append("charge", data)
         return receipt_of(item.position, Entry.of(item).data, repeated=False)
 
+    def receipt(self, payer: Payer, *, request_id: str, body: str) -> Receipt | None:
+        """Return the receipt of this very request if it was charged before; nothing is charged.
+
+        Raises RequestConflict where the id was used for another question.
+        """
+        asked = fingerprint(payer, f"charge {body}")
+        with self._current() as book:
+            return self._repeated(book, request_id, asked)
+
     def _repeated(self, book: Book, request_id: str, asked: str) -> Receipt | None:
         position = book.requests.get(request_id)
         if position is None:
@@ -218,11 +227,13 @@ class Ledger:
         return None if found is None else found.payload
 
     def answers(
-        self, analyst: str | None, dataset: str, snapshot: str
+        self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
-        """Return (request id, question, answer) of all that this analyst has been told, in order."""
+        """Return (request id, question, answer) of what this analyst was told last, in order."""
         with self._guarded():
-            found = self._store.answers(dataset=dataset, analyst=analyst or "", snapshot=snapshot)
+            found = self._store.answers(
+                dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
+            )
         return [(item.request_id, item.question, item.payload) for item in found]
 
     def find_answer(

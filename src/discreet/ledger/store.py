@@ -124,8 +124,10 @@ class Store(Protocol):
         """Return the stored answer of a request."""
         ...
 
-    def answers(self, *, dataset: str, analyst: str, snapshot: str) -> list[StoredAnswer]:
-        """Return the answers that one analyst got about one snapshot, oldest first."""
+    def answers(
+        self, *, dataset: str, analyst: str, snapshot: str, last: int
+    ) -> list[StoredAnswer]:
+        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
         ...
 
     def latest_answer(

@@ -131,11 +131,14 @@ class PostgresStore:
         rows = list(self._select(f"{_ANSWER} WHERE request_id = %s", request_id))
         return _answer(rows[0]) if rows else None
 
-    def answers(self, *, dataset: str, analyst: str, snapshot: str) -> list[StoredAnswer]:
-        """Return the answers that one analyst got about one snapshot, oldest first."""
-        where = "WHERE dataset = %s AND analyst = %s AND snapshot = %s ORDER BY position"
-        rows = self._select(f"{_ANSWER} {where}", dataset, analyst, snapshot)
-        return [_answer(row) for row in rows]
+    def answers(
+        self, *, dataset: str, analyst: str, snapshot: str, last: int
+    ) -> list[StoredAnswer]:
+        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
+        where = "WHERE dataset = %s AND analyst = %s AND snapshot = %s"
+        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT %s"
+        rows = list(self._select(latest, dataset, analyst, snapshot, last))
+        return [_answer(row) for row in reversed(rows)]
 
     def latest_answer(
         self, *, dataset: str, analyst: str, snapshot: str, question: str

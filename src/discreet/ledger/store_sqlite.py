@@ -135,11 +135,14 @@ class SqliteStore:
         rows = list(self._select(f"{_ANSWER} WHERE request_id = ?", request_id))
         return StoredAnswer(*rows[0]).checked() if rows else None
 
-    def answers(self, *, dataset: str, analyst: str, snapshot: str) -> list[StoredAnswer]:
-        """Return the answers that one analyst got about one snapshot, oldest first."""
-        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ? ORDER BY position"
-        rows = self._select(f"{_ANSWER} {where}", dataset, analyst, snapshot)
-        return [StoredAnswer(*row).checked() for row in rows]
+    def answers(
+        self, *, dataset: str, analyst: str, snapshot: str, last: int
+    ) -> list[StoredAnswer]:
+        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
+        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ?"
+        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT ?"
+        rows = list(self._select(latest, dataset, analyst, snapshot, last))
+        return [StoredAnswer(*row).checked() for row in reversed(rows)]
 
     def latest_answer(
         self, *, dataset: str, analyst: str, snapshot: str, question: str

@@ -87,6 +87,8 @@ def _line(entry: Entry) -> str:
             text = (
                 f"{data['who']} changed the {whose}: {_limit(data['old'])} to {_limit(data['new'])}"
             )
+        case "snapshot":
+            text = f"a new version of {data['table']} was seen"
         case "exposure" | "look":
             word = "without guarantee" if entry.kind == "exposure" else "the owner looked"
             text = f"{word}: {data['reason']}"

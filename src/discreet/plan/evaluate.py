@@ -13,10 +13,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from discreet.core.numbers import to_fraction
+from discreet.errors import InvalidInput
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
 
 Row = Mapping[str, Any]
+
+MOST_DIGITS = 400
+MOST_BITS = 256
+"""ROUND to more digits and exact powers of longer numbers would only fill the memory."""
 
 
 def evaluate(expr: Expr, row: Row) -> Any:
@@ -182,12 +188,14 @@ def _call(node: e.Call, row: Row) -> Any:
         return None
     try:
         return FUNCTIONS[node.function](value, *node.options)
-    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError, InvalidInput):
         return None
 
 
 def _round(value: Any, digits: Any = 0) -> Any:
     # Half away from zero, as SQL does; Python's round() goes to even.
+    if abs(int(digits)) > MOST_DIGITS:
+        raise ValueError(digits)
     scale = Fraction(10) ** int(digits)
     exact = Fraction(value) * scale
     rounded = math.floor(abs(exact) + Fraction(1, 2)) * (1 if exact >= 0 else -1)
@@ -218,7 +226,9 @@ def _truncate_date(value: dt.date, part: Any) -> dt.date:
 def _power(value: Any, exponent: Any) -> Any:
     exact = Fraction(exponent)
     if exact.denominator == 1 and abs(exact) <= 64 and not isinstance(value, float):
-        return Fraction(value) ** int(exact)
+        base = Fraction(value)
+        if max(base.numerator.bit_length(), base.denominator.bit_length()) <= MOST_BITS:
+            return base ** int(exact)
     return float(value) ** float(exponent)
 
 
@@ -233,7 +243,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ln": lambda value: math.log(float(value)),
     "log10": lambda value: math.log10(float(value)),
     "lower": lambda value: str(value).lower(),
-    "number": lambda value: Fraction(str(value)) if isinstance(value, str) else value,
+    "number": lambda value: to_fraction(value) if isinstance(value, str) else value,
     "power": _power,
     "right": lambda value, count: str(value)[-int(count) :] if int(count) else "",
     "round": _round,

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from discreet.core.schema import Domain
 from discreet.errors import QueryRefused
+from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
@@ -25,6 +26,10 @@ FINEST = 10**9
 
 WIDEST = 10**13
 """The squares of 10^12 rows that reach this many steps still add up within 38 digits."""
+
+
+LARGEST_SQUARED = 2**44
+"""Squares of row values below this add up over 10^11 rows within a DECIMAL(38)."""
 
 
 class Kind(Enum):
@@ -186,6 +191,12 @@ class _Collector:
             raise QueryRefused(
                 "The squares of these numbers can become too large to be summed exactly.",
                 hint="Narrow the declared bounds or WHERE, or use a coarser step.",
+                construct="overflow",
+            )
+        if max(abs(low), abs(high)) >= LARGEST_SQUARED:
+            raise QueryRefused(
+                "The squares of this expression can become too large to be summed exactly.",
+                hint="Narrow the declared bounds, or use a coarser step.",
                 construct="overflow",
             )
         squares = self.measure(

@@ -289,6 +289,11 @@ def kind(domain: Domain) -> str:
     return _KINDS[type(domain)]
 
 
+def kinds_of(fields: Fields) -> dict[str, str]:
+    """Return the everyday word for the type of each column."""
+    return {name: kind(domain) for name, domain in fields.items()}
+
+
 _KINDS: dict[type, str] = {
     IntegerDomain: "number",
     NumberDomain: "number",

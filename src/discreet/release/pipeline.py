@@ -18,10 +18,11 @@ from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
 from discreet.release.finish import Table, finish
+from discreet.release.known import cells_of, known_from
 from discreet.release.noise_step import Noisy, add_noise
 from discreet.release.reading import run_exact
 from discreet.release.request import Request
-from discreet.release.reuse import implied, known_from
+from discreet.release.reuse import implied
 from discreet.release.snapshots import label, snapshots_of
 from discreet.release.stored import pack, unpack
 from discreet.release.views import make_views, stored_views
@@ -29,6 +30,9 @@ from discreet.release.within import expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
 from discreet.sql.render import Read, render
+
+MOST_PAST = 200
+"""How many of the latest answers are looked through for what they imply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,8 @@ def release(
         gets the same answer again. A failure after the charge costs budget, never privacy.
     """
     ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
-    if not request.fresh:
+    paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
+    if paid is None and not request.fresh:
         free = _free(ready, ledger)
         if free is not None:
             return free
@@ -162,14 +167,16 @@ def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy
 
 def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
     """Return what already-paid answers say, where that is at least as exact as a new one."""
-    past = ledger.answers(ready.payer.analyst, ready.payer.dataset, ready.snapshot)
-    for request_id, key, payload in reversed(past):
-        if key != ready.key or request_id == ready.request.request_id:
-            continue
-        found = unpack(payload)
+    payer = ready.payer
+    same = ledger.find_answer(payer.analyst, payer.dataset, ready.key, ready.snapshot)
+    if same is not None:
+        found = unpack(same[1])
         if found.epsilon >= ready.plan.epsilon.value:
             note = "The same question was answered before; this is that answer, free of charge."
             return _again(found.answer, ready, ledger, note)
+    if cells_of(ready.question) is None:
+        return None
+    past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
     known = [item for _, _, payload in past for item in unpack(payload).known]
     table = implied(ready.plan, known)
     if table is None:

@@ -23,7 +23,7 @@ from discreet.plan.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars import CONFIDENCE, bar_of
 from discreet.release.finish import Table, arranged, plain_value
-from discreet.release.known import Cells, Known, cells_of, known_from, signature
+from discreet.release.known import Cells, Known, cells_of, signature
 from discreet.release.noise_step import Noisy
 
 MOST_ATOMS = 4_000
@@ -142,6 +142,3 @@ def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:
     columns = tuple(name for name, _ in question.outputs)
     noisy = tuple(i for i, bar in enumerate(bars) if bar.noisy)
     return Table(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy)
-
-
-__all__ = ["Estimate", "implied", "known_from"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet.core.answer import Answer, Provenance, Spent
@@ -42,6 +43,7 @@ def pack(answer: Answer, known: tuple[Known, ...], epsilon: Epsilon) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode()
 
 
+@lru_cache(maxsize=512)
 def unpack(payload: bytes) -> Stored:
     """Return what `pack` wrote."""
     data = json.loads(payload)

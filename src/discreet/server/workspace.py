@@ -80,8 +80,9 @@ class Workspace:
             self._exchange(self._open())
         elif now - self._looked > LOOK_AGAIN:
             self._looked = now
-            if _stamp(self._config) != self._shelf.stamp:
-                self._try_new(_stamp(self._config))
+            stamp = _stamp(self._config)
+            if stamp not in (None, self._shelf.stamp):  # a file that is gone changes nothing
+                self._try_new(stamp)
         assert self._shelf is not None, "an exchange puts a curator in force"
         return self._shelf
 

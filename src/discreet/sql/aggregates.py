@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from discreet.core.numbers import to_fraction
+from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function
@@ -79,8 +81,8 @@ def _median(node: exp.Median, operand: Operand) -> Aggregate:
 
 def _quantile(value: Expr, share: exp.Expr) -> Aggregate:
     try:
-        quantile = Fraction(str(share.this)) if isinstance(share, exp.Literal) else Fraction(-1)
-    except ValueError:
+        quantile = to_fraction(str(share.this)) if isinstance(share, exp.Literal) else Fraction(-1)
+    except DiscreetError:
         quantile = Fraction(-1)
     if not 0 <= quantile <= 1:
         raise refusal("clause", what="A quantile that is not a constant between 0 and 1")

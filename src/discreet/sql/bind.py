@@ -7,12 +7,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import IdentifierDomain, TextDomain
+from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain, TextDomain
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
-from discreet.plan.values import infer, numeric
+from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.values import infer, kinds_of, numeric
 from discreet.sql.aggregates import is_aggregate, to_aggregate
+from discreet.sql.coerce import coerce
 from discreet.sql.names import Names
 from discreet.sql.parse import parse
 from discreet.sql.refuse import refusal
@@ -57,7 +59,7 @@ class _Outer:
             keys=tuple(self.keys),
             aggregates=(),
             outputs=outputs,
-            having=self._output(having.this) if having is not None else e.TRUE,
+            having=self._having(having.this) if having is not None else e.TRUE,
             order=tuple(self._order(node, outputs) for node in order.expressions) if order else (),
             limit=self._whole("limit"),
             offset=self._whole("offset") or 0,
@@ -71,9 +73,9 @@ class _Outer:
 
     def _group_expression(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Literal) and not node.is_string:
-            place = int(node.this) - 1
+            place = _place(node)
             if not 0 <= place < len(self.select.expressions):
-                raise refusal("clause", what=f"GROUP BY {node.this}")
+                raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
             chosen = self.select.expressions[place]
             inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
             return inner
@@ -114,7 +116,23 @@ class _Outer:
             key = self._as_key(node)
             if key is not None:
                 return key
-        return self._convert(node)
+        found = coerce(self._convert(node), self._shown())
+        kind_of(found, kinds_of(self._shown()))
+        return found
+
+    def _having(self, node: exp.Expr) -> Expr:
+        found = self._output(node)
+        check_condition(found, kinds_of(self._shown()))
+        return found
+
+    def _shown(self) -> dict[str, Domain]:
+        """Return the domains of keys and aggregates; most aggregates are numbers of any size."""
+        found: dict[str, Domain] = {key.name: key.domain for key in self.keys}
+        for name, aggregate in self.aggregates:
+            found[name] = IntegerDomain(0, 0)
+            if aggregate.function is Function.QUANTILE and aggregate.operand is not None:
+                found[name] = infer(aggregate.operand, self.domains)
+        return found
 
     def _convert(self, node: exp.Expr) -> Expr:
         return to_expr(node, Scope(self._bare_column, self._key_or_aggregate))
@@ -166,6 +184,7 @@ class _Outer:
     def _check(self, aggregate: Aggregate) -> None:
         if aggregate.operand is None:
             return
+        kind_of(aggregate.operand, kinds_of(self.domains))
         if aggregate.function in {Function.COUNT, Function.COUNT_DISTINCT}:
             domain = infer(aggregate.operand, self.domains)
             if isinstance(domain, TextDomain):
@@ -181,9 +200,9 @@ class _Outer:
     def _order(self, node: exp.Expr, outputs: tuple[tuple[str, Expr], ...]) -> Order:
         inner = node.this if isinstance(node, exp.Ordered) else node
         if isinstance(inner, exp.Literal) and not inner.is_string:
-            place = int(inner.this) - 1
+            place = _place(inner)
             if not 0 <= place < len(outputs):
-                raise refusal("order", what=f"column {inner.this}")
+                raise refusal("order", what=f"column {str(inner.this)[:40]}")
             value = outputs[place][1]
         else:
             value = self._output(inner)
@@ -197,3 +216,8 @@ class _Outer:
         if not isinstance(value, exp.Literal) or value.is_string or not str(value.this).isdigit():
             raise refusal("clause", what=f"{clause.upper()} with anything but a whole number")
         return int(value.this)
+
+
+def _place(node: exp.Literal) -> int:
+    """Return the place among the outputs that a bare number means, -1 if it means none."""
+    return int(node.this) - 1 if str(node.this).isdigit() else -1

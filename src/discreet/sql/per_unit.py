@@ -19,8 +19,9 @@ from discreet.plan.ir import (
     Relation,
     unit_of,
 )
+from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import Fields, infer, number_domain, numeric
+from discreet.plan.values import Fields, infer, kinds_of, number_domain, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Names
@@ -60,7 +61,9 @@ class _Builder:
         self.aggregates: list[tuple[str, Aggregate]] = []
 
     def row(self, node: exp.Expr) -> Expr:
-        return coerce(to_expr(node, Scope(self.names.find, lambda _: None)), self.domains)
+        found = coerce(to_expr(node, Scope(self.names.find, lambda _: None)), self.domains)
+        kind_of(found, kinds_of(self.domains))
+        return found
 
     def output(self, node: exp.Expr, keys: list[Expr]) -> Expr:
         inner = node.this if isinstance(node, exp.Alias) else node
@@ -76,6 +79,8 @@ class _Builder:
         found = to_aggregate(node, self.row)
         if found is None:
             return None
+        if found.operand is not None:
+            kind_of(found.operand, kinds_of(self.domains))
         for name, known in self.aggregates:
             if known == found:
                 return e.ColumnRef(name)
@@ -132,6 +137,7 @@ def _assemble(
     domains = {field.name: field.domain for field in fields}
     if condition != e.TRUE:
         condition = coerce(e.substitute(condition, renamed), domains)
+        check_condition(condition, kinds_of(domains))
         infer(condition, domains)
         grouped = Filter(grouped, condition)
     shown: list[Field] = []
@@ -140,7 +146,8 @@ def _assemble(
     for name, written in outputs:
         if not name:
             raise refusal("clause", what="A column without a name in a subquery")
-        value = e.substitute(written, renamed)
+        value = coerce(e.substitute(written, renamed), domains)
+        kind_of(value, kinds_of(domains))
         known = by_name.get(value.name) if isinstance(value, e.ColumnRef) else None
         shown.append(
             Field(

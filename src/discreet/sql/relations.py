@@ -72,6 +72,7 @@ def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
         return relation, names
     condition = e.all_of(tuple(row_expr(part, names) for part in loose))
     domains = {name: field.domain for name, field in names.fields().items()}
+    check_condition(condition, kinds_of(domains))
     infer(condition, domains)
     return Filter(relation, condition), names
 
@@ -83,8 +84,10 @@ def row_expr(node: exp.Expr, names: Names) -> Expr:
         if isinstance(part, exp.AggFunc):
             raise refusal("nested aggregate", unit="person")
 
-    found = to_expr(node, Scope(names.find, no_aggregate))
-    return coerce(found, {name: field.domain for name, field in names.fields().items()})
+    domains = {name: field.domain for name, field in names.fields().items()}
+    found = coerce(to_expr(node, Scope(names.find, no_aggregate)), domains)
+    kind_of(found, kinds_of(domains))
+    return found
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:

@@ -51,7 +51,10 @@ def _folded(expr: Expr) -> Expr:
     """Return a constant where nothing but constants went in."""
     if isinstance(expr, e.Literal | e.ColumnRef) or e.columns_of(expr):
         return expr
-    value = evaluate(expr, {})
+    try:
+        value = evaluate(expr, {})
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        raise refusal("clause", what="A constant of mixed types") from None
     return e.Literal(to_fraction(value)) if isinstance(value, float) else e.Literal(value)
 
 
@@ -186,7 +189,12 @@ def _coalesce(node: exp.Coalesce, scope: Scope) -> Expr:
 
 
 def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
+    known = {"this", *options}
+
     def build(node: exp.Expr, scope: Scope) -> Expr:
+        extra = [name for name, found in node.args.items() if found and name not in known]
+        if extra:
+            raise refusal("clause", what=f"{function.upper()} with so many arguments")
         written = [node.args.get(option) for option in options]
         values = []
         for argument in written:
