@@ -21,6 +21,7 @@ from discreet.core.unit import Neighbours
 from discreet.ledger.worst import Worst
 
 SMALL = {"age": 12, "job": 10, "sex": 2, "region": 10, "year": 12, "income": 10}
+MEDIUM = {"age": 20, "job": 16, "sex": 2, "region": 16, "year": 20, "income": 20}
 LARGE = {"age": 120, "job": 50, "sex": 2, "region": 100, "day": 3650, "income": 1000}
 RANGES = {"age", "year", "day", "income"}
 
@@ -123,13 +124,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--charges", type=int, default=10_000)
     parser.add_argument("--components", type=int, default=4)
+    parser.add_argument("--only", default="", help="workloads whose name holds this")
     options = parser.parse_args()
     for label, sizes, columns, oracle in (
-        ("six small columns, 1 to 3 cut", SMALL, (1, 3), brute_force),
-        ("six small columns, 1 cut", SMALL, (1, 1), brute_force),
-        ("six large columns, 1 to 2 cut", LARGE, (1, 2), climb),
-        ("six large columns, 1 to 3 cut", LARGE, (1, 3), climb),
+        ("small, 1 to 3 of 6 columns cut", SMALL, (1, 3), brute_force),
+        ("medium, 1 to 3 of 6 columns cut", MEDIUM, (1, 3), brute_force),
+        ("large, 1 to 2 of 6 columns cut", LARGE, (1, 2), climb),
+        ("large, 1 to 3 of 6 columns cut", LARGE, (1, 3), climb),
     ):
+        if options.only not in label:
+            continue
         charges = list(
             slices(sizes, options.charges, 7, columns=columns, components=options.components)
         )

@@ -1,4 +1,9 @@
-"""Options that all tests share."""
+"""Options and shared words of all tests."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 def pytest_addoption(parser):

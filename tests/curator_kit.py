@@ -7,7 +7,7 @@ import functools
 import math
 import os
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31, constant = true
 source = "{visits}"
 unit = "person"
 max_rows = 3
+bound = "{bound}"
 [datasets.clinic.tables.visits.columns]
 person = {{ type = "identifier" }}
 ward = {{ type = "category", values = ["A", "B", "C"] }}
@@ -119,12 +120,18 @@ def catalog_of(
     epsilon: str = "1000000",
     delta: str = "0.5",
     engine: str = "duckdb:",
+    bounded: bool = False,
     sources: dict[str, str] | None = None,
 ) -> Catalog:
     """Return the world's catalog; its budget is large enough for thousands of questions."""
     places = sources or {name: f"{name}.parquet" for name in TABLES}
     text = TOML.format(
-        epsilon=epsilon, delta=delta, neighbours=neighbours, engine=engine, **places
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=neighbours,
+        engine=engine,
+        bound="table" if bounded else "query",
+        **places,
     )
     return loads(text, base=base)
 
@@ -185,12 +192,12 @@ class Nasty:
         return good
 
     def integer(self, low: int, high: int) -> Any:
-        edges = [low - 1, high + 1, low, high, *BIG]
-        return self.cell(self.rng.randint(low, high), edges)
+        edges = [low - 1, high + 1, low, high, low, high, 9 * high, -9 * high, *BIG[::3]]
+        return self.cell(self.rng.randint(low, high), edges, 0.4)
 
     def real(self, low: float, high: float) -> Any:
-        edges = [low, high, low - 1, high + 1, high + 0.001, *REALS]
-        return self.cell(round(self.rng.uniform(low, high), 3), edges)
+        edges = [low, high, low, high, low - 1, 9 * high, high + 0.001, *REALS]
+        return self.cell(round(self.rng.uniform(low, high), 3), edges, 0.4)
 
     def text(self, values: list[str]) -> Any:
         odd = [" " + values[0], values[0].lower(), values[0] + "\n", "", "unknown", "'; DROP", "é"]
@@ -312,7 +319,8 @@ class MemoryEngine:
         return other
 
     def relation(self, name: str) -> str:
-        return self.places[name]
+        # A name of its own, so that the SQL is the same text whichever rows it reads.
+        return f'"source.{name}"'
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         return self.types[name]
@@ -325,6 +333,8 @@ class MemoryEngine:
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         self.asked.append(sql)
+        for name, place in self.places.items():
+            sql = sql.replace(f'"source.{name}"', place)
         try:
             return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))
         except duckdb.Error:
@@ -373,13 +383,18 @@ class Planned:
 
     sql: str
     plan: Plan
-    max_rows: int | None = None
+    rendered: list[tuple[Read, ...]] = field(default_factory=list, compare=False)
 
     @property
     def question(self) -> Question:
         return self.plan.question
 
     def reads(self, engine: Any) -> tuple[Read, ...]:
+        if not self.rendered:
+            self.rendered.append(self._render(engine))
+        return self.rendered[0]
+
+    def _render(self, engine: Any) -> tuple[Read, ...]:
         widths = {name: s.width for name, s in self.plan.mechanisms.selections.items()}
         return render(self.question, engine, widths=widths)
 
@@ -409,7 +424,7 @@ def planned(
     question = ask(statement, catalog, SNAPSHOTS)
     delta = catalog.budget_of(question.dataset).delta
     plan = make_plan(question, epsilon=Epsilon.of(epsilon), budget_delta=Delta(delta.value))
-    return Planned(sql, plan, max_rows)
+    return Planned(sql, plan)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,10 +205,12 @@ class Questions:
         shown += [f"{text} AS a{i}" for i, text in enumerate(aggregates)]
         head = CTE if self.source is _CTE else ""
         text = f"{head}SELECT {', '.join(shown)} FROM {self.source.text}"
-        if rng.random() < 0.7:
+        if rng.random() < 0.5:
             text += f" WHERE {self.truth(2)}"
         if keys:
-            text += f" GROUP BY {', '.join(self.pick(keys, [str(i + 1) for i in range(len(keys))]))}"
+            text += (
+                f" GROUP BY {', '.join(self.pick(keys, [str(i + 1) for i in range(len(keys))]))}"
+            )
         if rng.random() < 0.1:
             text += f" HAVING {self.pick('COUNT(*) > 3', aggregates[0] + ' > 1')}"
         if rng.random() < 0.2:
@@ -314,7 +317,9 @@ class Questions:
         for name, values in s.texts:
             value = self.pick(*values, "nobody", " Male").replace("'", "''")
             options += [
-                f"{name} {self.comparison()} '{value}'" if value in values else f"{name} = '{value}'",
+                f"{name} {self.comparison()} '{value}'"
+                if value in values
+                else f"{name} = '{value}'",
                 f"{name} IN ('{value}', 'x', NULL)",
                 f"{name} NOT IN ('{value}')",
                 f"{name} LIKE '%{value[-2:]}%'",
@@ -356,14 +361,28 @@ class Mutator:
             count = self.rng.randint(1, 25)
             return " ".join(self.rng.choice(TOKENS) for _ in range(count))
         text = self.questions.question()
-        for _ in range(self.rng.randint(1, 4)):
-            text = self.broken(text)
+        for _ in range(self.rng.choice([1, 1, 1, 2, 4])):
+            text = self.typed(text) if self.rng.random() < 0.5 else self.broken(text)
         return text
+
+    def typed(self, text: str) -> str:
+        """Return the text with one operand of another type: still well formed, often nonsense."""
+        words = re.split(r"([\s(),]+)", text)
+        places = [
+            i
+            for i, word in enumerate(words)
+            if i > 1 and re.fullmatch(r"[a-z.]+|-?[0-9.]+|'[^']*'", word)
+        ]
+        if not places:
+            return text
+        other = ["'x'", "'5'", "3", "0", "1e-18", "1e17", "age", "sex", "born", "NULL", "TRUE"]
+        words[self.rng.choice(places)] = self.rng.choice([*other, "(SELECT 1)", "note", "-1.5"])
+        return "".join(words)
 
     def broken(self, text: str) -> str:
         words = text.split(" ")
         place = self.rng.randrange(len(words))
-        match self.rng.randint(0, 8):
+        match self.rng.randint(0, 7):
             case 0:
                 del words[place]
             case 1:
@@ -380,10 +399,6 @@ class Mutator:
             case 6:
                 spot = self.rng.randrange(len(text))
                 return text[:spot] + self.rng.choice("'\"();,.*%\\\x00é0\n") + text[spot + 1 :]
-            case 7:
-                inner = self.questions.question()
-                words[place] = f"({inner})"
             case _:
-                # Of the wrong type: a number where text stands, text where a number stands.
-                words[place] = self.rng.choice(["'x'", "3", "age", "sex", "married", "born", "NULL"])
+                words[place] = f"({self.questions.question()})"
         return " ".join(words)

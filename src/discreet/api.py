@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from discreet.account.explain import one_sentence
+from discreet.catalog.analysts import add_analysts as add_to_file
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.outline import outline
 from discreet.catalog.policy_file import FILE_NAME, load, loads
@@ -25,6 +26,7 @@ from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.request import Request
+from discreet.release.shape import OutputColumn, shape_of
 from discreet.release.stored import unpack
 
 STATE = ".discreet"
@@ -47,7 +49,7 @@ class Curator:
         rng: Rng | None = None,
     ) -> None:
         self.catalog = catalog
-        self._rng = SystemRng() if rng is None else rng
+        self.rng: Rng = SystemRng() if rng is None else rng
         if ledger is not None:
             self.__dict__["ledger"] = ledger
         if engine is not None:
@@ -98,7 +100,7 @@ class Curator:
             max_rows=max_rows,
         )
         return release(
-            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self._rng
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
         )
 
     def explain(
@@ -123,6 +125,10 @@ class Curator:
         return explain_request(
             request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
         )
+
+    def columns(self, sql: str) -> tuple[OutputColumn, ...]:
+        """Return names and types of the answer's columns, before anything is paid."""
+        return shape_of(sql, catalog=self.catalog, ledger=self.ledger, engine=self.engine)
 
     def _payer(self, analyst: str | None) -> str | None:
         if analyst is None and self.catalog.analysts:
@@ -214,6 +220,14 @@ def curator_of(config: Path) -> Curator:
     if config.is_file():
         return Curator(load(config))
     return Curator(loads("", base=config.parent, name=config.name))
+
+
+def add_analysts(
+    config: Path, names: Sequence[str], *, epsilon: Number | Epsilon, datasets: Sequence[str] = ()
+) -> Catalog:
+    """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
+    wanted = datasets or tuple(load(config).datasets)
+    return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
 
 
 def promise(epsilon: Number | Epsilon) -> str:

@@ -13,7 +13,7 @@ SELECT COUNT(*) FROM people WHERE sex = 'Female' AND age BETWEEN 20 AND 30
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" BETWEEN 20 AND 30) AND ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."age" BETWEEN 20 AND 30) AND (t0."sex" IN ('Female'))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`age` BETWEEN 20 AND 30) AND (t0.`sex` IN ('Female'))
 
 SELECT COUNT(*) FROM people WHERE region IN ('O''Brien', 'back\slash', 'say "hi"', 'nowhere')
 --> shows count(*)
@@ -28,7 +28,7 @@ SELECT COUNT(*) FROM people WHERE region IN ('O''Brien', 'back\slash', 'say "hi"
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('O''Brien', 'back\slash', 'say "hi"'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."region" IN ('O\'Brien', 'back\\slash', 'say "hi"'))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`region` IN ('O\'Brien', 'back\\slash', 'say "hi"'))
 
 SELECT COUNT(*) FROM people WHERE sex IS NULL
 --> shows count(*)
@@ -39,11 +39,11 @@ SELECT COUNT(*) FROM people WHERE sex IS NULL
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IS NULL)
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) IS NULL)
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IS NULL)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) IS NULL)
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) IS NULL)
 
 SELECT COUNT(*) FROM people WHERE NOT (sex = 'Female')
 --> shows count(*)
@@ -58,7 +58,7 @@ SELECT COUNT(*) FROM people WHERE NOT (sex = 'Female')
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Male'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."sex" IN ('Male'))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`sex` IN ('Male'))
 
 SELECT COUNT(*) FROM people WHERE sex = 'Female' OR age > 60
 --> shows count(*)
@@ -69,11 +69,11 @@ SELECT COUNT(*) FROM people WHERE sex = 'Female' OR age > 60
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) OR ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (60)))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) = ('Female')) OR ((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) > (60)))
 
 SELECT COUNT(*) FROM people WHERE (sex = 'Female' AND age < 10) OR (sex = 'Female' AND age > 90)
 --> shows count(*)
@@ -84,11 +84,11 @@ SELECT COUNT(*) FROM people WHERE (sex = 'Female' AND age < 10) OR (sex = 'Femal
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) < (10))) OR (((CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END) = ('Female')) AND ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) > (90))))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) = ('Female')) AND ((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) < (10))) OR (((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) = ('Female')) AND ((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) > (90))))
 
 SELECT COUNT(*) FROM people WHERE income > debt
 --> shows count(*)
@@ -99,9 +99,9 @@ SELECT COUNT(*) FROM people WHERE income > debt
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb, postgres:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) > ((CASE WHEN t0."debt" >= -1000 AND t0."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0."debt" / 5 + 0.5) AS BIGINT))) END) * 500))
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) > ((CASE WHEN t0."debt" >= -1000 AND t0."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0."debt" / 5.0 + 0.5) AS BIGINT))) END) * 500))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) > ((CASE WHEN t0."debt" >= -1000 AND t0."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0."debt" / 5 + 0.5) AS BIGINT))) END) * 500))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0.`income` >= 0 AND t0.`income` <= 500000 THEN CAST(FLOOR(t0.`income` * 100 + 0.5) AS BIGINT) END) > ((CASE WHEN t0.`debt` >= -1000 AND t0.`debt` <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(t0.`debt` / 5.0 + 0.5) AS BIGINT))) END) * 500))
 
 SELECT COUNT(*) FROM people WHERE income >= 99.995 AND income < 200
 --> shows count(*)
@@ -112,9 +112,9 @@ SELECT COUNT(*) FROM people WHERE income >= 99.995 AND income < 200
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb, postgres:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) BETWEEN 10000 AND 19999)
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) BETWEEN 10000 AND 19999)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN GREATEST(0, LEAST(50000000, CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT))) END) BETWEEN 10000 AND 19999)
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN t0.`income` >= 0 AND t0.`income` <= 500000 THEN CAST(FLOOR(t0.`income` * 100 + 0.5) AS BIGINT) END) BETWEEN 10000 AND 19999)
 
 SELECT COUNT(*) FROM people WHERE born >= '1990-01-01' AND born < DATE '1991-01-01'
 --> shows count(*)
@@ -127,7 +127,7 @@ SELECT COUNT(*) FROM people WHERE born >= '1990-01-01' AND born < DATE '1991-01-
 --> duckdb, postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."born" BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."born" BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`born` BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
 
 SELECT COUNT(*) FROM people WHERE EXTRACT(YEAR FROM joined) = 2024 AND MONTH(joined) IN (1, 2)
 --> shows count(*)
@@ -140,7 +140,7 @@ SELECT COUNT(*) FROM people WHERE EXTRACT(YEAR FROM joined) = 2024 AND MONTH(joi
 --> duckdb, postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (CASE WHEN (t0.`joined`) >= TIMESTAMP '0001-01-01 00:00:00' AND (t0.`joined`) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0.`joined`) AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
 
 SELECT COUNT(*) FROM people WHERE joined - born > 365 * 18
 --> shows count(*)
@@ -155,7 +155,7 @@ SELECT COUNT(*) FROM people WHERE joined - born > 365 * 18
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CAST((CASE WHEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END END) - DATE '1970-01-01' AS BIGINT) - CAST((CASE WHEN t0."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0."born" END) - DATE '1970-01-01' AS BIGINT))) > (6570))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CAST(unix_date((CASE WHEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."joined") AS DATE) END END)) AS BIGINT) - CAST(unix_date((CASE WHEN t0."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0."born" END)) AS BIGINT))) > (6570))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CAST(unix_date((CASE WHEN CASE WHEN (t0.`joined`) >= TIMESTAMP '0001-01-01 00:00:00' AND (t0.`joined`) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0.`joined`) AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (t0.`joined`) >= TIMESTAMP '0001-01-01 00:00:00' AND (t0.`joined`) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0.`joined`) AS DATE) END END)) AS BIGINT) - CAST(unix_date((CASE WHEN t0.`born` BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN t0.`born` END)) AS BIGINT))) > (6570))
 
 SELECT COUNT(*) FROM people WHERE region LIKE '%r%' AND UPPER(sex) = 'MALE'
 --> shows count(*)
@@ -170,7 +170,7 @@ SELECT COUNT(*) FROM people WHERE region LIKE '%r%' AND UPPER(sex) = 'MALE'
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'Sør')) AND ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Male'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."region" IN ('North', 'O\'Brien', 'Sør')) AND (t0."sex" IN ('Male'))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`region` IN ('North', 'O\'Brien', 'Sør')) AND (t0.`sex` IN ('Male'))
 
 SELECT COUNT(*) FROM people WHERE member IS TRUE
 --> shows count(*)
@@ -183,7 +183,7 @@ SELECT COUNT(*) FROM people WHERE member IS TRUE
 --> duckdb, postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."member")
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."member")
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`member`)
 
 SELECT COUNT(*) FROM people WHERE age > 200
 --> shows count(*)
@@ -211,7 +211,7 @@ SELECT COUNT(*) FROM people WHERE age % 10 = 3 AND code // 1000 = 7
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((t0."age" = 3 OR t0."age" = 13 OR t0."age" = 23 OR t0."age" = 33 OR t0."age" = 43 OR t0."age" = 53 OR t0."age" = 63 OR t0."age" = 73 OR t0."age" = 83 OR t0."age" = 93 OR t0."age" = 103 OR t0."age" = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0."code" BETWEEN 0 AND 1000000000 THEN CAST(t0."code" AS BIGINT) END) * 1 - 0) AS BIGINT) / CAST((1000) AS BIGINT) END)) = (7))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((t0."age" = 3 OR t0."age" = 13 OR t0."age" = 23 OR t0."age" = 33 OR t0."age" = 43 OR t0."age" = 53 OR t0."age" = 63 OR t0."age" = 73 OR t0."age" = 83 OR t0."age" = 93 OR t0."age" = 103 OR t0."age" = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0."code" BETWEEN 0 AND 1000000000 THEN CAST(t0."code" AS BIGINT) END) * 1 - 0) AS BIGINT) div CAST((1000) AS BIGINT) END)) = (7))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((t0.`age` = 3 OR t0.`age` = 13 OR t0.`age` = 23 OR t0.`age` = 33 OR t0.`age` = 43 OR t0.`age` = 53 OR t0.`age` = 63 OR t0.`age` = 73 OR t0.`age` = 83 OR t0.`age` = 93 OR t0.`age` = 103 OR t0.`age` = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((CASE WHEN t0.`code` BETWEEN 0 AND 1000000000 THEN CAST(t0.`code` AS BIGINT) END) * 1 - 0) AS BIGINT) div CAST((1000) AS BIGINT) END)) = (7))
 
 SELECT COUNT(*) FROM people WHERE code > 5 AND code IS NOT NULL
 --> shows count(*)
@@ -224,7 +224,7 @@ SELECT COUNT(*) FROM people WHERE code > 5 AND code IS NOT NULL
 --> duckdb, postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."code" BETWEEN 6 AND 1000000000)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."code" BETWEEN 6 AND 1000000000)
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`code` BETWEEN 6 AND 1000000000)
 
 SELECT COUNT(*) FROM people WHERE "shoe size" >= 40
 --> shows count(*)
@@ -234,10 +234,12 @@ SELECT COUNT(*) FROM people WHERE "shoe size" >= 40
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."shoe size" BETWEEN 40 AND 50)
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN CASE WHEN regexp_full_match((CAST((t0."shoe size") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."shoe size") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."shoe size") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN 20 AND 50 THEN CASE WHEN regexp_full_match((CAST((t0."shoe size") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."shoe size") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."shoe size") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."shoe size") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 40 AND 50)
+--> postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CASE WHEN CASE WHEN ((CAST((t0."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN 20 AND 50 THEN CASE WHEN ((CAST((t0."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END) BETWEEN 40 AND 50)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."shoe size" BETWEEN 40 AND 50)
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((CASE WHEN CASE WHEN regexp_extract((CAST((t0.`shoe size`) AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0.`shoe size`) AS STRING)) THEN CAST((CAST((t0.`shoe size`) AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0.`shoe size`) AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0.`shoe size`) AS STRING)) THEN CASE WHEN CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) AS BIGINT) END END BETWEEN 20 AND 50 THEN CASE WHEN regexp_extract((CAST((t0.`shoe size`) AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0.`shoe size`) AS STRING)) THEN CAST((CAST((t0.`shoe size`) AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0.`shoe size`) AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0.`shoe size`) AS STRING)) THEN CASE WHEN CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0.`shoe size`) AS STRING)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 40 AND 50)
 
 SELECT COUNT(*) FROM patients WHERE sex = 'Female' AND NOT insured
 --> shows count(*)
@@ -247,13 +249,13 @@ SELECT COUNT(*) FROM patients WHERE sex = 'Female' AND NOT insured
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> at most 1 rows of each unit count
+--> at most 1 row of each unit count
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS MATERIALIZED (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS MATERIALIZED (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, BOOL_AND(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0."sex" IN ('Female', 'Male') THEN t0."sex" END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM `clinic.patients` AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END AS c0, CASE WHEN (t0.`insured`) = 1 THEN TRUE WHEN (t0.`insured`) = 0 THEN FALSE END AS c1, t0.`patient_id` AS u FROM `clinic.patients` AS t0 WHERE t0.`patient_id` IS NOT NULL) AS t1) AS t2 WHERE (NOT t2.c1) AND (t2.c0 IN ('Female'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
 
 SELECT COUNT(*) FROM visits WHERE ward = 'A'
 --> shows count(*)
@@ -265,11 +267,11 @@ SELECT COUNT(*) FROM visits WHERE ward = 'A'
 --> rows: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0."ward" IN ('A', 'B', 'C') THEN t0."ward" END AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND (t0."ward" IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), COALESCE(CAST((b.c0) AS VARCHAR), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT CAST(TRY_CAST(t0."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND (t0."ward" IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND ((CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL AND ((CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0."ward" IN ('A', 'B', 'C') THEN t0."ward" END AS c0, t0."patient_id" AS u FROM `clinic.visits` AS t0 WHERE t0."patient_id" IS NOT NULL AND (t0."ward" IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), COALESCE(CAST((b.c0) AS STRING), '')) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0.`ward` IN ('A', 'B', 'C') THEN t0.`ward` END AS c0, t0.`patient_id` AS u FROM `clinic.visits` AS t0 WHERE t0.`patient_id` IS NOT NULL AND (t0.`ward` IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
 
 SELECT COUNT(*) FROM people WHERE balance IN (1, 2, NULL) OR balance NOT IN (3, 4)
 --> shows count(*)
@@ -279,12 +281,10 @@ SELECT COUNT(*) FROM people WHERE balance IN (1, 2, NULL) OR balance NOT IN (3, 
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((t0."balance") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((t0."balance") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 5 AND 50))
---> postgres:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (((CASE WHEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((t0."balance") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((t0."balance") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END) BETWEEN 5 AND 50))
+--> duckdb, postgres:
+-->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((t0."balance" BETWEEN -50 AND 2 OR t0."balance" BETWEEN 5 AND 50))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (((CASE WHEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END END) BETWEEN -50 AND 2 OR (CASE WHEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END BETWEEN -50 AND 50 THEN CASE WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?[0-9]{1,18})$', 0) = (CAST((t0."balance") AS STRING)) THEN CAST((CAST((t0."balance") AS STRING)) AS BIGINT) WHEN regexp_extract((CAST((t0."balance") AS STRING)), '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$', 0) = (CAST((t0."balance") AS STRING)) THEN CASE WHEN CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) = floor(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE)) THEN CAST(CAST((CAST((t0."balance") AS STRING)) AS DOUBLE) AS BIGINT) END END END) BETWEEN 5 AND 50))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE ((t0.`balance` BETWEEN -50 AND 2 OR t0.`balance` BETWEEN 5 AND 50))
 
 SELECT COUNT(*) FROM people WHERE age = '42' AND zip = '10115'
 --> shows count(*)
@@ -299,4 +299,4 @@ SELECT COUNT(*) FROM people WHERE age = '42' AND zip = '10115'
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."age" = 42) AND ((CAST((t0."zip") AS TEXT) COLLATE "C") IN ('10115'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0."age" = 42) AND (CAST((t0."zip") AS STRING) IN ('10115'))
+-->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`age` = 42) AND (CAST((t0.`zip`) AS STRING) IN ('10115'))

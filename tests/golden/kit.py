@@ -37,10 +37,11 @@ STORED = {
     "number": "DOUBLE",
     "boolean": "BOOLEAN",
     "date": "DATE",
+    "timestamp": "TIMESTAMP",
 }
 ODDLY_STORED = {
     "census.people": {
-        "balance": "VARCHAR",
+        "shoe size": "VARCHAR",
         "joined": "TIMESTAMP",
         "zip": "INTEGER",
         "debt": "BIGINT",

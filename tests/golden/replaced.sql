@@ -24,7 +24,7 @@ SELECT COUNT(*) FROM replies WHERE yes
 --> duckdb, postgres:
 -->   SELECT COUNT(*) AS r0 FROM "panel.replies" AS t0 WHERE (t0."yes")
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `panel.replies` AS t0 WHERE (t0."yes")
+-->   SELECT COUNT(*) AS r0 FROM `panel.replies` AS t0 WHERE (t0.`yes`)
 
 SELECT party, COUNT(*) AS n FROM replies GROUP BY party
 --> shows party, n
@@ -39,7 +39,7 @@ SELECT party, COUNT(*) AS n FROM replies GROUP BY party
 --> postgres:
 -->   SELECT (CAST(((CAST((t0."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, COUNT(*) AS r0 FROM "panel.replies" AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0."party" AS k0, COUNT(*) AS r0 FROM `panel.replies` AS t0 GROUP BY 1
+-->   SELECT t0.`party` AS k0, COUNT(*) AS r0 FROM `panel.replies` AS t0 GROUP BY 1
 
 SELECT SUM(score) FROM replies
 --> shows sum(score)
@@ -50,9 +50,9 @@ SELECT SUM(score) FROM replies
 --> event Laplace(scale 1000, l1 1000)
 --> sum: discrete Laplace noise of scale 1000, one unit moves it by 1,000 steps of 0.001 (1)
 --> duckdb, postgres:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM "panel.replies" AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM "panel.replies" AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0.`score` >= 0 AND t0.`score` <= 1 THEN CAST(FLOOR(t0.`score` * 1000 + 0.5) AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0
 
 SELECT SUM(change) FROM replies
 --> shows sum(change)
@@ -65,7 +65,7 @@ SELECT SUM(change) FROM replies
 --> duckdb, postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t0."change" BETWEEN -3 AND 8 THEN CAST(t0."change" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM "panel.replies" AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."change" BETWEEN -3 AND 8 THEN CAST(t0."change" AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0.`change` BETWEEN -3 AND 8 THEN CAST(t0.`change` AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0
 
 SELECT party, SUM(change) FROM replies GROUP BY party
 --> shows party, sum(change)
@@ -80,7 +80,7 @@ SELECT party, SUM(change) FROM replies GROUP BY party
 --> postgres:
 -->   SELECT (CAST(((CAST((t0."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, CAST(SUM(CAST((CASE WHEN t0."change" BETWEEN -3 AND 8 THEN CAST(t0."change" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM "panel.replies" AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0."party" AS k0, CAST(SUM(CAST((CASE WHEN t0."change" BETWEEN -3 AND 8 THEN CAST(t0."change" AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0 GROUP BY 1
+-->   SELECT t0.`party` AS k0, CAST(SUM(CAST((CASE WHEN t0.`change` BETWEEN -3 AND 8 THEN CAST(t0.`change` AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM `panel.replies` AS t0 GROUP BY 1
 
 SELECT AVG(score) FROM replies
 --> shows avg(score)
@@ -92,6 +92,85 @@ SELECT AVG(score) FROM replies
 --> centred: discrete Laplace noise of scale 4000, one unit moves it by 2,000 steps of 0.001 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb, postgres:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS r1 FROM "panel.replies" AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS r1 FROM "panel.replies" AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN GREATEST(0, LEAST(1000, CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT))) END) AS r1 FROM `panel.replies` AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN t0.`score` >= 0 AND t0.`score` <= 1 THEN CAST(FLOOR(t0.`score` * 1000 + 0.5) AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0.`score` >= 0 AND t0.`score` <= 1 THEN CAST(FLOOR(t0.`score` * 1000 + 0.5) AS BIGINT) END) AS r1 FROM `panel.replies` AS t0
+
+SELECT SUM(fee) FROM members
+--> shows sum(fee)
+--> groups none
+--> touches everyone
+--> costs epsilon 1
+--> error sum(fee) ± 899
+--> event Laplace(scale 300, l1 300)
+--> sum: discrete Laplace noise of scale 300, one unit moves it by 300 (1)
+--> at most 3 rows of each unit count
+--> duckdb:
+-->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+--> postgres:
+-->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+--> spark:
+-->   SELECT CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS (SELECT CASE WHEN t0.`fee` BETWEEN -10 AND 90 THEN CAST(t0.`fee` AS BIGINT) END AS c0, t0.`member_id` AS u FROM `club.members` AS t0 WHERE t0.`member_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+
+SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
+--> shows grade, fees, n
+--> groups 2: bronze, gold
+--> touches everyone
+--> costs epsilon 1
+--> error fees ± 3235, n ± 36
+--> event Laplace(scale 1080, l1 540) and Laplace(scale 12, l1 6)
+--> sum: discrete Laplace noise of scale 1080, one unit moves it by 540 (0.5)
+--> rows: discrete Laplace noise of scale 12, one unit moves it by 6 (0.5)
+--> at most 3 rows of each unit count
+--> duckdb:
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, CAST(TRY_CAST(t0."grade" AS ENUM('bronze', 'gold')) AS VARCHAR) AS c1, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+--> postgres:
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((t0."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((t0."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+--> spark:
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS (SELECT CASE WHEN t0.`fee` BETWEEN -10 AND 90 THEN CAST(t0.`fee` AS BIGINT) END AS c0, CASE WHEN t0.`grade` IN ('bronze', 'gold') THEN t0.`grade` END AS c1, t0.`member_id` AS u FROM `club.members` AS t0 WHERE t0.`member_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+
+SELECT town, COUNT(DISTINCT member_id) AS people FROM members GROUP BY town
+--> shows town, people
+--> groups private
+--> touches everyone
+--> costs epsilon 1, delta 3.90625e-9
+--> error people ± 18
+--> event Laplace(scale 6, l1 6), failing with 3.90625e-9
+--> units: discrete Laplace noise of scale 6, one unit moves it by 6 (1)
+--> groups appear from 125 noisy units on
+--> at most 3 rows of each unit count
+--> duckdb:
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT CAST((CAST((t0."town") AS VARCHAR)) AS VARCHAR) AS c0, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+--> postgres:
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT (CAST(((CAST((t0."town") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS c0, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+--> spark:
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS (SELECT CAST((CAST((t0.`town`) AS STRING)) AS STRING) AS c0, t0.`member_id` AS u FROM `club.members` AS t0 WHERE t0.`member_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+
+SELECT grade, MEDIAN(fee) FROM members GROUP BY grade
+--> shows grade, median(fee)
+--> groups 2: bronze, gold
+--> touches everyone
+--> costs epsilon 1
+--> error median(fee) depends on the data
+--> event Select(1)
+--> quantile 0.5: exponential mechanism over 101 public values, rank off by at most 46 rows at 95% (1)
+--> at most 3 rows of each unit count
+--> duckdb:
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, CAST(TRY_CAST(t0."grade" AS ENUM('bronze', 'gold')) AS VARCHAR) AS c1, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+--> postgres:
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN t0."fee" BETWEEN -10 AND 90 THEN CAST(t0."fee" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((t0."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((t0."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, t0."member_id" AS u FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+--> spark:
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS (SELECT CASE WHEN t0.`fee` BETWEEN -10 AND 90 THEN CAST(t0.`fee` AS BIGINT) END AS c0, CASE WHEN t0.`grade` IN ('bronze', 'gold') THEN t0.`grade` END AS c1, t0.`member_id` AS u FROM `club.members` AS t0 WHERE t0.`member_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+
+SELECT COUNT(DISTINCT member_id) FROM members WHERE seen >= '2024-06-01' AND seen < TIMESTAMP '2024-07-01 00:00:00'
+--> shows count(distinct member_id)
+--> groups none
+--> touches everyone
+--> costs epsilon 1
+--> error count(distinct member_id) ± 3
+--> event Laplace(scale 1, l1 1)
+--> units: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
+--> duckdb, postgres:
+-->   SELECT COUNT(DISTINCT t0."member_id") AS r0 FROM "club.members" AS t0 WHERE t0."member_id" IS NOT NULL AND (CASE WHEN (t0."seen") >= TIMESTAMP '0001-01-01 00:00:00' AND (t0."seen") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0."seen") AS DATE) END BETWEEN DATE '2024-06-01' AND DATE '2024-06-30')
+--> spark:
+-->   SELECT COUNT(DISTINCT t0.`member_id`) AS r0 FROM `club.members` AS t0 WHERE t0.`member_id` IS NOT NULL AND (CASE WHEN (t0.`seen`) >= TIMESTAMP '0001-01-01 00:00:00' AND (t0.`seen`) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((t0.`seen`) AS DATE) END BETWEEN DATE '2024-06-01' AND DATE '2024-06-30')

@@ -11,7 +11,9 @@ from typing import Any
 from discreet.errors import DiscreetError
 
 COMMANDS = {
-    "demo": ("discreet.cli.demo", "The made-up town, loaded and asked."),
+    "demo": ("discreet.cli.demo", "The made-up town on a page of its own, ready to be asked."),
+    "serve": ("discreet.cli.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
+    "token": ("discreet.cli.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.query", "Answer one SQL question privately."),
     "budget": ("discreet.cli.budget", "What is spent, what is left, who is most exposed."),

@@ -1,14 +1,13 @@
-"""`discreet demo`: the made-up town, loaded and asked, in one command."""
+"""`discreet demo`: the made-up town behind a page of its own, in one command."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-
-QUESTION = "SELECT sex, COUNT(*) AS n, AVG(age) AS mean_age FROM people GROUP BY sex"
-EPSILON = "0.1"
 
 
 def demo(
@@ -17,31 +16,83 @@ def demo(
     folder: Annotated[
         Path | None, typer.Option(help="Where the town is kept; under your home otherwise.")
     ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The port of the page; 8765 if free.")
+    ] = None,
+    pg_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Also speak PostgreSQL on this port.")
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
 ) -> None:
-    """Make the example town once, ask it a first question, and say what to try next.
+    """Make the example town once, serve it, and open its page signed in as the owner.
 
-    Example: discreet demo
+    Example: discreet demo --no-browser --port 8765
     """
-    from discreet.api import open as open_curator
-    from discreet.cli.query import answer_words
+    from discreet.cli.extras import server_parts
     from discreet.cli.waiting import waiting
-    from discreet.errors import BudgetExceeded
     from discreet.examples import town
 
-    home = folder or Path.home() / ".local" / "share" / "discreet" / "town"
+    parts = server_parts()
+    chosen = _port(parts, port)
+    home = folder or Path.home() / ".local" / "share" / "discreet" / _name(people)
     with waiting("Building the town"):
         made = town(people=people, folder=home)
-    with open_curator(made.toml) as curator:
-        print(f"A made-up town of {people:,} people: {home}\n")
-        print(f"$ discreet query {QUESTION!r} --epsilon {EPSILON}\n")
+    settings = parts.Settings(config=made.toml, port=chosen, pg_port=pg_port)
+    address = f"{settings.address}/?token={_token(parts, settings)}"
+
+    def ready() -> None:
+        print(f"A made-up town of {people:,} people: {home}")
+        print(f"Open {address}", flush=True)
+        if pg_port is not None:
+            print(f"PostgreSQL clients: port {pg_port}, user owner, the token as password.")
+        print("Stop with Ctrl-C.", flush=True)
+        if not no_browser and _has_display():
+            _open_browser(address)
+
+    parts.serve(settings, ready=ready, log_level="WARNING")
+
+
+def _name(people: int) -> str:
+    return "town" if people == 20_000 else f"town-{people}"
+
+
+def _port(parts: Any, wanted: int | None) -> int:
+    """Return the wanted port, or the first free one from the usual one on."""
+    from discreet.errors import InvalidInput
+
+    if wanted is not None:
+        parts.refuse_taken("127.0.0.1", wanted)
+        return wanted
+    for port in range(parts.DEFAULT_PORT, parts.DEFAULT_PORT + 20):
         try:
-            with waiting("Asking"):
-                print(answer_words(curator.query(QUESTION, epsilon=EPSILON)))
-        except BudgetExceeded as error:
-            print(error)
-    print(
-        f"\nNow ask your own:\n"
-        f'  discreet query "SELECT region, COUNT(*) AS n FROM people WHERE age >= 65 GROUP BY '
-        f'region" --epsilon 0.1 --config {made.toml}\n'
-        f"  discreet budget --config {made.toml}"
+            parts.refuse_taken("127.0.0.1", port)
+        except InvalidInput:
+            continue
+        return port
+    raise InvalidInput("No port near 8765 is free.", hint="Choose one with --port.")
+
+
+def _token(parts: Any, settings: Any) -> str:
+    """Return an owner token for this run; addresses end up in histories, so it lives a week."""
+    access = parts.AccessDb(settings.state_folder)
+    try:
+        text: str = parts.Tokens(access).new(parts.Role.OWNER, label="demo", expires_days=7).text
+        return text
+    finally:
+        access.close()
+
+
+def _has_display() -> bool:
+    return sys.platform in {"darwin", "win32"} or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
+
+
+def _open_browser(address: str) -> None:
+    """Open the page from a thread of its own: some browsers hold the caller."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from discreet.ledger.axes import common
+import numpy as np
+
+from discreet.ledger.axes import Ints, common
 from discreet.ledger.grid import Fit, Grid, Signed, join
+from discreet.ledger.overflow import Overflow
 from discreet.ledger.search import Search
 from discreet.ledger.shade import Shade, balance, crowded, settle_loans
 from discreet.ledger.tree import Tree
@@ -15,6 +18,7 @@ from discreet.ledger.tree import Tree
 Scope: TypeAlias = frozenset[str]
 
 SHARE = 16  # one table may take this part of all the room there is
+SPARE = 256  # and this part the blocks of one overflow, for each component
 MOST_TABLES = 64
 LOOKED_AT = 12  # tables compared for a charge that fits in none
 SWEEPS = 4  # of lending between tables; more bring little
@@ -28,6 +32,7 @@ class Tables:
         self.cell_cap = cell_cap
         self.shades: list[Shade] = []
         self._home: dict[Scope, Shade] = {}
+        self._overflow: dict[Scope, Overflow] = {}
         self._trees: dict[str, Tree] = {}
         self.added = 0
         self._condensed = 64
@@ -85,10 +90,29 @@ class Tables:
         back. What remains is larger than the charge, never smaller.
         """
         raised = tuple((sign, box) for sign, box in boxes if sign > 0)
-        able = [shade for shade in self.shades if scope <= set(shade.grid.names)]
-        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(raised[0][1]))
-        shade.grid.cover(raised, amounts)
-        shade.forget()
+        spare = self._overflow.get(scope)
+        if spare is None:
+            spare = self._overflow[scope] = Overflow(self._starts(scope), self.cell_cap // SPARE)
+            self.shades.append(spare.shade)
+        box = raised[0][1]
+        if spare.thin(box):
+            spare.add(raised, amounts)
+            return
+        able = [s for s in self.shades if scope <= set(s.grid.names) and s is not spare.shade]
+        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(box))
+        if spare.shade.grid.excess(box) <= shade.grid.excess(box):
+            spare.add(raised, amounts)
+        else:
+            shade.grid.cover(raised, amounts)
+            shade.forget()
+
+    def _starts(self, scope: Scope) -> dict[str, Ints]:
+        """Return where segments begin on each axis of `scope`."""
+        found = {}
+        for name in scope:
+            axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
+            found[name] = np.unique(np.concatenate([axis.starts for axis in axes]))
+        return found
 
     def due(self, since: int) -> bool:
         """Return whether much was added since there were `since` charges."""
@@ -123,7 +147,9 @@ class Tables:
         """Join tables while the joint one stays small: fewer summands bound more tightly."""
         self._condensed = max(64, self.added)
         cap = self.cell_cap // SHARE // 2
-        pending = sorted(self.grids, key=lambda grid: (-len(grid.names), -grid.cells))
+        spare = {id(each.shade) for each in self._overflow.values()}
+        plain = [shade.grid for shade in self.shades if id(shade) not in spare]
+        pending = sorted(plain, key=lambda grid: (-len(grid.names), -grid.cells))
         kept: list[Grid] = []
         home: dict[Scope, Grid] = {}
         for grid in pending:
@@ -140,6 +166,9 @@ class Tables:
         shades = {id(grid): Shade(grid) for grid in kept}
         self.shades = [shades[id(grid)] for grid in kept]
         self._home = {scope: shades[id(grid)] for scope, grid in home.items()}
+        for each in self._overflow.values():
+            each.shade = Shade(each.shade.grid)
+            self.shades.append(each.shade)
 
     @staticmethod
     def _partner(grid: Grid, kept: Sequence[Grid], cap: int) -> tuple[int, Grid] | None:
@@ -158,5 +187,6 @@ class Tables:
         """Take over the tables of `other`, whose axes are not ours."""
         self.shades += other.shades
         self._home.update(other._home)
+        self._overflow.update(other._overflow)
         self._trees.update(other._trees)
         self.added += other.added

@@ -20,19 +20,19 @@ _MOST = 1 << 63
 _SMALL = 1 << 32
 
 
-def bernoulli(probability: Number, size: Shape, *, rng: Rng = _SYSTEM) -> Flips:
-    """Return independent coins, True with exactly the rational probability that was written.
+def bernoulli(probability: Number, size: Shape, *, rng: Rng = _SYSTEM) -> npt.NDArray[np.int64]:
+    """Return independent coins, 1 with exactly the rational probability that was written, else 0.
 
     Guarantee: exact. Each coin compares a 64-bit word with the binary expansion of the
     probability and draws further words only while they agree, without a limit on the depth.
 
     >>> bernoulli(1, 3).tolist(), bernoulli("0", 2).tolist()
-    ([True, True, True], [False, False])
+    ([1, 1, 1], [0, 0])
     """
     value = to_fraction(probability, name="probability")
     if not 0 <= value <= 1:
         raise InvalidInput("A probability must lie between 0 and 1.")
-    return flip(RationalOdds(value), size, rng)
+    return flip(RationalOdds(value), size, rng).astype(np.int64)
 
 
 def bernoulli_exp(gaps: npt.ArrayLike, rate: Number, *, rng: Rng = _SYSTEM) -> Flips:

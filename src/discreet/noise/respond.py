@@ -10,10 +10,12 @@ import numpy.typing as npt
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.certified import exp_bounds
-from discreet.noise.coins import bernoulli, uniform
+from discreet.noise.coins import uniform
 from discreet.noise.odds import Flips, RationalOdds, TruthOdds, flip
 from discreet.noise.refine import WORD_BITS
 from discreet.noise.rng import Rng, SystemRng
+
+Bits = npt.NDArray[np.int64]
 
 _SYSTEM = SystemRng()
 _MOST_CODES = 1 << 31
@@ -22,21 +24,21 @@ _DIGITS = 10**12
 
 def randomized_response(
     bits: npt.ArrayLike, epsilon: Number | Epsilon, *, rng: Rng = _SYSTEM
-) -> Flips:
-    """Return each bit, kept with probability exactly e^epsilon / (1 + e^epsilon), else negated.
+) -> Bits:
+    """Return each bit as 0 or 1, kept with probability exactly e^epsilon / (1 + e^epsilon), else negated.
 
     Guarantee: each report is epsilon-DP for its own respondent, replace-one (`core.event.Pure`).
         Exact coin. [Warner 1965; docs/notes/0006-randomized-response.md]
 
     >>> randomized_response([True, False], epsilon=80).tolist()
-    [True, False]
+    [1, 0]
     """
     truth = _checked_bits(bits)
     odds = TruthOdds(Epsilon.of(epsilon).value, others=1)
-    return truth ^ ~flip(odds, truth.shape, rng)
+    return (truth ^ ~flip(odds, truth.shape, rng)).astype(np.int64)
 
 
-def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = _SYSTEM) -> Flips:
+def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = _SYSTEM) -> Bits:
     """Return each bit with probability `truth`, else the toss of a fair coin.
 
     Guarantee: P(yes | yes) = (1 + truth)/2 and P(yes | no) = (1 - truth)/2 exactly, so that each
@@ -48,9 +50,9 @@ def coin_response(bits: npt.ArrayLike, truth: Number, *, rng: Rng = _SYSTEM) -> 
     """
     honest = _checked_truth(truth)
     answers = _checked_bits(bits)
-    tells = bernoulli(honest, answers.shape, rng=rng)
-    coins = bernoulli("1/2", answers.shape, rng=rng)
-    return (answers & tells) | (coins & ~tells)
+    tells = flip(RationalOdds(honest), answers.shape, rng)
+    coins = flip(RationalOdds(Fraction(1, 2)), answers.shape, rng)
+    return ((answers & tells) | (coins & ~tells)).astype(np.int64)
 
 
 def randomized_response_kary(

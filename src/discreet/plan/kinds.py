@@ -36,7 +36,7 @@ def _must(expr: Expr, kinds: Kinds, wanted: str, what: str) -> None:
     found = kind_of(expr, kinds)
     if found not in {wanted, NULL}:
         raise QueryRefused(
-            f"{what} must be a {wanted} here, not a {found}.",
+            f"{what} must be {_one(wanted)} here, not {_one(found)}.",
             hint="Compare a column with a constant of its own type.",
             construct="type",
         )
@@ -46,11 +46,15 @@ def _same(parts: list[Expr], kinds: Kinds, what: str) -> str:
     found = {kind_of(part, kinds) for part in parts} - {NULL}
     if len(found) > 1:
         raise QueryRefused(
-            f"{what} mixes a {' and a '.join(sorted(found))}.",
+            f"{what} mixes {' and '.join(map(_one, sorted(found)))}.",
             hint="Use values of one type.",
             construct="type",
         )
     return found.pop() if found else NULL
+
+
+def _one(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def kind_of_value(value: Any) -> str:

@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from discreet.core.schema import Domain
 from discreet.errors import QueryRefused
-from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
@@ -164,9 +163,9 @@ class _Collector:
             spread = e.Arithmetic(Operator.MULTIPLY, centred, e.Literal(step / 2))
             shifted = e.Arithmetic(Operator.MULTIPLY, count, middle)
             return e.Arithmetic(Operator.ADD, spread, shifted)
-        found = self.measure(
-            Measure(Kind.SUM, operand, min(low, 0), max(high, 0), step), Fraction(1)
-        )
+        # A sum that is always 0 still gets noise: that it is 0 is not ours to find out.
+        top = max(high, 0) if low or high else 1
+        found = self.measure(Measure(Kind.SUM, operand, min(low, 0), top, step), Fraction(1))
         return found if step == 1 else e.Arithmetic(Operator.MULTIPLY, found, e.Literal(step))
 
     def _centred(self, operand: Expr, share: Fraction) -> tuple[Expr, Expr]:

@@ -39,7 +39,8 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
     if chosen.threshold is not None:
         lines.append(f"groups appear from {chosen.threshold:,} noisy units on")
     if question.stability.enforced:
-        lines.append(f"at most {question.stability.max_rows:,} rows of each unit count")
+        rows = question.stability.max_rows
+        lines.append(f"at most {rows:,} {'row' if rows == 1 else 'rows'} of each unit count")
     return tuple(lines)
 
 

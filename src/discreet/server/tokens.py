@@ -35,7 +35,9 @@ class Role(Enum):
             return cls(written)
         except ValueError:
             known = ", ".join(role.value for role in cls)
-            raise InvalidInput(f"There is no role '{written[:40]}'.", hint=f"Use: {known}.") from None
+            raise InvalidInput(
+                f"There is no role '{written[:40]}'.", hint=f"Use: {known}."
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +131,8 @@ class Tokens:
             text = PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
             token = Token(_id(text), role, analyst, label[:100], now, expires, None)
             made.append(NewToken(token, text))
-            rows.append(
-                (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
-                + scram_keys(text, self.salt)
-            )
+            facts = (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
+            rows.append((*facts, *scram_keys(text, self.salt)))
         with self._db.writing() as connection:
             connection.executemany("INSERT INTO tokens VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         return made

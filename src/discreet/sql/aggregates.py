@@ -14,6 +14,7 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function
 from discreet.sql.refuse import refusal
+from discreet.sql.scalars import function_name
 
 Operand = Callable[[exp.Expr], Expr]
 
@@ -34,7 +35,7 @@ def to_aggregate(node: exp.Expr, operand: Operand) -> Aggregate | None:
             return _distinct(node, operand)
         return rule(node, operand)
     if isinstance(node, exp.AggFunc):
-        raise refusal("function", what=type(node).__name__.upper())
+        raise refusal("function", what=function_name(node))
     return None
 
 

@@ -188,7 +188,7 @@ class _Outer:
         if aggregate.function in {Function.COUNT, Function.COUNT_DISTINCT}:
             domain = infer(aggregate.operand, self.domains)
             if isinstance(domain, TextDomain):
-                raise refusal("identifier", what="free text")
+                raise refusal("free text")
             return
         if aggregate.function is Function.QUANTILE:
             domain = infer(aggregate.operand, self.domains)

@@ -32,12 +32,16 @@ from discreet.sql.literals import column_name, constant
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`FROM source WHERE where`, with a cell for each column and the unit's own column."""
+    """`FROM source WHERE where`, with a cell for each column and the unit's own column.
+
+    `plain`: the rows of one source, so reading them again costs less than keeping them.
+    """
 
     source: str
     cells: Mapping[str, Cell]
     where: tuple[str, ...] = ()
     unit: str | None = None
+    plain: bool = False
 
     def body(self) -> str:
         """Return FROM and WHERE."""
@@ -99,7 +103,7 @@ class BlockWriter:
             field.name: Cell(f"{alias}.c{i}", field.domain, f"{alias}.c{i}")
             for i, field in enumerate(scan.fields)
         }
-        return Block(f"{view} AS {alias}", cells, unit=f"{alias}.u")
+        return Block(f"{view} AS {alias}", cells, unit=f"{alias}.u", plain=True)
 
     def view_sql(self, scan: Scan) -> str:
         """Return the SELECT whose stored result is the bounded table."""
@@ -122,7 +126,7 @@ class BlockWriter:
                 column, bare, types.get(column.name.lower(), ""), self.dialect
             )
         source = f"{self.engine.relation(name)} AS {alias}"
-        block = Block(source, cells)
+        block = Block(source, cells, plain=True)
         if scan.unit is None:
             return block
         # The bare column: two people whose names round to one declared value stay two.
@@ -249,7 +253,13 @@ class BlockWriter:
         for i, (name, aggregate) in enumerate(relation.aggregates):
             columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
             cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
-        cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
+        named = below.cells.get(relation.unit)
+        shown = "u"
+        if named is not None and named.value != below.unit:
+            # What a join compares is the canonical name, not the source's own type.
+            columns.append(f"MIN({named.value}) AS i")
+            shown = "i"
+        cells[relation.unit] = Cell(f"{alias}.{shown}", domains[relation.unit], f"{alias}.{shown}")
         inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {', '.join(by)}"
         return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
 
@@ -303,7 +313,8 @@ class BlockWriter:
         kept = ", ".join([*(f"c{i}" for i in range(len(names))), "u"])
         ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {self._content(len(names))}) AS n"
         inner = (
-            f"WITH b AS (SELECT {', '.join([*columns, f'{block.unit} AS u'])} {block.body()}), "
+            f"WITH b AS {self._kept(block)}"
+            f"(SELECT {', '.join([*columns, f'{block.unit} AS u'])} {block.body()}), "
             f"h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > {max_rows}) "
             f"SELECT {kept} FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) "
             f"UNION ALL SELECT {kept} FROM (SELECT b.*, {ordered} FROM b JOIN h ON h.u = b.u) AS w "
@@ -314,6 +325,12 @@ class BlockWriter:
             for i, name in enumerate(names)
         }
         return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+
+    def _kept(self, block: Block) -> str:
+        """Return whether rows that are read three times are kept; Spark decides by itself."""
+        if self.dialect == "spark":
+            return ""
+        return "NOT MATERIALIZED " if block.plain else "MATERIALIZED "
 
     def _content(self, columns: int) -> str:
         """Return what rows are ordered by: a hash of all they say, then what they say."""

@@ -158,9 +158,12 @@ def _assemble(
             )
         )
         values.append(value)
-    shown.append(Field(f"{alias}.\x00unit", IdentifierDomain(), below[unit].origin))
-    values.append(e.ColumnRef(unit))
-    return Project(grouped, tuple(shown), tuple(values), shown[-1].name)
+    own = [f.name for f, v in zip(shown, values, strict=True) if v == e.ColumnRef(unit)]
+    if not own:
+        own = [f"{alias}.\x00unit"]
+        shown.append(Field(own[0], IdentifierDomain(), below[unit].origin))
+        values.append(e.ColumnRef(unit))
+    return Project(grouped, tuple(shown), tuple(values), own[0])
 
 
 def _key_field(name: str, key: Expr, builder: _Builder) -> Field:

@@ -69,10 +69,6 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "SELECT DISTINCT would show values that only one person may have.",
         "Use GROUP BY with COUNT(*).",
     ),
-    "key": (
-        "'{what}' has too many values to be a public group key, and no list to threshold.",
-        "Group by a coarser expression, or declare the column's values.",
-    ),
     "private key": (
         "'{what}' has no declared list of values: its groups need a threshold, and that needs delta.",
         "Declare its values, or give the dataset a delta such as 1e-9.",
@@ -92,6 +88,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "time of day": (
         "Timestamps are read to the day, so a time of day cannot be compared.",
         "Compare with a date such as '2024-05-01'.",
+    ),
+    "free text": (
+        "Free text is never read, not even to count its values.",
+        "Use COUNT(*), or ask the owner to declare the column's values.",
     ),
     "clause": ("{what} is not supported.", "Leave it out."),
     "star": ("SELECT * would show single rows.", "Ask for aggregates, such as COUNT(*)."),

@@ -24,7 +24,8 @@ from discreet.plan.ir import (
     scans_of,
     unit_of,
 )
-from discreet.plan.values import infer, kind, lattice
+from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.values import infer, kind, kinds_of, lattice
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Named, Names
@@ -172,6 +173,9 @@ def _projected(select: exp.Select, source: Relation, names: Names, alias: str) -
     unit = unit_of(source)
     if unit is None:
         return Project(source, tuple(fields), tuple(values), None)
+    own = [f.name for f, v in zip(fields, values, strict=True) if v == e.ColumnRef(unit)]
+    if own:
+        return Project(source, tuple(fields), tuple(values), own[0])
     fields.append(Field(f"{alias}{HIDDEN_UNIT}", IdentifierDomain(), below[unit].origin))
     values.append(e.ColumnRef(unit))
     return Project(source, tuple(fields), tuple(values), fields[-1].name)
@@ -269,7 +273,7 @@ def _checked_join(
 ) -> Join:
     if is_public(left) and not is_public(right):
         if kind is JoinKind.LEFT:
-            raise refusal("join kind", what="LEFT JOIN from a public to a private table:")
+            raise refusal("join kind", what="LEFT (from a public to a private table)")
         return _checked_join(right, left, [(b, a) for a, b in pairs], kind)
     _same_kind(left, right, pairs)
     unit = unit_of(left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.core.schema import DateDomain
+from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.plan import expr as e
@@ -139,12 +139,16 @@ def position_sql(writer: Writer, choice: Choice) -> str:
     return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
 
 
+_BARE = IntegerDomain | CategoryDomain | BooleanDomain
+
+
 def _key(writer: Writer, value: Expr, *, bare: bool) -> str:
     """Return a key's SQL. A bare column may be grouped as it is: undeclared values are dropped,
     or added to NULL, after the counting, which is the same sum and much faster."""
     if bare and isinstance(value, e.ColumnRef):
         cell = writer.cells[value.name]
-        if cell.raw is not None:
+        # Not days: a database holds days that Python's calendar does not.
+        if cell.raw is not None and isinstance(cell.domain, _BARE):
             return cell.raw
     return writer.write(value)
 

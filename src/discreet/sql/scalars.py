@@ -43,8 +43,16 @@ def _refuse(node: exp.Expr) -> Exception:
         return refusal("window")
     if isinstance(node, exp.Star):
         return refusal("star")
+    return refusal("function", what=function_name(node))
+
+
+def function_name(node: exp.Expr) -> str:
+    """Return the name of a declined function as people write it."""
     name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-    return refusal("function", what=str(name)[:40].upper())
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
+        written = node.sql(dialect="duckdb").partition("(")[0]
+        name = written if written.replace("_", "").isalnum() else name
+    return str(name)[:40].upper()
 
 
 def _folded(expr: Expr) -> Expr:
@@ -87,16 +95,24 @@ def _moved(day: Expr, interval: exp.Interval, operator: Operator) -> Expr:
     if not isinstance(day, e.Literal) or not isinstance(day.value, dt.date):
         raise refusal("clause", what="Moving a column by an interval")
     unit = str(interval.unit or "day").lower().rstrip("s")
-    amount = int(str(interval.this.name)) * (-1 if operator is Operator.SUBTRACT else 1)
+    if unit not in {"day", "week", "month", "year"}:
+        raise refusal("clause", what=f"INTERVAL in {unit[:20]}s")
+    written = str(getattr(interval.this, "name", ""))
+    try:
+        amount = int(written) * (-1 if operator is Operator.SUBTRACT else 1)
+        return e.Literal(_day_after(day.value, amount, unit))
+    except (ValueError, OverflowError):
+        raise refusal("clause", what=f"An interval of '{written[:20]}' {unit}s") from None
+
+
+def _day_after(day: dt.date, amount: int, unit: str) -> dt.date:
     if unit in {"day", "week"}:
-        return e.Literal(day.value + dt.timedelta(days=amount * (7 if unit == "week" else 1)))
-    if unit not in {"month", "year"}:
-        raise refusal("clause", what=f"INTERVAL in {unit}s")
-    months = day.value.year * 12 + day.value.month - 1 + amount * (12 if unit == "year" else 1)
+        return day + dt.timedelta(days=amount * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 + amount * (12 if unit == "year" else 1)
     year, month = divmod(months, 12)
     last = [31, 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28]
     last += [31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    return e.Literal(day.value.replace(year, month + 1, min(day.value.day, last[month])))
+    return day.replace(year, month + 1, min(day.day, last[month]))
 
 
 def _compare(comparison: Comparison) -> Callable[[Any, Scope], Expr]:
@@ -212,17 +228,24 @@ def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
 def _cast(node: exp.Cast, scope: Scope) -> Expr:
     operand = to_expr(node.this, scope)
     target = node.to
-    if target.is_type("date") and isinstance(operand, e.Literal):
-        return e.Literal(parse_date(operand.value))
+    if target.is_type("date", "timestamp", "timestampntz") and isinstance(operand, e.Literal):
+        return _constant_day(operand.value)
     if target.is_type(*exp.DataType.INTEGER_TYPES):
         return e.Call("integer", operand)
     if target.is_type(*exp.DataType.NUMERIC_TYPES):
         return e.Call("number", operand)
     if target.is_type(*exp.DataType.TEXT_TYPES):
         return e.Call("text", operand)
-    if target.is_type("date", "timestamp"):
+    if target.is_type("date", "timestamp", "timestampntz"):
         return operand
     raise refusal("function", what=f"CAST to {target.sql()}")
+
+
+def _constant_day(value: Any) -> Expr:
+    day = value if isinstance(value, dt.date) else parse_date(value)
+    if day is None and value is not None:
+        raise refusal("clause", what=f"The date '{str(value)[:20]}' (write YYYY-MM-DD)")
+    return e.Literal(day)
 
 
 def parse_date(value: Any) -> dt.date | None:
@@ -268,11 +291,16 @@ def _date_difference(node: exp.DateDiff, scope: Scope) -> Expr:
     return e.Arithmetic(Operator.SUBTRACT, left, right)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
 def _width_bucket(node: exp.WidthBucket, scope: Scope) -> Expr:
     value = to_expr(node.this, scope)
-    ends = [to_expr(node.args[name], scope) for name in ("min_value", "max_value", "num_buckets")]
-    if not all(isinstance(end, e.Literal) for end in ends):
-        raise refusal("clause", what="WIDTH_BUCKET with varying bounds")
+    written = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
+    ends = [to_expr(end, scope) for end in written if end is not None]
+    if len(ends) != 3 or not all(isinstance(end, e.Literal) and _is_number(end.value) for end in ends):
+        raise refusal("clause", what="WIDTH_BUCKET with bounds that are not constant numbers")
     low, high, count = (Fraction(end.value) for end in ends if isinstance(end, e.Literal))  # type: ignore[arg-type]  # numbers by grammar
     if high <= low or count < 1 or count.denominator != 1:
         raise refusal("clause", what="WIDTH_BUCKET with empty bounds")

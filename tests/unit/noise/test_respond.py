@@ -81,7 +81,7 @@ def test_two_codes_are_the_binary_law():
 
 def test_shape_and_type():
     assert randomized_response([[0, 1]], 1).shape == (1, 2)
-    assert randomized_response([0, 1], 1).dtype == np.bool_
+    assert randomized_response([0, 1], 1).dtype == np.int64
     assert randomized_response_kary([[0], [1]], 3, 1).shape == (2, 1)
     assert randomized_response_kary(np.array([], dtype=int), 3, 1).shape == (0,)
 

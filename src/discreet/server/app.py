@@ -1,0 +1,92 @@
+"""create_app(): the whole server as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+
+from fastapi import FastAPI
+from starlette.routing import Mount
+
+from discreet import __version__
+from discreet.errors import InternalError
+from discreet.server.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server.context import Context
+from discreet.server.headers import SecurityHeaders
+from discreet.server.limits import BodyLimit
+from discreet.server.logs import RequestLog
+from discreet.server.problems import add_problems
+from discreet.server.routes import budget, catalog, health, jobs, query, tokens
+from discreet.server.settings import Settings
+from discreet.server.sign_in import SignInByAddress
+
+UPLOADS = f"{API}/data/uploads"
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Return the application; its curator, ledger and engine open now and close with it."""
+    context = Context.open(settings)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        postgres = None
+        if settings.pg_port is not None:
+            pgwire = import_module("discreet.server.pgwire")
+            postgres = await pgwire.serve_pg(context.workspace, context.tokens, settings)
+        try:
+            yield
+        finally:
+            if postgres is not None:
+                postgres.close()
+            context.close()
+
+    app = FastAPI(
+        title="Discreet",
+        version=__version__,
+        summary="Private answers about people's data.",
+        docs_url=None,  # it would load scripts from elsewhere
+        redoc_url=None,
+        openapi_url=f"{API}/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.context = context
+    add_problems(app)
+    for module in (query, jobs, catalog, budget, tokens, health):
+        add_routes(app, module.router)
+    _add_rest(app)
+    _refuse_unguarded(app)
+    _add_layers(app, context)
+    return app
+
+
+def _add_rest(app: FastAPI) -> None:
+    """Add the Data API, and the page with its assets."""
+    for name in ("data", "pages"):
+        place = f"discreet.server.routes.{name}"
+        if find_spec(place) is not None:
+            import_module(place).add_to(app)
+
+
+def _refuse_unguarded(app: FastAPI) -> None:
+    """Let no route live that does not say who may call it."""
+    for route in all_routes(app.routes):
+        guarded = isinstance(route, GuardedRoute | Mount)
+        if not guarded and getattr(route, "path", "") != app.openapi_url:
+            raise InternalError(f"{route} is not guarded")
+
+
+def _add_layers(app: FastAPI, context: Context) -> None:
+    """Wrap the application; the layer added last is the outermost."""
+    settings = context.settings
+
+    def limit_of(path: str) -> int:
+        if path.startswith(UPLOADS):
+            return settings.max_upload_mb << 20
+        return settings.max_body_kb << 10
+
+    app.add_middleware(SignInByAddress, context=context)
+    app.add_middleware(BodyLimit, limit_of=limit_of)
+    app.add_middleware(SecurityHeaders, tls=settings.tls)
+    app.add_middleware(RequestLog, metrics=context.metrics)

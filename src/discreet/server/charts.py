@@ -1,0 +1,38 @@
+"""The chart library: bundled once from an installed package, kept in the state, never fetched."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from importlib.metadata import version
+from pathlib import Path
+
+from discreet.errors import MissingExtra
+
+FOLDER = "cache"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+_building = threading.Lock()
+
+
+def chart_bundle(state: Path) -> Path:
+    """Return the file with Vega, Vega-Lite and Vega-Embed; made on first use (a few seconds)."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("vl-convert-python", extra="server") from None
+    target = state / FOLDER / f"charts-{version('vl-convert-python')}.js"
+    with _building:
+        if not target.is_file():
+            _write(target, vl_convert.javascript_bundle(_SNIPPET))
+    return target
+
+
+def _write(target: Path, text: str) -> None:
+    """Write whole or not at all: another process may read the same file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    Path(name).replace(target)

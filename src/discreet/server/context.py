@@ -1,0 +1,66 @@
+"""What all routes of one server share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from discreet.server.access_db import AccessDb
+from discreet.server.jobs import Runner
+from discreet.server.limits import Buckets
+from discreet.server.metrics import Metrics
+from discreet.server.sessions import Sessions
+from discreet.server.settings import Settings
+from discreet.server.tokens import Tokens
+from discreet.server.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The settings and the living parts of one server."""
+
+    settings: Settings
+    workspace: Workspace
+    access: AccessDb
+    tokens: Tokens
+    sessions: Sessions
+    runner: Runner
+    by_token: Buckets
+    by_address: Buckets
+    metrics: Metrics
+
+    @classmethod
+    def open(cls, settings: Settings) -> Context:
+        """Return everything opened and ready; `close` gives it back."""
+        workspace = Workspace(settings.config)
+        access = AccessDb(settings.state_folder)
+        tokens = Tokens(access)
+        return cls(
+            settings=settings,
+            workspace=workspace,
+            access=access,
+            tokens=tokens,
+            sessions=Sessions(access, tokens, hours=settings.session_hours),
+            runner=Runner(
+                workers=settings.workers,
+                in_work_each=settings.in_work_each,
+                reading_each=settings.reading_each,
+                waiting_each=settings.waiting_each,
+            ),
+            by_token=Buckets(settings.rate, settings.burst),
+            by_address=Buckets(settings.address_rate, settings.address_burst),
+            metrics=Metrics(),
+        )
+
+    def close(self) -> None:
+        """Stop taking questions, let running ones end or be cancelled, then close the ledger."""
+        self.runner.close()
+        self.workspace.close()
+        self.access.close()
+
+
+def context_of(connection: HTTPConnection) -> Context:
+    """Return the context of the server that answers this request."""
+    found: Context = connection.app.state.context
+    return found

@@ -1,0 +1,1 @@
+"""An owner's files: received, examined, proposed, reviewed, and only then declared."""

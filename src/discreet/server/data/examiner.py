@@ -1,0 +1,110 @@
+"""The child process that opens an upload: whatever the file does to its reader, it does it here.
+
+Turns a CSV or Parquet file into one clean Parquet file, or says in one word why not. No text of a
+parser ever leaves it: such a text may hold a cell.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from multiprocessing.connection import Connection
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+
+from discreet.engine.ingest import snapshot
+from discreet.engine.worker import hold_down, literal, open_database, quoted
+
+MAX_NAME = 200
+"""The most letters that the name of a column may have."""
+
+
+def names_problem(names: list[str], most: int) -> str:
+    """Return what is wrong with the names of the columns, in one word; empty if nothing is."""
+    if not names:
+        return "empty"
+    if len(names) > most:
+        return "columns"
+    if any(not name.strip() or len(name) > MAX_NAME or not name.isprintable() for name in names):
+        return "names"
+    return "twins" if len({name.lower() for name in names}) < len(names) else ""
+
+
+def read_parquet(setup: dict[str, Any]) -> str:
+    """Write the clean copy of a Parquet file; return what is wrong with it, in one word."""
+    with pq.ParquetFile(setup["path"]) as file:
+        names, facts = list(file.schema_arrow.names), file.metadata
+        unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        rows = facts.num_rows
+    problem = names_problem(names, setup["columns"])
+    if problem or rows > setup["rows"] or unpacked > setup["unpacked"]:
+        return problem or ("rows" if rows > setup["rows"] else "unpacked")
+    connection = open_database(setup)
+    connection.execute("SET preserve_insertion_order = false")
+    source, target = literal(setup["path"]), literal(setup["target"])
+    # The limit, because a footer may lie about the number of rows.
+    some = f"SELECT * FROM read_parquet({source}) LIMIT {setup['rows'] + 1}"
+    connection.execute(f"COPY ({some}) TO {target} (FORMAT parquet)")
+    return ""
+
+
+def read_csv(setup: dict[str, Any]) -> str:
+    """Write the snapshot of a CSV file; return what is wrong with it, in one word."""
+    problem = names_problem(setup["names"], setup["columns"])
+    if not problem:
+        order = {"paths": [setup["path"]], "columns": setup["names"]}
+        snapshot(setup | order)
+    return problem
+
+
+def measure(setup: dict[str, Any]) -> str:
+    """Return what is wrong with the clean file that we have written ourselves, in one word."""
+    connection = open_database(setup)
+    target = literal(setup["target"])
+    rows, unpacked = _row(
+        connection,
+        "SELECT (SELECT num_rows FROM parquet_file_metadata(" + target + ")), "
+        f"(SELECT sum(total_uncompressed_size) FROM parquet_metadata({target}))",
+    )
+    if not rows:
+        return "norows"
+    if rows > setup["rows"]:
+        return "rows"
+    if unpacked > setup["unpacked"]:
+        return "unpacked"
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({target})").fetchall()
+    texts = [quoted(name) for name, kind, *_ in described if kind in ("VARCHAR", "BLOB")]
+    if not texts:
+        return ""
+    longest = ", ".join(f"coalesce(max(octet_length(CAST({t} AS BLOB))), 0)" for t in texts)
+    lengths = _row(connection, f"SELECT {longest} FROM read_parquet({target})")
+    return "cell" if max(lengths) > setup["cell"] else ""
+
+
+def _row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Any, ...]:
+    row = connection.execute(sql).fetchone()
+    assert row is not None, "an aggregate has one row"
+    return tuple(row)
+
+
+def examine(setup: dict[str, Any]) -> str:
+    """Return what is wrong with the file, in one word; empty if its clean copy is in place."""
+    try:
+        problem = (read_parquet if setup["parquet"] else read_csv)(setup)
+        return problem or measure(setup)
+    except Exception:  # noqa: BLE001 its text may hold a cell
+        return "unreadable"
+
+
+def main() -> None:
+    """Examine one file, as told over the socket whose number is the first argument."""
+    wire = Connection(int(sys.argv[1]))
+    setup = json.loads(wire.recv_bytes())
+    hold_down(setup["memory_mb"])
+    # No file that we write can outgrow this, whatever unfolds out of the one that we read.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (setup["unpacked"], setup["unpacked"]))
+    problem = examine(setup)
+    wire.send_bytes(b"U" + problem.encode() if problem else b"K")

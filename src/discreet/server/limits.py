@@ -1,0 +1,80 @@
+"""Limits on how fast and how much: token buckets, and the size of a request's body."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.errors import TooLarge, TooManyRequests
+from discreet.server.problems import answer_with, problem_of
+
+KEPT = 10_000
+"""Callers whose buckets are remembered; the longest unseen are forgotten first."""
+
+
+class Buckets:
+    """One bucket for each caller: `burst` requests at once, then `rate` a second."""
+
+    def __init__(
+        self, rate: float, burst: int, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._lock = threading.Lock()
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str, amount: float = 1.0) -> None:
+        """Take from the caller's bucket, or raise TooManyRequests and take nothing."""
+        now = self._clock()
+        with self._lock:
+            level, seen = self._levels.pop(caller, (float(self._burst), now))
+            level = min(float(self._burst), level + (now - seen) * self._rate)
+            enough = level >= amount
+            self._levels[caller] = (level - amount if enough else level, now)
+            if len(self._levels) > KEPT:
+                self._levels.popitem(last=False)
+        if not enough:
+            raise TooManyRequests(
+                "Too many requests.", hint=f"At most {self._rate:g} a second are answered."
+            )
+
+
+class BodyLimit:
+    """ASGI layer that refuses bodies above a limit, declared or streamed."""
+
+    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int]) -> None:
+        self._app = app
+        self._limit_of = limit_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, counting what comes in."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit = self._limit_of(scope["path"])
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared[:20]) > limit:
+            await answer_with(problem_of(too_large(limit)))(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                # FastAPI turns any other exception of a body's reader into a status of 400.
+                raise HTTPException(413, too_large(limit).message.rstrip("."))
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def too_large(limit: int) -> TooLarge:
+    """Return the error for a body above `limit` bytes."""
+    size = f"{limit >> 20:,} MB" if limit >= 1 << 20 else f"{limit >> 10:,} KB"
+    return TooLarge(f"The request is larger than {size}.", hint="Send less, or ask the owner.")

@@ -1,0 +1,120 @@
+"""Errors as application/problem+json: one sentence, one way out, never a private value."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from discreet import errors
+from discreet.errors import DiscreetError
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
+    (errors.NotSignedIn, 401),
+    (errors.AccessDenied, 403),
+    (errors.BudgetExceeded, 402),
+    (errors.UnknownName, 404),
+    (errors.RequestConflict, 409),
+    (errors.Cancelled, 409),
+    (errors.TooLarge, 413),
+    (errors.TooManyRequests, 429),
+    (errors.MissingExtra, 501),
+    (errors.EngineFailed, 502),
+    (errors.LedgerError, 503),
+    (errors.ServerFailed, 500),
+    (DiscreetError, 400),
+)
+"""The first that fits gives the status."""
+
+_log = logging.getLogger("discreet.server")
+
+
+def status_of(error: DiscreetError) -> int:
+    """Return the HTTP status of an error."""
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def problem_of(error: DiscreetError) -> dict[str, Any]:
+    """Return the problem object of an error."""
+    found = problem(status_of(error), error.kind, error.message, error.hint)
+    if isinstance(error, errors.BudgetExceeded):
+        found |= {"asked": error.asked, "left": error.left, "limit": error.limit}
+    return found
+
+
+def problem(status: int, kind: str, detail: str, hint: str = "") -> dict[str, Any]:
+    """Return a problem object (RFC 9457)."""
+    return {
+        "type": f"urn:discreet:problem:{kind}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "hint": hint,
+        "kind": kind,
+    }
+
+
+def answer_with(found: dict[str, Any]) -> JSONResponse:
+    """Return the response that carries a problem object."""
+    headers = {}
+    if found["status"] == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="discreet"'
+    elif found["status"] in {429, 503}:
+        headers["Retry-After"] = "1"
+    return JSONResponse(found, found["status"], headers=headers, media_type=MEDIA_TYPE)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Make every failure of `app` a problem object."""
+    app.add_exception_handler(DiscreetError, _expected)
+    app.add_exception_handler(RequestValidationError, _wrong_shape)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DiscreetError), "registered for these"
+    page = request.method == "GET" and not request.url.path.startswith("/api/")
+    if page and isinstance(error, errors.NotSignedIn):
+        return RedirectResponse("/", 303)
+    return answer_with(problem_of(error))
+
+
+async def _wrong_shape(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError), "registered for these"
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")[:100]
+    said = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    printable = "".join(letter if letter.isprintable() else "?" for letter in said)
+    hint = "See /api/v1/openapi.json for the shape of each request."
+    return answer_with(problem(400, "InvalidInput", printable, hint))
+
+
+async def _http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "registered for these"
+    kinds = {404: "UnknownName", 405: "InvalidInput", 400: "InvalidInput", 413: "TooLarge"}
+    kind = kinds.get(error.status_code, "ServerFailed")
+    found = answer_with(problem(error.status_code, kind, f"{error.detail}."))
+    found.headers.update(error.headers or {})
+    return found
+
+
+async def _unexpected(_request: Request, error: Exception) -> Response:
+    log_failure(error)
+    sentence = "Something went wrong inside the server; nothing uncharged was released."
+    return answer_with(problem(500, "ServerFailed", sentence))
+
+
+def log_failure(error: BaseException) -> None:
+    """Log where an unexpected error arose. Its message stays unsaid: it may hold a value."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    where = [f"{frame.name}:{frame.lineno}" for frame in frames]
+    _log.error("failure", extra={"facts": {"error": type(error).__name__, "where": where}})

@@ -1,0 +1,195 @@
+"""The pages: server-rendered frames around the same API that everybody else calls."""
+
+from __future__ import annotations
+
+import hmac
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Form, Request
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.staticfiles import StaticFiles
+
+from discreet.server.auth import GuardedRoute, allow, everybody, maybe_caller
+from discreet.server.charts import chart_bundle
+from discreet.server.context import context_of
+from discreet.server.routes import budget as budget_api
+from discreet.server.routes import catalog as catalog_api
+from discreet.server.sign_in import set_cookie
+from discreet.server.tokens import Role
+from discreet.server.views import budget_view, datasets_view, first_question, places
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+_HERE = Path(__file__).parent.parent
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_HERE / "pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_WITH_DATA = find_spec("discreet.server.routes.data") is not None
+
+START_EPSILON = "0.25"
+START_COOKIE, THEME_COOKIE = "discreet_start", "discreet_theme"
+YEAR = 365 * 24 * 3600
+MAX_SQL = 20_000
+"""Characters of a question that an address may carry."""
+
+_STARTS = {
+    "protecting": ("/data", "Protecting data", "Bring a file, say who is protected, set a budget."),
+    "asking": ("/ask", "Asking", "Write SQL, see the noise and the price, then the answer."),
+    "teaching": ("/learn", "Teaching", "See what epsilon means, and attacks that fail."),
+}
+
+
+class _Assets(StaticFiles):
+    """The package's own files; browsers ask each time whether they have changed."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        """Return the file, to be kept but checked."""
+        response = super().file_response(*arguments, **named)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def add_to(app: FastAPI) -> None:
+    """Add the pages and their assets to the application."""
+    app.include_router(router)
+    app.mount("/static", _Assets(directory=_HERE / "static"), name="static")
+
+
+def _page(
+    request: Request, template: str, title: str, *, status: int = 200, **shown: Any
+) -> Response:
+    who = maybe_caller(request)
+    theme = request.cookies.get(THEME_COOKIE, "")
+    text = _TEMPLATES.get_template(template).render(
+        title=title,
+        here=request.url.path,
+        theme=theme if theme in ("light", "dark") else "",
+        csrf="" if who is None else who.csrf or "",
+        me=None if who is None else {"name": who.analyst or who.role.value, "role": who.role.value},
+        places=places(None if who is None else who.role, with_data=_WITH_DATA),
+        **shown,
+    )
+    return HTMLResponse(text, status)
+
+
+@router.get("/")
+@everybody
+def front(request: Request) -> Response:
+    """Lead to the place chosen at the first visit; ask where to begin; or ask for a token."""
+    who = maybe_caller(request)
+    if who is None:
+        return _page(request, "sign_in.html", "Sign in", problem="")
+    open_to = {place["path"] for place in places(who.role, with_data=_WITH_DATA)}
+    if who.role is Role.REVIEWER:
+        return RedirectResponse("/budget", 303)
+    start = _STARTS.get(request.cookies.get(START_COOKIE, ""))
+    if start is not None and start[0] in open_to:
+        return RedirectResponse(start[0], 303)
+    choices = [
+        {"word": word, "name": name, "sentence": sentence}
+        for word, (path, name, sentence) in _STARTS.items()
+        if path in open_to
+    ]
+    return _page(request, "welcome.html", "Welcome", choices=choices)
+
+
+@router.get("/start/{word}")
+@everybody
+def start(word: str) -> Response:
+    """Remember where this browser begins, and go there."""
+    if word not in _STARTS:
+        return RedirectResponse("/", 303)
+    response = RedirectResponse(_STARTS[word][0], 303)
+    response.set_cookie(
+        START_COOKIE, word, max_age=YEAR, path="/", samesite="strict", httponly=True
+    )
+    return response
+
+
+@router.post("/sign-in")
+@everybody
+def sign_in(request: Request, token: Annotated[str, Form()] = "") -> Response:
+    """Exchange a token for a session, with or without JavaScript."""
+    context = context_of(request)
+    own = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    found = context.tokens.find(token.strip()) if own else None
+    if found is None:
+        problem = (
+            "This token is unknown, expired or revoked. Check that it was copied whole, "
+            "or ask the owner for a new one."
+        )
+        return _page(request, "sign_in.html", "Sign in", status=401, problem=problem)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, context, context.sessions.new(found))
+    return response
+
+
+@router.post("/sign-out")
+@everybody
+def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
+    """End the session, if the form is the session's own."""
+    context, who = context_of(request), maybe_caller(request)
+    response = RedirectResponse("/", 303)
+    if who is None or who.csrf is None:
+        return response
+    if not hmac.compare_digest(csrf.encode(), who.csrf.encode()):
+        sentence = "The form was not one of this session. Nothing was changed."
+        heading = "You are still signed in"
+        return _page(
+            request, "message.html", "Sign out", status=403, heading=heading, sentence=sentence
+        )
+    context.sessions.end(request.cookies[context.settings.cookie])
+    response.delete_cookie(context.settings.cookie, path="/")
+    return response
+
+
+@router.get("/ask")
+@allow(Role.OWNER, Role.ANALYST)
+def ask(request: Request, sql: str = "") -> Response:
+    """Show the editor, the catalog beside it, and a first question already written."""
+    catalog = catalog_api.catalog(request)
+    datasets = datasets_view(catalog)
+    return _page(
+        request,
+        "ask.html",
+        "Ask",
+        datasets=datasets,
+        sql=sql[:MAX_SQL] or first_question(datasets),
+        epsilon=START_EPSILON,
+        analysts=catalog.get("analysts", []),
+    )
+
+
+@router.get("/budget")
+@allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
+def budget(request: Request) -> Response:
+    """Show what is spent and left; needs no JavaScript."""
+    entries = budget_api.history(request, last=1000)["entries"]
+    purses = budget_view(budget_api.budget(request), catalog_api.catalog(request), entries)
+    who = maybe_caller(request)
+    can_ask = who is not None and who.role is not Role.REVIEWER
+    return _page(request, "budget.html", "Budget", datasets=purses, can_ask=can_ask)
+
+
+@router.get("/learn")
+@everybody
+def learn(request: Request) -> Response:
+    """Show epsilon in pictures; all of it is worked out in the browser."""
+    return _page(request, "learn.html", "Learn")
+
+
+@router.get("/static/charts.js")
+@everybody
+def charts(request: Request) -> Response:
+    """Return the chart library from our own origin."""
+    bundle = chart_bundle(context_of(request).settings.state_folder)
+    return FileResponse(
+        bundle, media_type="text/javascript", headers={"Cache-Control": "max-age=86400"}
+    )

@@ -1,0 +1,33 @@
+"""Ask and explain."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from discreet.server.asking import IdempotencyKey, Question, explained, submit
+from discreet.server.auth import allow, api_router, caller
+from discreet.server.context import context_of
+from discreet.server.tokens import Role
+
+router = api_router("ask")
+
+
+@router.post("/query")
+@allow(Role.OWNER, Role.ANALYST)
+async def query(
+    request: Request, question: Question, idempotency_key: IdempotencyKey = None
+) -> JSONResponse:
+    """Answer one SQL question privately; the budget is charged first."""
+    job = submit(context_of(request), caller(request), question, idempotency_key, keep=False)
+    return JSONResponse(await asyncio.wrap_future(job.future))
+
+
+@router.post("/explain")
+@allow(Role.OWNER, Role.ANALYST)
+def explain(request: Request, question: Question) -> dict[str, Any]:
+    """Say what a question would cost, how exact it would be and what it promises; spend nothing."""
+    return explained(context_of(request), caller(request), question)

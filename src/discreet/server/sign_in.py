@@ -1,0 +1,48 @@
+"""Signing in a browser: an address with a token becomes a session, and the token disappears."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from discreet.server.context import Context
+
+
+class SignInByAddress:
+    """ASGI layer: /?token=... starts a session and leads to the same page without the token."""
+
+    def __init__(self, app: ASGIApp, *, context: Context) -> None:
+        self._app = app
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer an address with a token; pass everything else on."""
+        page = scope["type"] == "http" and scope["method"] == "GET"
+        if not page or scope["path"].startswith("/api/") or b"token=" not in scope["query_string"]:
+            await self._app(scope, receive, send)
+            return
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        text = dict(pairs).get("token", "")
+        rest = urlencode([(name, value) for name, value in pairs if name != "token"])
+        # One leading slash only: "//elsewhere" would be another site.
+        target = "/" + scope["path"].lstrip("/\\")
+        response = RedirectResponse(f"{target}?{rest}" if rest else target, 303)
+        token = self._context.tokens.find(text)
+        if token is not None:
+            set_cookie(response, self._context, self._context.sessions.new(token))
+        await response(scope, receive, send)
+
+
+def set_cookie(response: Response, context: Context, cookie: str) -> None:
+    """Give the browser its session, out of reach of scripts and of other sites."""
+    response.set_cookie(
+        context.settings.cookie,
+        cookie,
+        max_age=int(context.settings.session_hours * 3600),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=context.settings.tls,
+    )

@@ -1,0 +1,153 @@
+// Before any money is spent: what the slider means, what the noise will be, what it will cost.
+import { call } from "./api.js";
+import { byId, element, sayProblem } from "./dom.js";
+import { nearest, readEpsilon, stepsUpTo } from "./epsilon.js";
+import { amount, noise, oddsSentence } from "./words.js";
+
+const WAIT = 300;
+const AGAIN = 1000;
+
+export class Price {
+  // `question` returns {sql, analyst}; `changed` hears each new explanation, null while there is none.
+  constructor(question, changed) {
+    this.question = question;
+    this.changed = changed;
+    this.steps = stepsUpTo(1);
+    this.explanation = null;
+    this.timer = 0;
+    this.running = null;
+    this.slider = byId("slider");
+    this.field = byId("epsilon");
+    this.within = byId("within");
+    this.slider.addEventListener("input", () => this.set(String(this.steps[this.slider.value])));
+    this.field.addEventListener("input", () => this.read());
+    this.within.addEventListener("input", () => this.find());
+    this.resize(1);
+    this.read();
+  }
+
+  get epsilon() {
+    return readEpsilon(this.field.value);
+  }
+
+  set(text) {
+    this.field.value = text;
+    this.within.value = "";
+    this.read();
+  }
+
+  read() {
+    const found = this.epsilon;
+    this.field.setAttribute("aria-invalid", found ? "false" : "true");
+    byId("odds").textContent = found
+      ? oddsSentence(found.value)
+      : "epsilon is a number greater than 0, such as 0.25";
+    if (found) {
+      this.slider.value = nearest(this.steps, found.value);
+      this.slider.setAttribute("aria-valuetext", `epsilon ${found.text}`);
+    }
+    this.later();
+  }
+
+  // The slider ends at what the data set has in all; small steps stay.
+  resize(limit) {
+    this.steps = stepsUpTo(limit);
+    this.slider.max = this.steps.length - 1;
+    if (this.epsilon) this.slider.value = nearest(this.steps, this.epsilon.value);
+  }
+
+  later(wait = WAIT) {
+    clearTimeout(this.timer);
+    this.running?.abort();
+    this.timer = setTimeout(() => this.explain(), wait);
+  }
+
+  // The other way round: "I need noise ± 5" finds epsilon.
+  find() {
+    sayProblem(byId("price-problem"), null);
+    if (this.within.value.trim()) this.later();
+    else this.read();
+  }
+
+  async explain() {
+    const asked = this.question();
+    const wanted = this.within.value.trim().replace(",", ".");
+    if (!asked.sql.trim() || (!wanted && !this.epsilon)) {
+      this.show(null);
+      return;
+    }
+    this.running = new AbortController();
+    const { signal } = this.running;
+    // A wanted noise is priced as if fresh: the slider must show what such noise costs.
+    const size = wanted ? { within: wanted, fresh: true } : { epsilon: this.epsilon.text };
+    try {
+      const found = await call("POST", "/explain", { ...asked, ...size }, { signal });
+      if (wanted) this.found(found);
+      this.show(found);
+    } catch (problem) {
+      if (problem.name === "AbortError") return;
+      if (problem.status === 429) this.later(AGAIN);
+      else this.show(null, problem, wanted !== "");
+    }
+  }
+
+  found(explanation) {
+    const epsilon = explanation.cost.epsilon;
+    if (!(epsilon > 0)) return;
+    this.field.value = String(epsilon);
+    this.field.setAttribute("aria-invalid", "false");
+    byId("odds").textContent = oddsSentence(epsilon);
+    this.slider.value = nearest(this.steps, epsilon);
+  }
+
+  show(explanation, problem = null, aboutNoise = false) {
+    this.explanation = explanation;
+    const noiseIsCause = aboutNoise && problem?.kind === "InvalidInput";
+    sayProblem(byId("sql-problem"), noiseIsCause ? null : problem, { word: "Not like this." });
+    sayProblem(byId("price-problem"), noiseIsCause ? problem : null, { word: "Not like this." });
+    byId("sql").setAttribute("aria-invalid", problem && !noiseIsCause ? "true" : "false");
+    if (explanation) {
+      this.resize(explanation.budget.limit.epsilon);
+      this.sayNoise(explanation);
+      this.sayOver(explanation);
+    } else {
+      byId("noise").textContent = "\u00a0";
+    }
+    this.sayButton(explanation);
+    this.changed(explanation);
+  }
+
+  sayNoise({ expected_error: errors, free }) {
+    const parts = Object.entries(errors).map(([name, value]) =>
+      value === null ? `${name}: known with the answer` : `${name} ± ${noise(value)}`,
+    );
+    const known = Object.values(errors).some((value) => value !== null);
+    const lead = known ? "expected noise " : "noise of ";
+    const words = parts.length ? `${lead}${parts.join(", ")}${known ? " (95%)" : ""}` : "no noise";
+    byId("noise").textContent = free ? `${words} · follows from answers that were paid for` : words;
+  }
+
+  sayButton(explanation) {
+    const button = byId("go");
+    button.disabled = explanation === null;
+    if (!explanation) {
+      button.textContent = "Ask";
+      return;
+    }
+    const { cost, budget } = explanation;
+    const left = Math.max(0, budget.limit.epsilon - budget.after.epsilon);
+    button.textContent = cost.epsilon > 0 ? `Ask · uses ${amount(cost.epsilon)}, leaves ${amount(left)}` : "Ask · free";
+  }
+
+  sayOver({ cost, budget }) {
+    const left = Math.max(0, budget.limit.epsilon - budget.before.epsilon);
+    if (!(cost.epsilon > left + 1e-12)) return;
+    const message = `This uses ${amount(cost.epsilon)}; ${amount(left)} is left for the most exposed group so far.`;
+    const hint = "A question about other people may still fit. If it does not, nothing is spent.";
+    sayProblem(byId("price-problem"), { message, hint }, { word: "Tight.", kind: "care" });
+    if (left > 0) {
+      const use = () => this.set(String(left));
+      byId("price-problem").append(element("button", { type: "button", click: use }, `Use what is left: ${amount(left)}`));
+    }
+  }
+}

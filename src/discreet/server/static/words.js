@@ -1,0 +1,40 @@
+// Numbers and amounts in the words of the house.
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const two = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const six = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+
+export function shown(value) {
+  if (value === null || value === undefined) return "missing";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value)) return whole.format(value);
+  return Math.abs(value) >= 1000 ? two.format(value) : six.format(value);
+}
+
+export function noise(value) {
+  if (value === null || value === undefined) return "unknown";
+  return value >= 100 ? whole.format(Math.ceil(value)) : six.format(Number(value.toPrecision(3)));
+}
+
+// Amounts of budget; tiny ones keep their digits instead of becoming 0.00.
+export function amount(value) {
+  return value !== 0 && Math.abs(value) < 0.0001 ? value.toExponential(1) : money.format(value);
+}
+
+// e^epsilon, rounded up: a promise may be too small, never too large.
+export function times(epsilon) {
+  const factor = Math.exp(epsilon);
+  if (factor < 10) return `${(Math.ceil(factor * 100 - 1e-9) / 100).toFixed(2)} times`;
+  if (factor < 1e6) return `${whole.format(Math.ceil(factor - 1e-9))} times`;
+  return "more than a million times";
+}
+
+export function oddsSentence(epsilon) {
+  return `compared with you not taking part, anyone's odds change by at most ${times(epsilon)}`;
+}
+
+export function percent(share, digits = 0) {
+  return `${(share * 100).toFixed(digits)}%`;
+}

@@ -1,0 +1,211 @@
+"""What the templates show: the objects of the API put into the words of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from discreet.server.tokens import Role
+
+UNSURE = 0.05
+"""What a 95% interval leaves outside."""
+SHOWN_ENTRIES = 25
+SHORT_WORDS = 24
+"""Longer domains are told by their number of values beside the editor."""
+
+ROUGH, FINE = "0.1", "0.5"
+"""The two epsilons in which what is left is told."""
+
+
+def places(role: Role | None, *, with_data: bool) -> list[dict[str, str]]:
+    """Return the places that exist for this role, in the order of the frame."""
+    found = []
+    if role in (Role.OWNER, Role.ANALYST):
+        found.append({"name": "Ask", "path": "/ask"})
+    if role is Role.OWNER and with_data:
+        found.append({"name": "Data", "path": "/data"})
+    if role is not None:
+        found.append({"name": "Budget", "path": "/budget"})
+    return [*found, {"name": "Learn", "path": "/learn"}]
+
+
+def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the datasets of GET /catalog as the Ask page lists them."""
+    return [
+        {
+            "name": name,
+            "unit": dataset["protects"],
+            "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
+            "left_words": f"{amount(dataset['left']['epsilon']['left'])} of "
+            f"{amount(dataset['left']['epsilon']['limit'])} left",
+            "spent": dataset["left"]["epsilon"]["spent"],
+            "limit": dataset["left"]["epsilon"]["limit"],
+            "part_left": part_left(dataset["left"]["epsilon"]),
+        }
+        for name, dataset in catalog["datasets"].items()
+    ]
+
+
+def _table(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    columns = [_column(column, domain) for column, domain in facts["columns"].items()]
+    return {"name": name, "public": facts["public"], "columns": columns}
+
+
+def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    words = str(facts["domain"])
+    values = facts.get("values", [])
+    if "lower" in facts:
+        short = f"{_bound(facts['lower'])} to {_bound(facts['upper'])}"
+    elif len(", ".join(values)) <= SHORT_WORDS:
+        short = ", ".join(values) or words
+    else:
+        short = f"{facts['size']:,} values"
+    return {"name": name, "values": values, "short": short, "long": ", ".join(values) or words}
+
+
+def _bound(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
+
+
+def first_question(datasets: Iterable[Mapping[str, Any]]) -> str:
+    """Return a question that is worth asking first: people by a short list of groups."""
+    for dataset in datasets:
+        for table in dataset["tables"]:
+            if not table["public"]:
+                return _grouped(table)
+    return ""
+
+
+def _grouped(table: Mapping[str, Any]) -> str:
+    lists = [column for column in table["columns"] if 1 < len(column["values"]) <= 60]
+    if not lists:
+        return f"SELECT COUNT(*) AS n\nFROM {table['name']}"
+    key = next((c for c in lists if c["name"] == "region"), lists[0])["name"]
+    ages = any(column["name"] == "age" for column in table["columns"])
+    where = "\nWHERE age >= 65" if ages else ""
+    return f"SELECT {key}, COUNT(*) AS n\nFROM {table['name']}{where}\nGROUP BY {key}"
+
+
+def budget_view(
+    budget: Mapping[str, Any], catalog: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return GET /budget, /catalog and /history as the Budget page shows them, by dataset."""
+    history = list(entries)
+    listed = {dataset["name"]: dataset for dataset in datasets_view(catalog)}
+    return [
+        _purse(name, facts, listed[name], history)
+        | {"analysts": _analysts(name, budget.get("analysts", {}))}
+        for name, facts in budget["datasets"].items()
+    ]
+
+
+def _purse(
+    name: str,
+    facts: Mapping[str, Any],
+    listed: Mapping[str, Any],
+    history: Iterable[Mapping[str, Any]],
+) -> dict[str, Any]:
+    epsilon, delta = facts["epsilon"], facts["delta"]
+    mine = [entry for entry in history if entry.get("dataset", entry.get("budget")) == name]
+    spent_some = facts["charges"] > 0
+    exposures = facts.get("exposures", 0)
+    return {
+        "name": name,
+        "unit": listed["unit"],
+        "left": amount(epsilon["left"]),
+        "limit": amount(epsilon["limit"]),
+        "part_left": part_left(epsilon),
+        "delta_words": _delta_words(delta),
+        "questions": questions_left(epsilon["left"]),
+        "worst": facts.get("worst_region", "") if spent_some else "",
+        "exposures": f"{exposures:,} release(s) carry no guarantee; see the history."
+        if exposures
+        else "",
+        "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
+        "first_sql": " ".join(first_question([listed]).split()),
+    }
+
+
+def _delta_words(delta: Mapping[str, float]) -> str:
+    if not delta["limit"]:
+        return ""
+    if not delta["spent"]:
+        return f"δ {delta['limit']:g}, untouched"
+    return f"δ {delta['left']:g} of {delta['limit']:g} left"
+
+
+def _analysts(dataset: str, analysts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "left": amount(shares[dataset]["epsilon"]["left"]),
+            "limit": amount(shares[dataset]["epsilon"]["limit"]),
+            "part_left": part_left(shares[dataset]["epsilon"]),
+        }
+        for name, shares in analysts.items()
+        if dataset in shares
+    ]
+
+
+def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
+    line = {
+        "when": str(entry["time"])[:16].replace("T", " "),
+        "who": "owner",
+        "used": "",
+        "sql": "",
+    }
+    match entry["kind"]:
+        case "charge":
+            used = "all" if entry["epsilon"] is None else amount(entry["epsilon"])
+            sql = " ".join(str(entry["sql"] or "").split())
+            who = entry["analyst"] or "owner"
+            return line | {"who": who, "used": used, "what": sql or "a release", "sql": sql}
+        case "limit":
+            whose = f"the share of {entry['analyst']}" if entry["analyst"] else "the limit"
+            return line | {"who": str(entry["who"]), "what": f"changed {whose}"}
+        case "exposure":
+            return line | {"what": f"released without a guarantee: {entry['reason']}"}
+        case "look":
+            return line | {"what": f"looked: {entry['reason']}"}
+    return line | {"what": str(entry["kind"])}
+
+
+def questions_left(left: float) -> str:
+    """Return in words how many counts of everybody `left` still pays for."""
+    rough = math.floor(left / float(ROUGH) + 1e-9)
+    fine = math.floor(left / float(FINE) + 1e-9)
+    if left <= 0:
+        return "Nothing is left to spend. Answers that were paid for stay free to read again."
+    if rough == 0:
+        return f"Enough for a last question with ε up to {amount(left)}."
+    more = f", or {_counts(fine, FINE)}" if fine else ""
+    return (
+        f"Enough for {_counts(rough, ROUGH)}{more}, if all are about everybody. "
+        "Questions about different groups share the price."
+    )
+
+
+def _counts(number: int, epsilon: str) -> str:
+    width = count_noise(float(epsilon))
+    return f"{number:,} count{'' if number == 1 else 's'} with noise ± {width:,} (ε {epsilon})"
+
+
+def count_noise(epsilon: float) -> int:
+    """Return the noise ± of a count: the least m with 2 t^(m+1) / (1+t) <= 5%, t = e^-epsilon."""
+    t = math.exp(-epsilon)
+    return max(0, math.ceil(math.log(UNSURE * (1 + t) / 2) / -epsilon - 1 - 1e-9))
+
+
+def part_left(epsilon: Mapping[str, float]) -> float:
+    """Return what share of a limit is left, between 0 and 1."""
+    return min(1.0, max(0.0, epsilon["left"] / epsilon["limit"])) if epsilon["limit"] else 0.0
+
+
+def amount(value: float) -> str:
+    """Return an amount of budget: two digits after the point, more only where there are more."""
+    if 0 < abs(value) < 0.0001:
+        return f"{value:.1e}"
+    text = f"{value:,.4f}".rstrip("0")
+    whole, _, digits = text.partition(".")
+    return f"{whole}.{digits.ljust(2, '0')}"

@@ -1,0 +1,63 @@
+"""The curator as one job sees it: steps are told, cancelling is heard, reading takes turns."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+from discreet.api import Curator
+
+Tell = Callable[[str], None]
+"""Told "charged", "reading" and "noise" as they happen; raises Cancelled when it is enough."""
+
+
+class _Watched:
+    """Passes everything on to `inner`, except what a subclass says about itself."""
+
+    def __init__(self, inner: Any, tell: Tell) -> None:
+        self._inner = inner
+        self._tell = tell
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _Ledger(_Watched):
+    def charge(self, *arguments: Any, **named: Any) -> Any:
+        self._tell("charging")
+        receipt = self._inner.charge(*arguments, **named)
+        self._tell("charged")
+        return receipt
+
+
+class _Engine(_Watched):
+    def __init__(self, inner: Any, tell: Tell, turn: threading.Semaphore) -> None:
+        super().__init__(inner, tell)
+        self._turn = turn
+
+    def run(self, *arguments: Any, **named: Any) -> Any:
+        with self._turn:
+            self._tell("reading")
+            found = self._inner.run(*arguments, **named)
+        self._tell("noise")
+        return found
+
+    def materialise(self, *arguments: Any, **named: Any) -> Any:
+        with self._turn:
+            self._tell("reading")
+            return self._inner.materialise(*arguments, **named)
+
+
+def watched(curator: Curator, *, tell: Tell, turn: threading.Semaphore) -> Curator:
+    """Return `curator` with a ledger and an engine that tell of their steps.
+
+    Guarantee: which steps there are and in which order follows from the request alone; no count,
+        size or value of a row is told.
+    """
+    return Curator(
+        curator.catalog,
+        ledger=cast("Any", _Ledger(curator.ledger, tell)),
+        engine=cast("Any", _Engine(curator.engine, tell, turn)),
+        rng=curator.rng,
+    )

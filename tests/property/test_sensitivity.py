@@ -1,0 +1,387 @@
+"""The exact results of random accepted questions move no further than was declared.
+
+Test 11 of docs/security.md (removal or replacement of one unit) and 6 (values at the edges of what
+machines can count), and the soundness of regions: whoever lies outside moves nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from curator_kit import (
+    BIG,
+    REALS,
+    UNIT,
+    MemoryEngine,
+    arrow,
+    catalog_of,
+    change,
+    planned,
+    replaced,
+    violations,
+    without,
+    world_rows,
+)
+from queries import Questions
+
+from discreet.catalog.axes import parse_axis
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
+from discreet.errors import DiscreetError
+from discreet.sql import blocks
+from discreet.sql.blocks import BlockWriter
+from discreet.sql.cells import Cell, source_cell
+
+BASE = Path()
+CATALOGS = {
+    (neighbours, bounded): catalog_of(BASE, neighbours=neighbours, bounded=bounded)
+    for neighbours in ("add-remove", "replace-one")
+    for bounded in (False, True)
+}
+ADD_REMOVE = CATALOGS["add-remove", False]
+REPLACE_ONE = CATALOGS["replace-one", False]
+
+
+def engine_of(rows) -> MemoryEngine:
+    return MemoryEngine({name: arrow(name, found) for name, found in rows.items()})
+
+
+def attack(seed: int, count: int) -> tuple[int, int, list[str]]:
+    """Return how many questions were accepted, how many moved, and the first broken promises."""
+    rng = random.Random(seed)
+    questions = Questions(rng)
+    accepted = moved = 0
+    broken: list[str] = []
+    engine = engine_of(world_rows(rng))
+    while accepted < count and not broken:
+        if rng.random() < 0.02:
+            engine = engine_of(world_rows(rng, rng.choice([1, 3, 12])))
+        setting = rng.choice(list(CATALOGS))
+        sql = questions.question()
+        try:
+            plan = planned(sql, CATALOGS[setting], max_rows=rng.choice([None, None, 1, 5]))
+            plan.reads(engine)
+        except DiscreetError:
+            continue
+        accepted += 1
+        dataset, unit = plan.question.dataset.name, rng.randint(0, 11)
+        if setting[0] == "add-remove":
+            other = without(engine, dataset, unit)
+        else:
+            other = replaced(engine, dataset, unit, rng)
+        found = change(plan.plan, plan.exact(engine), plan.exact(other))
+        moved += not found.nothing
+        broken += [f"{setting} {said}: {sql}" for said in violations(plan.plan, found)]
+    return accepted, moved, broken
+
+
+def test_no_unit_moves_an_answer_further_than_declared():
+    accepted, moved, broken = attack(seed=11, count=150)
+    assert not broken, broken[0]
+    assert moved > accepted / 5, "these questions hardly touch anybody: the test is blind"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(10))
+def test_no_unit_moves_an_answer_further_than_declared_in_full(seed):
+    _, _, broken = attack(seed=1000 + seed, count=1000)
+    assert not broken, broken[0]
+
+
+def unbounded(self, block, max_rows):
+    return block
+
+
+def unclamped(column, bare, engine_type, dialect):
+    cell = source_cell(column, bare, engine_type, dialect)
+    if isinstance(column.domain, IntegerDomain):
+        return Cell(
+            f"CASE WHEN ABS(CAST({bare} AS HUGEINT)) < 100000000 THEN {bare} END", column.domain
+        )
+    return cell
+
+
+def test_a_curator_that_does_not_bound_rows_is_caught(monkeypatch):
+    monkeypatch.setattr(BlockWriter, "bounded", unbounded)
+    assert attack(seed=11, count=300)[2]
+
+
+def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):
+    monkeypatch.setattr(blocks, "source_cell", unclamped)
+    # A histogram has no place for such values at all: that is caught, too.
+    with contextlib.suppress(IndexError):
+        assert attack(seed=12, count=300)[2]
+
+
+def test_a_curator_that_believes_constant_columns_is_caught(monkeypatch):
+    monkeypatch.setattr(BlockWriter, "_constants", lambda self, scan, block: block)
+    assert outside(seed=14, count=120)[1]
+
+
+# -- regions ---------------------------------------------------------------------------------------
+
+
+def position(value, domain) -> int:
+    """Return where a cell lies on its axis, worked out here and not by the engine."""
+    match domain:
+        case IntegerDomain(lower=low, upper=high):
+            return value - low if value is not None and low <= value <= high else NULL
+        case CategoryDomain():
+            found = domain.position(value) if value is not None else None
+            return NULL if found is None else found
+        case BooleanDomain():
+            return NULL if value is None else int(value)
+        case DateDomain(lower=first, upper=last):
+            inside = value is not None and first <= value <= last
+            return (value - first).days if inside else NULL
+        case _:
+            number = real(value)
+            if number is None or not domain.lower <= number <= domain.upper:
+                return NULL
+            return min(
+                math.floor((number - domain.lower) / domain.step + Fraction(1, 2)), domain.size - 1
+            )
+
+
+def real(value) -> Fraction | None:
+    if isinstance(value, str):
+        if not value or value.strip() != value or value.lower() in {"nan", "inf"}:
+            return None
+        try:
+            return Fraction(float(value))
+        except ValueError:
+            return None
+    return None if value is None or not math.isfinite(value) else Fraction(value)
+
+
+def point_of(axis: str, rows, unit: int, catalog) -> int | None:
+    """Return a unit's position on an axis; None for someone without rows in that table."""
+    parts = parse_axis(axis)
+    table = catalog.table(parts.table)
+    column = table.column(parts.column)
+    mine = [row for row in rows[table.name] if row[UNIT[table.name]] == unit]
+    places = [position(row[column.name], column.domain) for row in mine]
+    if not places:
+        return None
+    known = [place for place in places if place != NULL]
+    if isinstance(column.domain, CategoryDomain) and known:
+        # The least text, not the first of the declared list.
+        return min(known, key=lambda p: column.domain.value(p))
+    return min(known, default=NULL)
+
+
+def outside(seed: int, count: int, narrow=None) -> tuple[int, list[str]]:
+    """Return how many units outside a region were removed, and who moved something after all."""
+    rng = random.Random(seed)
+    questions = Questions(rng)
+    tried, broken = 0, []
+    rows = world_rows(rng)
+    engine = engine_of(rows)
+    while tried < count and not broken:
+        if rng.random() < 0.02:
+            rows = world_rows(rng)
+            engine = engine_of(rows)
+        try:
+            plan = planned(questions.question(), CATALOGS["add-remove", rng.random() < 0.3])
+            plan.reads(engine)
+        except DiscreetError:
+            continue
+        region = plan.question.region if narrow is None else narrow(plan.question.region)
+        if not region.axes:
+            continue
+        full = plan.exact(engine)
+        for unit in range(12):
+            points = [(point_of(a, rows, unit, ADD_REMOVE), p) for a, p in region.axes]
+            if all(place is not None and place in positions for place, positions in points):
+                continue
+            tried += 1
+            found = change(
+                plan.plan, full, plan.exact(without(engine, plan.question.dataset.name, unit))
+            )
+            if not found.nothing:
+                broken.append(f"unit {unit} outside {region.to_json()}: {plan.sql}")
+    return tried, broken
+
+
+def test_nobody_outside_the_billed_region_moves_anything():
+    tried, broken = outside(seed=14, count=120)
+    assert not broken, broken[0]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(5))
+def test_nobody_outside_the_billed_region_moves_anything_in_full(seed):
+    assert not outside(seed=2000 + seed, count=4000)[1]
+
+
+def test_a_region_that_is_too_small_is_caught():
+    def too_small(region):
+        axes = dict(region.axes)
+        return type(region).of({name: Positions(p.spans[1:]) for name, p in axes.items()})
+
+    assert outside(seed=14, count=120, narrow=too_small)[1]
+
+
+# -- the worst cases, by hand ----------------------------------------------------------------------
+
+
+def moved_by(sql, catalog, before, after, **more):
+    plan = planned(sql, catalog, **more)
+    first = plan.exact(engine_of(before))
+    return plan, change(plan.plan, first, plan.exact(engine_of(after)))
+
+
+def visit(person, **cells):
+    row = {
+        "person": person,
+        "ward": "A",
+        "day": "2020-05-05",
+        "cost": 1.0,
+        "code": 1,
+        "reason": "x",
+    }
+    return {**row, **cells}
+
+
+def world(**tables):
+    rng = random.Random(0)
+    return {**world_rows(rng, 1), **tables}
+
+
+def test_a_signed_sum_that_turns_around_within_one_group():
+    """Replacing somebody at +50 by somebody at -50 moves one group by 100, not by 50 and 50."""
+    before = world(visits=[visit(1, cost=50.0)] * 3)
+    after = world(visits=[visit(1, cost=-50.0)] * 3)
+    sql = "SELECT ward, AVG(cost) FROM visits GROUP BY ward"
+    plan, found = moved_by(sql, REPLACE_ONE, before, after)
+    assert not violations(plan.plan, found)
+    (centred,) = [n for n, m in plan.question.measured.measures if m.kind.value == "centred"]
+    measure = dict(plan.question.measured.measures)[centred]
+    assert found.l2_squared[centred] == plan.question.stability.l2_squared(measure)
+    # What was once declared: as if the two could only meet in different groups.
+    assert found.l2_squared[centred] > 2 * (3 * measure.reach) ** 2
+
+
+def test_the_bound_is_reached_so_it_is_not_loose():
+    before = world(visits=[visit(1, cost=50.0)] * 3)
+    after = world(visits=[])
+    plan, found = moved_by("SELECT SUM(cost) FROM visits", ADD_REMOVE, before, after)
+    ((name, measure),) = plan.question.measured.measures
+    assert found.l1[name] == plan.question.stability.l1(measure) == 3 * 200
+
+
+def test_a_public_table_that_repeats_its_keys_cannot_lift_one_person_over_the_threshold():
+    people = world_rows(random.Random(0), 1)["people"]
+    alone = {**people[0], "zip": "02138", "town": "Only Me"}
+    sql = "SELECT p.town, COUNT(*) FROM people AS p JOIN zips AS z ON p.zip = z.zip GROUP BY p.town"
+    plan, found = moved_by(sql, ADD_REMOVE, world(people=[alone]), world(people=[]))
+    assert found.lonely == (2,)
+    assert not violations(plan.plan, found)
+
+
+EDGES = [*BIG, *REALS, None, 0, 1, -1, 120, 121, 500000.004, 500000.005, -1000.0, 499999.999]
+
+
+def edge_pairs(count: int, seed: int) -> list[str]:
+    """Return every broken promise over pairs with values at the edges of what machines count."""
+    rng = random.Random(seed)
+    aggregates = "SUM(balance), SUM(age), AVG(balance), SUM(balance * age), VAR_POP(balance)"
+    sqls = [
+        f"SELECT {aggregates} FROM people",
+        "SELECT SUM(income), AVG(income), STDDEV(income), MEDIAN(income), COUNT(income) FROM people",
+        "SELECT age, SUM(balance // 7), SUM(income % 0.75), MAX(balance) FROM people GROUP BY age",
+        "SELECT COUNT(*), COUNT(DISTINCT balance) FROM people WHERE income * age > balance / 3",
+        "SELECT COUNT(DISTINCT income), SUM(FLOOR(income)), MIN(CEIL(income / 7)) FROM people",
+    ]
+    plans = [planned(sql, catalog) for sql in sqls for catalog in (ADD_REMOVE, REPLACE_ONE)]
+    template = world_rows(rng, 1)["people"][0]
+    broken = []
+
+    def person(row):
+        whole = [value for value in EDGES if not isinstance(value, float)]
+        return {
+            **template,
+            "row_number": row,
+            "age": rng.choice(whole),
+            "balance": rng.choice([*whole, -1_000_000, 1_000_000]),
+            "income": rng.choice([None if v is None else float(v) for v in EDGES]),
+        }
+
+    for _ in range(count):
+        rows = [person(i) for i in range(rng.randint(1, 6))]
+        engine = engine_of({**world_rows(rng, 1), "people": rows})
+        other = engine_of({**world_rows(rng, 1), "people": [*rows[1:], person(99)]})
+        for plan in plans:
+            smaller = without(engine, "census", 0)
+            second = smaller if plan.question.stability.neighbours.moves == 1 else other
+            found = change(plan.plan, plan.exact(engine), plan.exact(second))
+            broken += [f"{said}: {plan.sql}" for said in violations(plan.plan, found)]
+    return broken
+
+
+def test_values_at_the_edges_of_machine_numbers():
+    assert not edge_pairs(8, seed=6)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_values_at_the_edges_of_machine_numbers_in_full():
+    assert not edge_pairs(3000, seed=66)
+
+
+def test_every_day_that_a_database_can_hold():
+    """Days outside Python's calendar are out of range like any other, and do not stop the answer."""
+    engine = engine_of(world_rows(random.Random(3)))
+    engine.connection.execute("UPDATE people SET born = DATE '20000-01-01' WHERE row_number = 1")
+    engine.connection.execute("UPDATE people SET born = DATE 'infinity' WHERE row_number = 2")
+    engine.connection.execute(
+        "UPDATE people SET born = DATE '0044-03-15 (BC)' WHERE row_number = 3"
+    )
+    for sql in (
+        "SELECT born, COUNT(*) FROM people WHERE born > '2020-01-01' OR born IS NULL GROUP BY born",
+        "SELECT EXTRACT(YEAR FROM born), COUNT(*) FROM people GROUP BY 1",
+        "SELECT MIN(born), MEDIAN(born) FROM people",
+        "SELECT born, town, COUNT(*) FROM people GROUP BY 1, 2",
+    ):
+        plan = planned(sql, ADD_REMOVE)
+        for unit in range(4):
+            found = change(
+                plan.plan, plan.exact(engine), plan.exact(without(engine, "census", unit))
+            )
+            assert not violations(plan.plan, found)
+
+
+def test_overflow_on_some_rows_only_is_refused_before_anybody_is_asked():
+    for expression in (
+        "balance // 1.000000000000001",
+        "balance % 0.000000000000001",
+        "LEAST(balance * 1000000000000, 0.0000001)",
+        "(balance + 1000000000000000000) + (age / 1000 - 1000000000000000000)",
+        "balance * balance * balance * balance",
+    ):
+        with pytest.raises(DiscreetError):
+            planned(f"SELECT SUM({expression}) FROM people", ADD_REMOVE).reads(engine_of(world()))
+    with pytest.raises(DiscreetError):
+        planned("SELECT VAR_POP(balance * balance * age) FROM people", ADD_REMOVE)
+    with pytest.raises(DiscreetError):
+        planned("SELECT COUNT(*) FROM people WHERE balance + age > 0.00000000000000001", ADD_REMOVE)
+
+
+def test_a_number_is_not_a_condition():
+    """It would be false in the plan and true in the engine: declared 1, moved by 1000."""
+    for sql in (
+        "SELECT SUM(CASE WHEN age THEN 1000 ELSE 1 END) FROM people",
+        "SELECT SUM(age) FILTER (WHERE balance) FROM people",
+        "SELECT COUNT(*) FROM people WHERE NOT age",
+        "SELECT SUM(CASE WHEN sex IN (1, 2) THEN 1000 ELSE 1 END) FROM people",
+        "SELECT SUM(IF(age, 5, 0)) FROM people",
+    ):
+        with pytest.raises(DiscreetError):
+            planned(sql, ADD_REMOVE)

@@ -1,0 +1,106 @@
+"""Conditions as boxes: exact where they are boxes, a hull where they are not."""
+
+import datetime as dt
+from fractions import Fraction
+
+import pytest
+import sqlglot
+
+from discreet.core.region import Positions
+from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from discreet.plan import expr as e
+from discreet.plan.box import place_of, to_box
+from discreet.plan.evaluate import evaluate
+from discreet.sql.coerce import coerce
+from discreet.sql.scalars import Scope, to_expr
+
+FIELDS = {
+    "age": IntegerDomain(0, 120),
+    "code": IntegerDomain(100, 999_999),
+    "money": NumberDomain(Fraction(0), Fraction(10_000), Fraction(1, 100)),
+    "sex": CategoryDomain(("Female", "Male")),
+    "long": DateDomain(dt.date(1900, 1, 1), dt.date(2020, 12, 31)),
+}
+
+
+def condition(sql):
+    node = sqlglot.parse_one(sql, read="duckdb")
+    scope = Scope(lambda column: e.ColumnRef(column.name), lambda _: None)
+    return coerce(to_expr(node, scope), FIELDS)
+
+
+def box(sql):
+    return to_box(condition(sql), FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("sql", "spans"),
+    [
+        ("code > 150", [(51, 999_899)]),
+        ("150 > code", [(0, 49)]),
+        ("code >= 150.5", [(51, 999_899)]),
+        ("code = 100", [(0, 0)]),
+        ("code = 150.5", []),
+        ("code <> 100", [(1, 999_899)]),
+        ("code < 0", []),
+        ("code > 0", [(0, 999_899)]),
+        ("code IS NULL", [(-1, -1)]),
+        ("NOT code IS NULL", [(0, 999_899)]),
+        ("NOT (code > 150)", [(0, 50)]),
+        ("code IN (100, 102, 5)", [(0, 0), (2, 2)]),
+        ("code NOT IN (100, 101)", [(2, 999_899)]),
+        ("code NOT IN (100, NULL)", []),
+        ("code < 110 OR code > 999990", [(0, 9), (999_891, 999_899)]),
+        ("code > NULL", []),
+        ("money <= 0.015", [(0, 1)]),
+        ("money > 0.01", [(2, 1_000_000)]),
+        ("long >= '2020-12-30'", [(44_193, 44_194)]),
+        ("long < DATE '1900-01-03'", [(0, 1)]),
+        ("sex = 'Male'", [(1, 1)]),
+        ("sex = 'male'", []),
+        ("sex <> 'Male'", [(0, 0)]),
+        ("age % 50 = 1", [(1, 1), (51, 51), (101, 101)]),
+        ("COALESCE(age, 0) = 0", [(-1, 0)]),
+    ],
+)
+def test_condition_on_one_column_is_exactly_a_box(sql, spans):
+    found = box(sql)
+    assert found.residual == e.TRUE
+    assert list(found.positions.values()) == [Positions.of(spans)]
+    assert found.hull == found.positions
+
+
+def test_conjuncts_meet():
+    found = box("age > 10 AND sex = 'Male' AND age <= 20")
+    assert found.positions == {"age": Positions.of([(11, 20)]), "sex": Positions.points([1])}
+
+
+def test_what_is_not_a_box_stays_as_residual():
+    found = box("age > 10 AND age > code")
+    assert found.positions == {"age": Positions.of([(11, 120)])}
+    assert found.residual == condition("age > code")
+
+
+def test_or_over_two_columns_has_a_hull_where_both_sides_restrict():
+    found = box("(sex = 'Male' AND age < 5) OR (sex = 'Male' AND code = 100)")
+    assert found.positions == {}
+    assert found.hull == {"sex": Positions.points([1])}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["code > 150 OR code IS NULL", "NOT (code < 110 AND code > 105)", "code IN (100, 999999)"],
+)
+def test_large_columns_agree_with_the_evaluator(sql):
+    ((name, positions),) = box(sql).positions.items()
+    domain = FIELDS[name]
+    for place in [-1, 0, 1, 4, 5, 6, 9, 10, 50, 51, 52, domain.size - 1]:
+        value = None if place < 0 else domain.value(place)
+        assert (place in positions) == (evaluate(condition(sql), {name: value}) is True), place
+
+
+def test_place_of_a_value_between_two_steps():
+    assert place_of(Fraction(3, 2), IntegerDomain(0, 9)) == (2, 2)
+    assert place_of(4, IntegerDomain(0, 9)) == (4, 5)
+    assert place_of("x", IntegerDomain(0, 9)) is None
+    assert place_of(True, IntegerDomain(0, 9)) is None

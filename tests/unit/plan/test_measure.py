@@ -1,0 +1,65 @@
+"""Aggregates as measures: shared, centred, and turned back exactly."""
+
+from fractions import Fraction
+
+import pytest
+from asking import plan, question
+
+from discreet.errors import QueryRefused
+from discreet.plan.evaluate import evaluate
+from discreet.plan.measure import Kind
+
+
+def kinds(sql):
+    return [measure.kind for _, measure in question(sql).measured.measures]
+
+
+def test_a_mean_is_a_centred_sum_and_a_count():
+    assert kinds("SELECT AVG(age) FROM people") == [Kind.CENTRED, Kind.PRESENT]
+
+
+def test_aggregates_of_one_expression_share_their_measures():
+    sql = "SELECT AVG(age), SUM(age), COUNT(age), VARIANCE(age), STDDEV(age) FROM people"
+    assert kinds(sql) == [Kind.CENTRED, Kind.PRESENT, Kind.SQUARES]
+
+
+def test_counting_the_unit_is_counting_people():
+    assert kinds("SELECT COUNT(DISTINCT person) FROM visits") == [Kind.UNITS]
+    sql = "SELECT COUNT(DISTINCT person) FROM (SELECT person FROM visits WHERE ward = 'A') AS t"
+    assert kinds(sql) == [Kind.UNITS]
+    assert kinds("SELECT COUNT(DISTINCT ward) FROM visits") == [Kind.DISTINCT]
+
+
+def test_shares_add_up_to_the_epsilon():
+    found = plan("SELECT AVG(age), COUNT(*), SUM(income), MEDIAN(age) FROM people", epsilon="0.7")
+    assert sum(found.mechanisms.epsilons.values()) == Fraction(7, 10)
+
+
+@pytest.mark.parametrize("values", [[3, 5, 10], [0], [120, 120]])
+def test_formulas_give_back_the_aggregates(values):
+    sql = "SELECT AVG(age), SUM(age), VARIANCE(age) FROM people"
+    found = question(sql)
+    centre, n = 120, len(values)
+    exact = {
+        Kind.CENTRED: sum(2 * v - centre for v in values),
+        Kind.PRESENT: n,
+        Kind.SQUARES: sum((2 * v - centre) ** 2 for v in values),
+    }
+    row = {name: exact[measure.kind] for name, measure in found.measured.measures}
+    mean, total, variance = (evaluate(value, row) for _, value in found.outputs)
+    assert (mean, total) == (Fraction(sum(values), n), sum(values))
+    assert variance == sum((v - mean) ** 2 for v in values) / n
+
+
+def test_a_mean_stays_inside_the_declared_range_and_needs_somebody():
+    found = question("SELECT AVG(age) FROM people")
+    ((_, mean),) = found.outputs
+    names = {measure.kind: name for name, measure in found.measured.measures}
+    assert evaluate(mean, {names[Kind.CENTRED]: 10_000, names[Kind.PRESENT]: 3}) == 120
+    assert evaluate(mean, {names[Kind.CENTRED]: 0, names[Kind.PRESENT]: 0}) is None
+    assert evaluate(mean, {names[Kind.CENTRED]: 0, names[Kind.PRESENT]: -2}) is None
+
+
+def test_squares_that_could_overflow_are_refused():
+    with pytest.raises(QueryRefused, match="too large to be summed"):
+        question("SELECT VARIANCE(income * income * income * balance) FROM people")
