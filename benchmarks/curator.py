@@ -15,8 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import discreet
 from benchmarks.timing import in_turn, seconds
+
+import discreet
 from discreet.examples import bench_table
 
 GOAL_RATIO, GOAL_MS = 1.25, 30
@@ -142,9 +143,7 @@ def fixed_cost(folder: Path, asked: int = 50) -> list[Row]:
         relation = curator.engine.relation("bench.t")
         plain = sql.replace("FROM t", f"FROM {relation} AS t")
         curator.query(sql, epsilon=1, fresh=True)
-        floor = statistics.median(
-            seconds(lambda: curator.engine.run(plain)) for _ in range(asked)
-        )
+        floor = statistics.median(seconds(lambda: curator.engine.run(plain)) for _ in range(asked))
         ours = statistics.median(
             seconds(lambda: curator.query(sql, epsilon=1, fresh=True)) for _ in range(asked)
         )

@@ -126,7 +126,7 @@ def memory(**tables: pa.Table) -> FakeEngine:
         described = connection.execute(f'DESCRIBE "{full}"').fetchall()
         types[full] = {row[0]: row[1] for row in described}
     return FakeEngine(
-        types, answers=lambda sql: plain_table(connection.execute(sql).to_arrow_table())
+        types, answers=lambda sql: plain_table(connection.sql(sql).to_arrow_table())
     )
 
 

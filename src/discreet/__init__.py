@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
+    from discreet.client import Client, connect
     from discreet.core.answer import Answer
     from discreet.errors import DiscreetError
 
@@ -17,12 +18,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": "discreet.core.answer",
+    "Client": "discreet.client",
     "Curator": "discreet.api",
     "DiscreetError": "discreet.errors",
+    "connect": "discreet.client",
     "open": "discreet.api",
 }
 
-__all__ = ["Answer", "Curator", "DiscreetError", "open"]
+__all__ = ["Answer", "Client", "Curator", "DiscreetError", "connect", "open"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from discreet.catalog.outline import outline
 from discreet.catalog.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
 from discreet.core.numbers import Epsilon, Number
+from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError
@@ -26,7 +27,7 @@ from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.request import Request
-from discreet.release.shape import OutputColumn, shape_of
+from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
 
 STATE = ".discreet"

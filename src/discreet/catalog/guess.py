@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -109,7 +110,7 @@ def _dated(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal | None:
         return proposal
     kept = {key: value for key, value in proposal.settings.items() if key != "review"}
     settings = {**kept, "format": way.format, "review": True}
-    return ColumnProposal(proposal.name, settings, proposal.seen)
+    return replace(proposal, settings=settings)
 
 
 def _words(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:

@@ -33,7 +33,8 @@ def unread_column(name: str) -> ColumnProposal:
 def identifier(profile: Profile, notes: tuple[str, ...] = ()) -> ColumnProposal:
     """Return the proposal for a column that names persons or things."""
     settings: dict[str, Setting] = {"type": "identifier", "review": True}
-    return ColumnProposal(profile.name, settings, (_distinct(profile), *notes, *_missing(profile)))
+    seen = (_distinct(profile), *notes, *_missing(profile))
+    return ColumnProposal(profile.name, settings, seen, _share_missing(profile))
 
 
 def whole(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
@@ -129,13 +130,15 @@ def proposed(
     """Return the proposal with these settings, marked for review."""
     lacking: dict[str, Setting] = {"missing": True} if profile.missing else {}
     marked = {**settings, **lacking, "review": True}
-    return ColumnProposal(profile.name, marked, (*notes, *_missing(profile)))
+    seen = (*notes, *_missing(profile))
+    return ColumnProposal(profile.name, marked, seen, _share_missing(profile))
 
 
 def hidden_text(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     """Return the proposal for a column that nobody can ask about."""
     settings: dict[str, Setting] = {"type": "text", "hidden": True}
-    return ColumnProposal(profile.name, settings, (*notes, *_missing(profile)))
+    seen = (*notes, *_missing(profile))
+    return ColumnProposal(profile.name, settings, seen, _share_missing(profile))
 
 
 def _extremes(profile: Profile) -> tuple[Any, Any]:
@@ -172,6 +175,10 @@ def _distinct(profile: Profile) -> str:
     if not profile.complete:
         return "Seen: very many distinct values."
     return f"Seen: {profile.distinct:,} distinct values in {profile.present:,} rows."
+
+
+def _share_missing(profile: Profile) -> float | None:
+    return profile.missing / profile.rows if profile.rows else None
 
 
 def _missing(profile: Profile) -> tuple[str, ...]:

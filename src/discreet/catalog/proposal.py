@@ -15,11 +15,15 @@ Setting: TypeAlias = bool | int | Decimal | str | dt.date | dt.datetime | tuple[
 
 @dataclass(frozen=True, slots=True)
 class ColumnProposal:
-    """One column: its settings as they will be written, and what the owner should know."""
+    """One column: its settings as they will be written, and what the owner should know.
+
+    `missing` is the share of the rows without a value; None where the column was not read.
+    """
 
     name: str
     settings: Mapping[str, Setting]
     seen: tuple[str, ...] = ()
+    missing: float | None = None
 
     @property
     def type(self) -> str:

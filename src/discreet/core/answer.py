@@ -122,11 +122,13 @@ class Answer:
         """
         names, columns = self._with_errors()
         buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
+        # Only signs of the line end are quoted: with "\n" alone, a "\r" in a cell would begin a
+        # new row for a spreadsheet, and with it a new formula.
+        writer = csv.writer(buffer, lineterminator="\r\n")
         writer.writerow([_harmless(name) for name in names])
         writer.writerows([_harmless(cell) for cell in row] for row in zip(*columns, strict=True))
         if path is not None:
-            Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+            Path(path).write_bytes(buffer.getvalue().encode("utf-8"))
         return buffer.getvalue()
 
     def plot(self) -> Chart:

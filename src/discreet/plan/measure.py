@@ -19,7 +19,7 @@ from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
 from discreet.plan.values import Fields, infer, numeric
 
-FINEST = 10**9
+FINEST = 10**8
 """A row's greatest contribution is resolved into about this many grains."""
 
 
@@ -67,7 +67,7 @@ class Measure:
     def grain(self) -> int:
         """Return the multiple to which an exact value is rounded down before it gets noise.
 
-        1 unless one row alone moves the measure by more than a thousand million: then the noise
+        1 unless one row alone moves the measure by more than a hundred million: then the noise
         would leave the range of the sampler, and a grain of that size is far below it anyway.
         """
         return max(1, self.reach // FINEST)

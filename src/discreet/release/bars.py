@@ -13,7 +13,7 @@ from discreet.noise.spread import combined_half_width
 from discreet.plan import expr as e
 from discreet.plan.choose import Law
 from discreet.plan.expr import Expr
-from discreet.release.forms import Linear, Ratio, interval_of, linear_form, ratio_form
+from discreet.release.forms import Linear, Ratio, as_float, interval_of, linear_form, ratio_form
 
 CONFIDENCE = Fraction(95, 100)
 
@@ -50,7 +50,7 @@ def _linear_half_width(form: Linear, laws: Mapping[str, Law]) -> float:
     terms = tuple((coefficient, laws[name]) for name, coefficient in form.terms.items())
     if len(terms) == 1:
         ((coefficient, law),) = terms
-        return float(abs(coefficient) * _half_width(law, CONFIDENCE))
+        return as_float(abs(coefficient) * _half_width(law, CONFIDENCE))
     return _combined(terms)
 
 
@@ -61,7 +61,7 @@ def interval(
     if value is None or not bar.measures:
         return None
     if bar.half_width is not None:
-        return float(value) - bar.half_width, float(value) + bar.half_width
+        return _ends(as_float(value) - bar.half_width, as_float(value) + bar.half_width)
     if bar.ratio is not None:
         return _ratio(bar.ratio, row, laws)
     # Bonferroni: all measures at once with 95%, then interval arithmetic.
@@ -74,7 +74,11 @@ def interval(
         elif isinstance(row.get(name), int | Fraction):
             bounds[name] = (row[name], row[name])
     ends = interval_of(bar.expr, {name: found for name, found in bounds.items() if found})
-    return None if ends is None else (float(ends[0]), float(ends[1]))
+    return None if ends is None else _ends(as_float(ends[0]), as_float(ends[1]))
+
+
+def _ends(low: float, high: float) -> Interval | None:
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def _ratio(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Interval | None:
@@ -95,7 +99,7 @@ def _ratio(form: Ratio, row: Mapping[str, Any], laws: Mapping[str, Law]) -> Inte
             if abs(moved - ends[side]) <= abs(moved) * _CLOSE:
                 break
             ends[side] = moved
-    found = sorted(float(form.constant) + float(form.factor) * end for end in ends)
+    found = sorted(as_float(form.constant) + as_float(form.factor) * end for end in ends)
     low = -math.inf if form.low is None else float(form.low)
     high = math.inf if form.high is None else float(form.high)
     return min(max(found[0], low), high), min(max(found[1], low), high)

@@ -15,6 +15,7 @@ from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
 from discreet.release.bars import Bar, bar_of, interval
+from discreet.release.forms import as_float
 from discreet.release.noise_step import Noisy
 
 
@@ -98,10 +99,10 @@ def plain_value(value: Any) -> Any:
     """Return a value that JSON, Arrow and people understand."""
     if isinstance(value, bool | str) or value is None:
         return value
-    if isinstance(value, Fraction):
+    if isinstance(value, int | Fraction):
+        if not math.isfinite(as_float(value)):
+            return None
         return int(value) if value.denominator == 1 else float(value)
-    if isinstance(value, int):
-        return int(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value.isoformat() if isinstance(value, dt.date) else str(value)
@@ -110,7 +111,7 @@ def plain_value(value: Any) -> Any:
 def _half(value: Any, ends: tuple[float, float] | None) -> float | None:
     if ends is None or value is None:
         return None
-    half = max(ends[1] - float(value), float(value) - ends[0])
+    half = max(ends[1] - as_float(value), as_float(value) - ends[0])
     return half if math.isfinite(half) else None
 
 
@@ -124,7 +125,7 @@ def _covariance(
     matrix = tuple(
         tuple(
             sum(
-                float(one.terms[name] * two.terms[name]) * float(laws[name].variance)
+                as_float(one.terms[name] * two.terms[name]) * float(laws[name].variance)
                 for name in one.terms
                 if name in two.terms
             )

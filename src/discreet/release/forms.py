@@ -6,6 +6,7 @@ method afterwards; everything else by interval arithmetic over joint bounds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,6 +14,14 @@ from typing import Any
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a float, infinite where it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,7 @@ def interval_of(expr: Expr, bounds: Mapping[str, tuple[Any, Any]]) -> tuple[Any,
             inner = interval_of(operand, bounds)
             if inner is None or inner[1] < 0:
                 return None
-            return float(max(inner[0], 0)) ** 0.5, float(inner[1]) ** 0.5
+            return as_float(max(inner[0], 0)) ** 0.5, as_float(inner[1]) ** 0.5
         case _:
             return None
 

@@ -44,7 +44,7 @@ class Estimate:
 def implied(plan: Plan, known: list[Known]) -> Table | None:
     """Return the answer to a plan's question if paid answers imply it at least as exactly."""
     cells = cells_of(plan.question) if known else None
-    if cells is None:
+    if cells is None or plan.mechanisms.top is not None:
         return None
     estimates: dict[str, list[Estimate]] = {}
     for name, measure in plan.question.measured.measures:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.output import OutputColumn, OutputType
 from discreet.core.schema import IntegerDomain
 from discreet.engine.base import Engine
 from discreet.ledger.ledger import Ledger
@@ -19,25 +18,6 @@ from discreet.plan.plan import Question, ask
 from discreet.plan.values import kind
 from discreet.release.snapshots import snapshots_of
 from discreet.sql.bind import bind
-
-
-class OutputType(Enum):
-    """What the cells of a column are."""
-
-    INTEGER = "integer"
-    NUMBER = "number"
-    TEXT = "text"
-    BOOLEAN = "boolean"
-    DATE = "date"
-
-
-@dataclass(frozen=True, slots=True)
-class OutputColumn:
-    """One column of an answer."""
-
-    name: str
-    type: OutputType
-    noisy: bool
 
 
 def shape_of(

@@ -23,6 +23,10 @@ from discreet.server.settings import Settings
 from discreet.server.sign_in import SignInByAddress
 
 UPLOADS = f"{API}/data/uploads"
+ENVELOPE = 64 << 10
+"""Bytes that a multipart form may add to its file."""
+REVIEW = 8 << 20
+"""Bytes of a review, which may list long categories."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -82,8 +86,10 @@ def _add_layers(app: FastAPI, context: Context) -> None:
     settings = context.settings
 
     def limit_of(path: str) -> int:
+        if path == UPLOADS:
+            return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(UPLOADS):
-            return settings.max_upload_mb << 20
+            return REVIEW
         return settings.max_body_kb << 10
 
     app.add_middleware(SignInByAddress, context=context)

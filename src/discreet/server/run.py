@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
 from collections.abc import Callable
@@ -32,6 +33,8 @@ class Server(uvicorn.Server):
 
 def make_server(settings: Settings, *, ready: Callable[[], None] = lambda: None) -> Server:
     """Return the server, opened but not yet listening; `ready` is called when it is."""
+    # uvicorn's access log would write whole addresses, and the first one of a browser has a token.
+    logging.getLogger("uvicorn.access").disabled = True
     config = uvicorn.Config(
         create_app(settings),
         host=settings.host,

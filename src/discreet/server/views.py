@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from discreet.server.tokens import Role
@@ -39,6 +40,8 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
             "left_words": f"{amount(dataset['left']['epsilon']['left'])} of "
             f"{amount(dataset['left']['epsilon']['limit'])} left",
+            "left_amount": amount(dataset["left"]["epsilon"]["left"]),
+            "limit_amount": amount(dataset["left"]["epsilon"]["limit"]),
             "spent": dataset["left"]["epsilon"]["spent"],
             "limit": dataset["left"]["epsilon"]["limit"],
             "part_left": part_left(dataset["left"]["epsilon"]),
@@ -118,6 +121,7 @@ def _purse(
         "part_left": part_left(epsilon),
         "delta_words": _delta_words(delta),
         "questions": questions_left(epsilon["left"]),
+        "asked": spent_some,
         "worst": facts.get("worst_region", "") if spent_some else "",
         "exposures": f"{exposures:,} release(s) carry no guarantee; see the history."
         if exposures
@@ -163,12 +167,17 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
             return line | {"who": who, "used": used, "what": sql or "a release", "sql": sql}
         case "limit":
             whose = f"the share of {entry['analyst']}" if entry["analyst"] else "the limit"
-            return line | {"who": str(entry["who"]), "what": f"changed {whose}"}
+            change = f"{'set' if entry['old'] is None else 'changed'} {whose}{_to(entry['new'])}"
+            return line | {"who": str(entry["who"]), "what": change}
         case "exposure":
             return line | {"what": f"released without a guarantee: {entry['reason']}"}
         case "look":
             return line | {"what": f"looked: {entry['reason']}"}
     return line | {"what": str(entry["kind"])}
+
+
+def _to(limit: Mapping[str, str] | None) -> str:
+    return "" if limit is None else f" to {amount(float(Fraction(limit['epsilon'])))}"
 
 
 def questions_left(left: float) -> str:

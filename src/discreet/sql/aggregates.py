@@ -26,7 +26,7 @@ def to_aggregate(node: exp.Expr, operand: Operand) -> Aggregate | None:
     if isinstance(node, exp.WithinGroup):
         return _within_group(node, operand)
     if isinstance(node, exp.Quantile | exp.ApproxQuantile):
-        return _quantile(operand(node.this), node.args["quantile"])
+        return _quantile(operand(node.this), node.args.get("quantile"))
     if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and node.expression is not None:
         return _quantile(operand(node.this), node.expression)
     rule = _SIMPLE.get(type(node))
@@ -80,7 +80,7 @@ def _median(node: exp.Median, operand: Operand) -> Aggregate:
     return Aggregate(Function.QUANTILE, operand(node.this), Fraction(1, 2))
 
 
-def _quantile(value: Expr, share: exp.Expr) -> Aggregate:
+def _quantile(value: Expr, share: exp.Expr | None) -> Aggregate:
     try:
         quantile = to_fraction(str(share.this)) if isinstance(share, exp.Literal) else Fraction(-1)
     except DiscreetError:
@@ -96,7 +96,7 @@ def _within_group(node: exp.WithinGroup, operand: Operand) -> Aggregate:
         not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
         or len(order.expressions) != 1
     ):
-        raise refusal("function", what=str(node.this.sql())[:40].upper())
+        raise refusal("function", what=type(node.this).__name__.upper())
     ordered = order.expressions[0]
     found = _quantile(operand(ordered.this), node.this.this)
     if ordered.args.get("desc") and found.quantile is not None:

@@ -43,6 +43,7 @@ class _Outer:
             if isinstance(output, exp.Alias)
         }
         self.keys: list[Key] = []
+        self.opened: list[str] = []
         self.aggregates: list[tuple[str, Aggregate]] = []
 
     def statement(self) -> Statement:
@@ -106,9 +107,10 @@ class _Outer:
         if isinstance(node, exp.Star):
             raise refusal("star")
         inner = node.this if isinstance(node, exp.Alias) else node
+        value = self._output(inner)  # refused, if at all, before it is spelled out as a name
         name = node.alias or (inner.name if isinstance(inner, exp.Column) else "")
         name = name or inner.sql(dialect="duckdb").lower() or f"column{index + 1}"
-        return name, self._output(inner)
+        return name, value
 
     def _output(self, node: exp.Expr) -> Expr:
         """Return an expression over keys and aggregates."""
@@ -168,9 +170,15 @@ class _Outer:
             if key.value == value:
                 return e.ColumnRef(key.name)
         aliased = self.aliases.get(column.name.lower())
-        if not column.table and aliased is not None and not isinstance(aliased, exp.Column):
-            return self._output(aliased)
-        raise refusal("raw rows", what=column.name)
+        plain = column.table or aliased is None or isinstance(aliased, exp.Column)
+        if plain or column.name.lower() in self.opened:
+            # An alias inside its own meaning is the column, which nobody aggregated.
+            raise refusal("raw rows", what=column.name)
+        self.opened.append(column.name.lower())
+        try:
+            return self._output(self.aliases[column.name.lower()])
+        finally:
+            self.opened.pop()
 
     def _aggregate_ref(self, found: Aggregate) -> e.ColumnRef:
         self._check(found)

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import engine_name
-from discreet.core.schema import BooleanDomain, DateDomain, Domain, IntegerDomain, NumberDomain
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+)
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.plan import expr as e
@@ -25,7 +32,7 @@ from discreet.plan.ir import (
 )
 from discreet.plan.regions import domains_of
 from discreet.plan.values import lattice
-from discreet.sql.cells import Cell, in_positions, source_cell
+from discreet.sql.cells import Cell, declared_text, in_positions, source_cell
 from discreet.sql.expressions import Writer
 from discreet.sql.literals import column_name, constant
 
@@ -309,7 +316,10 @@ class BlockWriter:
         assert block.unit is not None, "rows are bounded for people only"
         names = [name for name in block.cells if name in self.used]
         alias = self.alias()
-        columns = [f"{block.cells[name].value} AS c{i}" for i, name in enumerate(names)]
+        carried = [
+            self._carried(block.cells[name], f"{alias}.c{i}") for i, name in enumerate(names)
+        ]
+        columns = [f"{inner} AS c{i}" for i, (inner, _) in enumerate(carried)]
         kept = ", ".join([*(f"c{i}" for i in range(len(names))), "u"])
         ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {self._content(len(names))}) AS n"
         inner = (
@@ -320,11 +330,18 @@ class BlockWriter:
             f"UNION ALL SELECT {kept} FROM (SELECT b.*, {ordered} FROM b JOIN h ON h.u = b.u) AS w "
             f"WHERE w.n <= {max_rows}"
         )
-        cells = {
-            name: Cell(f"{alias}.c{i}", block.cells[name].domain, f"{alias}.c{i}")
-            for i, name in enumerate(names)
-        }
+        cells = {name: cell for name, (_, cell) in zip(names, carried, strict=True)}
         return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+
+    def _carried(self, cell: Cell, place: str) -> tuple[str, Cell]:
+        """Return what bounding carries along for a cell, and the cell that it becomes.
+
+        A category is looked up in its list only afterwards, for the rows that are left.
+        """
+        if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
+            found = Cell(declared_text(place, cell.domain, self.dialect), cell.domain, place)
+            return str(cell.raw), found
+        return cell.value, Cell(place, cell.domain, place)
 
     def _kept(self, block: Block) -> str:
         """Return whether rows that are read three times are kept; Spark decides by itself."""

@@ -133,7 +133,7 @@ def _rounds_inside(domain: NumberDomain, engine_type: str) -> bool:
     if storage(engine_type) is Storage.INTEGER:
         return True
     whole = domain.lower.denominator == 1 and domain.upper.denominator == 1
-    largest = max(abs(domain.lower), abs(domain.upper), 1) * inverse
+    largest = (abs(domain.lower) + abs(domain.upper) + 1) * inverse
     double = engine_type.strip().lower() in {"double", "double precision", "float8"}
     return double and whole and largest < 2**51
 

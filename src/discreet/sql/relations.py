@@ -68,7 +68,7 @@ def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
         pending.remove((join, entry))
         relation = _joined(relation, names, join, entry, loose)
         names = replace(names, entries=(*names.entries, entry))
-    _one_dataset(relation)
+    _one_dataset(relation, where, context)
     if not loose:
         return relation, names
     condition = e.all_of(tuple(row_expr(part, names) for part in loose))
@@ -203,7 +203,9 @@ def _next_join(
     for join, entry in pending:
         if join.args.get("on") or join.args.get("using"):
             return join, entry
-        if any(_pair(part, names, entry) is not None for part in loose):
+        # A condition may name tables that come later in FROM; those wait for their turn.
+        seen = [part for part in loose if _visible(part, names, entry)]
+        if any(_pair(part, names, entry) is not None for part in seen):
             return join, entry
     raise refusal("join condition", what=f"none links {pending[0][1].alias} to the other tables")
 
@@ -299,9 +301,12 @@ def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) ->
             raise refusal("join condition", what=f"{names} are declared differently")
 
 
-def _one_dataset(relation: Relation) -> None:
+def _one_dataset(relation: Relation, where: exp.Expr | None, context: Context) -> None:
     private = {scan.dataset.name for scan in scans_of(relation) if scan.dataset and not scan.public}
     if not private:
+        inner = list(where.find_all(exp.Table)) if where is not None else []
+        if any(not is_public(_named(table, context).relation) for table in inner):
+            raise refusal("subquery")
         raise refusal("public only")
     if len(private) > 1:
         raise refusal("two datasets")

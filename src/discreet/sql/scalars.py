@@ -27,6 +27,8 @@ class Scope:
 
 def to_expr(node: exp.Expr, scope: Scope) -> Expr:
     """Return the plan expression for a SQL expression, or refuse it with a sentence."""
+    if not isinstance(node, exp.Expr):
+        raise refusal("clause", what="A function without its argument")
     found = scope.aggregate(node)
     if found is not None:
         return found
@@ -50,7 +52,8 @@ def function_name(node: exp.Expr) -> str:
     """Return the name of a declined function as people write it."""
     name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
     if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
-        written = node.sql(dialect="duckdb").partition("(")[0]
+        # Not node.sql(): writing a strange call can fail inside the parser's own generator.
+        written = type(node).sql_names()[0]
         name = written if written.replace("_", "").isalnum() else name
     return str(name)[:40].upper()
 

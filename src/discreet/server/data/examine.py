@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from discreet.catalog.sources import PARQUET_FILES, check_file
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import column_names, delimiter
@@ -14,8 +16,10 @@ from discreet.server.data.examiner import MAX_NAME
 from discreet.server.data.receive import ending
 
 
-def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds) -> None:
-    """Write the clean copy of `received` to `target`; `file` is its name for people.
+def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds) -> tuple[str, ...]:
+    """Return the columns of the clean copy of `received`, now at `target`.
+
+    `file` is its name for people. What `received` holds is told by that name's ending.
 
     Guarantee: this process only reads the first line of a CSV file. Everything else is done by a
     child with bounds on memory, on time and on the size of every file that it writes.
@@ -47,6 +51,7 @@ def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds)
         ) from None
     finally:
         child.close()
+    return tuple(pq.read_schema(target).names)
 
 
 def _heading(received: Path, file: str, bounds: UploadBounds) -> dict[str, object]:

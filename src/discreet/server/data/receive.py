@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO
@@ -30,8 +31,8 @@ _PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\xfd7zX": "xz", b"(\xb5/\xfd
 
 async def receive_file(
     stream: AsyncIterator[bytes], *, content_type: str, target: Path, bounds: UploadBounds
-) -> str:
-    """Return the name that the sender gave the file, after writing its bytes to `target`.
+) -> tuple[str, str]:
+    """Return the sender's name for the file and a hash of its bytes, now written to `target`.
 
     Guarantee: the name is only returned, never used as a path; at most `bounds.size` bytes are
     written; what is surely neither CSV nor Parquet is refused at its first byte that shows it.
@@ -91,15 +92,14 @@ class _Envelope:
         if block:
             self._parser.write(block)
 
-    def finish(self) -> str:
-        """Return the file's name after the last byte of the body."""
+    def finish(self) -> tuple[str, str]:
+        """Return the file's name and hash after the last byte of the body."""
         self._parser.finalize()
         if self._content is None or self._name is None:
             raise InvalidInput(f"The upload has no file in a part named '{FIELD}'.")
         if not self._ended:
             raise InvalidInput("The upload ended before its file did.")
-        self._content.finish()
-        return self._name
+        return self._name, self._content.finish()
 
     def _part_begins(self) -> None:
         self._parts += 1
@@ -145,6 +145,7 @@ class _Content:
         self._parquet = ending(name) in PARQUET_FILES
         self._start = b""
         self._size = 0
+        self._digest = hashlib.sha256()
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def write(self, data: bytes) -> None:
@@ -156,22 +157,25 @@ class _Content:
             self._judge_start()
         if not self._parquet:
             self._judge_text(data)
+        self._digest.update(data)
         self._file.write(data)
 
-    def finish(self) -> None:
-        """Refuse what shows only at the end."""
+    def finish(self) -> str:
+        """Return the hash of all bytes; refuse what shows only at the end."""
         if not self._size:
             raise InvalidInput(f"The file '{self._name}' is empty.")
         if self._parquet and self._start != _PARQUET:
             raise InvalidInput(f"The content of '{self._name}' is not Parquet.")
         if not self._parquet:
             self._judge_text(b"", final=True)
+        return self._digest.hexdigest()
 
     def _judge_start(self) -> None:
         for magic, what in _PACKED.items():
             if self._start.startswith(magic) and not self._parquet:
                 raise InvalidInput(
-                    f"'{self._name}' is a {what} archive.", hint="Unpack it and send what is inside."
+                    f"'{self._name}' is a {what} archive.",
+                    hint="Unpack it and send what is inside.",
                 )
         if self._parquet and not _PARQUET.startswith(self._start):
             raise InvalidInput(f"The content of '{self._name}' is not Parquet.")

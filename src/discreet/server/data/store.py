@@ -27,16 +27,24 @@ _STALE = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that was received and examined. `file` is the sender's name for it, for reading only."""
+    """A file that was received and examined. `file` is the sender's name for it, for reading only.
+
+    `digest` is the hash of the bytes as they came: the same people again are found by it.
+    """
 
     id: str
     file: str
     bytes: int
     columns: tuple[str, ...]
     created: float
+    digest: str
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for the owner."""
+        return {k: v for k, v in self.facts().items() if k != "digest"}
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything, as it is kept beside the table."""
         return asdict(self) | {"columns": list(self.columns)}
 
 
@@ -71,7 +79,7 @@ class UploadStore:
             with self._lock:
                 self._open.discard(name)
 
-    def keep(self, place: Path, *, file: str, columns: tuple[str, ...]) -> Upload:
+    def keep(self, place: Path, *, file: str, columns: tuple[str, ...], digest: str) -> Upload:
         """Return the upload whose table lies in `place`, kept from now on."""
         upload = Upload(
             id=place.name,
@@ -79,9 +87,10 @@ class UploadStore:
             bytes=(place / TABLE).stat().st_size,
             columns=columns,
             created=time.time(),
+            digest=digest,
         )
         rough = place / f".{_FACTS}"
-        rough.write_text(json.dumps(upload.to_json()), encoding="utf-8")
+        rough.write_text(json.dumps(upload.facts()), encoding="utf-8")
         rough.replace(place / _FACTS)
         return upload
 
@@ -92,7 +101,7 @@ class UploadStore:
 
     def find(self, upload_id: str) -> Upload:
         """Return the upload with this id, or refuse."""
-        upload = self._read(upload_id) if _ID.fullmatch(upload_id) else None
+        upload = self._read(upload_id) if _is_ours(self.folder / upload_id[:64]) else None
         if upload is None:
             raise UnknownName("There is no upload with this id.")
         return upload
@@ -115,7 +124,7 @@ class UploadStore:
     def _places(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
-        return [place for place in self.folder.iterdir() if _ID.fullmatch(place.name)]
+        return [place for place in self.folder.iterdir() if _is_ours(place)]
 
     def _sweep(self) -> None:
         for place in self._places():
@@ -133,3 +142,8 @@ class UploadStore:
                 "The disk of the server has no room for uploads.",
                 hint="Delete uploads that are not needed.",
             )
+
+
+def _is_ours(place: Path) -> bool:
+    """Return whether this is a folder that we have made, not a link that leads elsewhere."""
+    return _ID.fullmatch(place.name) is not None and place.is_dir() and not place.is_symlink()

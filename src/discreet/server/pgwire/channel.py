@@ -20,7 +20,7 @@ _FULL = 2 * MAX_MESSAGE
 """Unread bytes after which the client must wait."""
 
 
-class Gone(Exception):  # noqa: N818  # says it better than GoneError
+class Gone(Exception):  # says it better than GoneError
     """The client has hung up, or was silent for too long."""
 
 
@@ -40,6 +40,7 @@ class Channel(asyncio.Protocol):
         self._ended = False
         self._paused = False
         self.tls = False
+        self._made = asyncio.Event()
 
     # What asyncio calls.
 
@@ -47,6 +48,7 @@ class Channel(asyncio.Protocol):
         """Begin; also called when TLS has taken over."""
         assert isinstance(transport, asyncio.Transport), "a stream"
         self._transport = transport
+        self._made.set()
 
     def data_received(self, data: bytes) -> None:
         """Keep what came, and let the client wait when that is too much."""
@@ -62,7 +64,7 @@ class Channel(asyncio.Protocol):
         self._arrived.set()
         return False
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, _error: Exception | None, /) -> None:
         """Note that nobody listens any more."""
         self._ended = True
         self._arrived.set()
@@ -88,6 +90,10 @@ class Channel(asyncio.Protocol):
     def alive(self) -> bool:
         """Return whether the client is still there."""
         return not self._ended
+
+    async def connected(self) -> None:
+        """Wait until the connection stands."""
+        await self._made.wait()
 
     async def first(self, seconds: float) -> First:
         """Return the connection's first message, or the next one after a refused one."""

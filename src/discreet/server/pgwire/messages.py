@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -152,10 +153,10 @@ class _Fields:
 
     def number(self, form: str) -> int:
         size = struct.calcsize(form)
-        found: int = struct.unpack(form, self.bytes(size))[0]
+        found: int = struct.unpack(form, self.take(size))[0]
         return found
 
-    def bytes(self, count: int) -> bytes:
+    def take(self, count: int) -> bytes:
         end = self._at + count
         if count < 0 or end > len(self._body):
             raise ProtocolError("a message ends too early")
@@ -167,7 +168,7 @@ class _Fields:
         end = self._body.find(b"\0", self._at)
         if end < 0:
             raise ProtocolError("a text has no end")
-        found = self.bytes(end - self._at)
+        found = self.take(end - self._at)
         self._at += 1
         try:
             return found.decode("utf-8")
@@ -182,7 +183,7 @@ class _Fields:
 
     def value(self) -> bytes | None:
         size = self.number("!i")
-        return None if size == -1 else self.bytes(size)
+        return None if size == -1 else self.take(size)
 
     def end(self) -> None:
         if self._at != len(self._body):
@@ -235,13 +236,13 @@ def _bind(fields: _Fields) -> Bind:
 
 
 def _what(fields: _Fields) -> bool:
-    kind = fields.bytes(1)
+    kind = fields.take(1)
     if kind not in (b"S", b"P"):
         raise ProtocolError("neither a statement nor a portal")
     return kind == b"P"
 
 
-_READERS: Final = {
+_READERS: Final[dict[bytes, Callable[[_Fields], Message]]] = {
     b"Q": lambda fields: Query(fields.text()),
     b"P": _parse,
     b"B": _bind,

@@ -129,15 +129,22 @@ class Options:
         elif name in _FIXED:
             if value.lower() != DEFAULTS[name].lower():
                 raise Failure("55P02", f"The setting '{name}' cannot be changed.")
-        elif name == "client_encoding" and value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
-            raise Failure("22023", "Only UTF8 is spoken here.", hint="SET client_encoding = 'UTF8'.")
+        elif name == "client_encoding" and value.upper().replace("-", "") not in (
+            "UTF8",
+            "UNICODE",
+        ):
+            raise Failure(
+                "22023", "Only UTF8 is spoken here.", hint="SET client_encoding = 'UTF8'."
+            )
         elif name in DEFAULTS or len(self.other) < 100:
             self.other[name] = "UTF8" if name == "client_encoding" else value
 
     def _set_own(self, name: str, value: str | None) -> None:
         if name not in OURS:
             known = ", ".join(f"discreet.{known}" for known in OURS)
-            raise Failure("42704", f"There is no setting 'discreet.{name}'.", hint=f"There are: {known}.")
+            raise Failure(
+                "42704", f"There is no setting 'discreet.{name}'.", hint=f"There are: {known}."
+            )
         if value is None or value == "":
             self.own.pop(name, None)
             return

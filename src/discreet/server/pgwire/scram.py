@@ -46,7 +46,9 @@ class Challenge:
     nonce: str
 
 
-def challenge(first: bytes, *, mechanism: str, salt: bytes, tls: bool, nonce: str = "") -> Challenge:
+def challenge(
+    first: bytes, *, mechanism: str, salt: bytes, tls: bool, nonce: str = ""
+) -> Challenge:
     """Return the answer to the client's first message.
 
     Guarantee: it is the same for known and unknown users, so it tells nobody who exists.
@@ -67,13 +69,10 @@ def challenge(first: bytes, *, mechanism: str, salt: bytes, tls: bool, nonce: st
 
 
 def _check_header(header: str, mechanism: str, *, tls: bool) -> None:
-    if mechanism == PLUS:
-        good = header == _BINDING
-    else:
-        # "y" says: I would bind but you do not offer it. If we did offer it, somebody in the
-        # middle took the offer away.
-        good = header == "n" or (header == "y" and not tls)
-    if not good:
+    # "y" says: I would bind but you do not offer it. Where we did offer it, somebody in the middle
+    # took the offer away.
+    without = ("n",) if tls else ("n", "y")
+    if header not in ((_BINDING,) if mechanism == PLUS else without):
         raise ScramError("the binding does not fit the mechanism")
 
 

@@ -76,7 +76,9 @@ class _Splitter:
                 self._end()
             elif kind == "open":
                 raise QueryRefused(
-                    "This is not valid SQL.", hint="A quotation mark is not closed.", construct="syntax"
+                    "This is not valid SQL.",
+                    hint="A quotation mark is not closed.",
+                    construct="syntax",
                 )
             else:
                 self._piece(text, word=kind == "word")

@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
-from discreet.server.auth import GuardedRoute, allow, everybody, maybe_caller
+from discreet.server.auth import GuardedRoute, add_routes, allow, everybody, maybe_caller
 from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
 from discreet.server.routes import budget as budget_api
@@ -58,7 +58,7 @@ class _Assets(StaticFiles):
 
 def add_to(app: FastAPI) -> None:
     """Add the pages and their assets to the application."""
-    app.include_router(router)
+    add_routes(app, router)
     app.mount("/static", _Assets(directory=_HERE / "static"), name="static")
 
 
@@ -176,6 +176,23 @@ def budget(request: Request) -> Response:
     who = maybe_caller(request)
     can_ask = who is not None and who.role is not Role.REVIEWER
     return _page(request, "budget.html", "Budget", datasets=purses, can_ask=can_ask)
+
+
+@router.get("/data")
+@allow(Role.OWNER)
+def data(request: Request) -> Response:
+    """Show what can be asked, and the review through which more comes in."""
+    catalog = catalog_api.catalog(request)
+    return _page(
+        request,
+        "data.html",
+        "Data",
+        datasets=datasets_view(catalog),
+        unfinished=catalog["unfinished"],
+        warnings=catalog["warnings"],
+        analysts=catalog["analysts"],
+        max_upload_mb=context_of(request).settings.max_upload_mb,
+    )
 
 
 @router.get("/learn")

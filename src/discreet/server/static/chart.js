@@ -42,11 +42,11 @@ function specOf(answer, column, width) {
   const ink = colour("ink");
   const quiet = colour("quiet");
   const font = getComputedStyle(document.body).fontFamily;
-  const y = { field: "key", type: "nominal", sort: null, title: keys.map((k) => answer.columns[k]).join(", ") || null };
+  const y = { field: "key", type: "nominal", sort: null, title: null };
   const x = { type: "quantitative", title: `${answer.columns[column]} (noise ±, 95%)`, scale: { zero: false, nice: true } };
   const axis = { labelColor: ink, titleColor: quiet, gridColor: colour("rule"), domainColor: quiet, tickColor: quiet, labelFont: font, titleFont: font, labelFontSize: 13, titleFontSize: 13, titleFontWeight: "normal", labelLimit: 140 };
   return {
-    $schema: "https://vega.github.io/schema/vega-lite/v5.json",
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     background: null,
     width,
     height: { step: 22 },

@@ -15,7 +15,7 @@ export function howPanel(answer) {
   const facts = [
     ["Protects", from.unit],
     ["Price", answer.free ? "free" : `ε ${amount(cost.epsilon)}${cost.delta ? `, δ ${cost.delta}` : ""}`],
-    ["Noise", from.mechanisms.join("; ") || "none was needed"],
+    ["Noise", from.mechanisms.length ? listOf(from.mechanisms) : "none was needed"],
     ["Proof", proofs(from.mechanisms) || "–"],
     ["Data set", `${from.dataset}, snapshot ${from.snapshot}`],
     ["Request", answer.request_id],
@@ -29,6 +29,8 @@ export function howPanel(answer) {
   panel.append(...from.sql.map((sql) => element("pre", { tabindex: "0" }, sql)));
   return panel;
 }
+
+const listOf = (lines) => element("ul", {}, ...lines.map((line) => element("li", {}, line)));
 
 function proofs(mechanisms) {
   const found = PROOFS.filter(([words]) => mechanisms.some((line) => words.test(line)));

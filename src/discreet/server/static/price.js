@@ -117,14 +117,17 @@ export class Price {
     this.changed(explanation);
   }
 
-  sayNoise({ expected_error: errors, free }) {
-    const parts = Object.entries(errors).map(([name, value]) =>
-      value === null ? `${name}: known with the answer` : `${name} ± ${noise(value)}`,
-    );
-    const known = Object.values(errors).some((value) => value !== null);
-    const lead = known ? "expected noise " : "noise of ";
-    const words = parts.length ? `${lead}${parts.join(", ")}${known ? " (95%)" : ""}` : "no noise";
-    byId("noise").textContent = free ? `${words} · follows from answers that were paid for` : words;
+  sayNoise({ columns, expected_error: errors, free }) {
+    const all = Object.entries(errors);
+    const known = all.filter(([, value]) => value !== null);
+    const open = all.filter(([, value]) => value === null).map(([name]) => name);
+    const each = columns.length > all.length ? " in each row" : "";
+    const sizes = known.map(([name, value]) => `± ${noise(value)}${all.length > 1 ? ` for ${name}` : each}`);
+    const parts = [];
+    if (sizes.length) parts.push(`expected noise ${sizes.join(", ")} (95%)`);
+    if (open.length) parts.push(`the noise of ${open.join(", ")} is known with the answer`);
+    if (free) parts.push("follows from answers that were paid for");
+    byId("noise").textContent = parts.join(" · ") || "no noise";
   }
 
   sayButton(explanation) {

@@ -1,6 +1,6 @@
 // The answer as a table: numbers to the right, the noise beside each, the interval drawn in the row.
 import { drawn, element } from "./dom.js";
-import { noise, shown } from "./words.js";
+import { digitsFor, fixed, noise, shown } from "./words.js";
 
 const FIRST = 200;
 const DRAWN_COLUMNS = 2;
@@ -41,6 +41,9 @@ export function answerTable(answer) {
     answer.rows.some((row) => row[i] !== null) &&
     answer.rows.every((row) => row[i] === null || typeof row[i] === "number"),
   );
+  const digits = answer.columns.map((_, i) => digitsOf(answer, i));
+  const written = (value, i) =>
+    noisy.has(i) && typeof value === "number" ? fixed(value, digits[i]) : shown(value);
   const scales = new Map(
     answer.noisy.slice(0, DRAWN_COLUMNS).flatMap((i) => {
       const scale = numeric[i] ? scaleOf(answer, i) : null;
@@ -51,17 +54,17 @@ export function answerTable(answer) {
   answer.columns.forEach((name, i) => {
     head.append(element("th", { scope: "col", class: numeric[i] ? "right" : undefined }, name));
     if (noisy.has(i)) head.append(element("th", { scope: "col", class: "right" }, "noise ±"));
-    if (scales.has(i)) head.append(scaleHead(name, scales.get(i)));
+    if (scales.has(i)) head.append(scaleHead(name, scales.get(i), digits[i]));
   });
   const body = element("tbody");
   const row = (cells, index) => {
     const line = element("tr");
     cells.forEach((value, i) => {
-      line.append(element("td", { class: numeric[i] ? "right" : undefined }, shown(value)));
+      line.append(element("td", { class: numeric[i] ? "right" : undefined }, written(value, i)));
       if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noise(answer.error95[index][i])));
       if (scales.has(i)) {
         const picture = intervalOf(value, answer.intervals[index]?.[i], scales.get(i), answer.columns[i]);
-        line.append(element("td", {}, picture));
+        line.append(element("td", { class: "drawn" }, picture));
       }
     });
     return line;
@@ -80,9 +83,16 @@ export function answerTable(answer) {
   return element("div", {}, whole, more);
 }
 
-function scaleHead(name, scale) {
-  const ends = element("span", { class: "scale" }, element("span", {}, shown(scale.low)), element("span", {}, shown(scale.high)));
-  return element("th", { scope: "col" }, element("span", { class: "unseen" }, `${name}, drawn; from`), ends);
+// Whole numbers stay whole; others get the digits that their noise leaves meaning to.
+function digitsOf(answer, column) {
+  if (answer.rows.every((row) => row[column] === null || Number.isInteger(row[column]))) return 0;
+  return digitsFor(answer.error95.map((row) => row[column]));
+}
+
+function scaleHead(name, scale, digits) {
+  const [low, high] = [scale.low, scale.high].map((end) => fixed(end, digits));
+  const ends = element("span", { class: "scale" }, element("span", {}, low), element("span", {}, high));
+  return element("th", { scope: "col", class: "drawn" }, element("span", { class: "unseen" }, `${name}, drawn; from`), ends);
 }
 
 // Before anything is spent: the shape of the answer, with the noise that is already known.

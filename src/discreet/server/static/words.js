@@ -15,7 +15,18 @@ export function shown(value) {
 
 export function noise(value) {
   if (value === null || value === undefined) return "unknown";
-  return value >= 100 ? whole.format(Math.ceil(value)) : six.format(Number(value.toPrecision(3)));
+  return value >= 100 ? whole.format(Math.ceil(value)) : six.format(Number(value.toPrecision(2)));
+}
+
+// How many digits after the point mean anything, next to noise of these sizes.
+export function digitsFor(noises) {
+  const sizes = noises.filter((size) => size > 0 && Number.isFinite(size));
+  if (!sizes.length) return 4;
+  return Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(Math.min(...sizes)))));
+}
+
+export function fixed(value, digits) {
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 // Amounts of budget; tiny ones keep their digits instead of becoming 0.00.

@@ -1,0 +1,194 @@
+"""The listening socket: connections, their limits, and cancel requests."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import DiscreetError
+from discreet.server.jobs import Runner
+from discreet.server.limits import Buckets
+from discreet.server.pgwire import messages as m
+from discreet.server.pgwire import replies
+from discreet.server.pgwire.browse import Browsers
+from discreet.server.pgwire.catalog_rows import search_path
+from discreet.server.pgwire.certificate import Tls, tls_of
+from discreet.server.pgwire.channel import Channel, Gone
+from discreet.server.pgwire.dispatch import Dispatcher
+from discreet.server.pgwire.options import REPORTED, Options
+from discreet.server.pgwire.problems import Failure, reply_of
+from discreet.server.pgwire.question import Asker, Caller
+from discreet.server.pgwire.session import Session
+from discreet.server.pgwire.signin import arrive, sign_in, still_valid
+from discreet.server.pgwire.visible import seen_by
+from discreet.server.problems import log_failure
+from discreet.server.settings import Settings
+from discreet.server.tokens import Token, Tokens
+from discreet.server.workspace import Workspace
+
+MAX_CONNECTIONS = 500
+MAX_EACH = 100
+"""Connections of one network address that may be open at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    workspace: Workspace
+    tokens: Tokens
+    settings: Settings
+    runner: Runner
+    by_address: Buckets
+    by_token: Buckets
+    tls: Tls
+    browsers: Browsers
+
+
+async def serve_pg(
+    workspace: Workspace,
+    tokens: Tokens,
+    settings: Settings,
+    *,
+    runner: Runner | None = None,
+    by_address: Buckets | None = None,
+    by_token: Buckets | None = None,
+) -> asyncio.Server:
+    """Return the PostgreSQL endpoint, listening on the port of `settings` (0: any free one).
+
+    Give the server's own `runner` and buckets, so that all front ends share one queue and one set
+    of limits. Closing the returned server ends all its connections.
+    """
+    parts = _Parts(
+        workspace=workspace,
+        tokens=tokens,
+        settings=settings,
+        runner=runner or _own_runner(settings),
+        by_address=by_address or Buckets(settings.address_rate, settings.address_burst),
+        by_token=by_token or Buckets(settings.rate, settings.burst),
+        tls=tls_of(settings),
+        browsers=Browsers(),
+    )
+    return await _Connections(parts).listen()
+
+
+def _own_runner(settings: Settings) -> Runner:
+    return Runner(
+        workers=settings.workers,
+        in_work_each=settings.in_work_each,
+        reading_each=settings.reading_each,
+        waiting_each=settings.waiting_each,
+    )
+
+
+class _Connections:
+    """All open connections of one endpoint."""
+
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
+        self._open: dict[asyncio.Task[None], str] = {}
+        self._askers: dict[tuple[int, int], Asker] = {}
+        self._processes = 0
+
+    async def listen(self) -> asyncio.Server:
+        settings = self._parts.settings
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            self._connected, settings.host, settings.pg_port or 0, start_serving=True
+        )
+        close = server.close
+
+        def close_all() -> None:
+            close()
+            for task in list(self._open):
+                task.cancel()
+            self._parts.browsers.close()
+
+        server.close = close_all  # type: ignore[method-assign]  # closing ends the connections too
+        return server
+
+    def _connected(self) -> Channel:
+        channel = Channel()
+        task = asyncio.get_running_loop().create_task(self._serve(channel))
+        self._open[task] = ""
+        task.add_done_callback(lambda done: self._open.pop(done, None))
+        return channel
+
+    async def _serve(self, channel: Channel) -> None:
+        """Serve one connection. Whatever comes in, only this connection can suffer from it."""
+        await channel.connected()
+        task = asyncio.current_task()
+        assert task is not None, "runs as a task"
+        self._open[task] = channel.peer
+        try:
+            await self._served(channel)
+        except (m.ProtocolError, Gone):
+            pass
+        except DiscreetError as error:
+            channel.put(reply_of(error, severity="FATAL"))
+        except asyncio.CancelledError:
+            stopping = Failure("57P01", "The server is stopping.")
+            channel.put(reply_of(stopping, severity="FATAL"))
+        except Exception as error:  # noqa: BLE001  # the listening socket must live on
+            log_failure(error)
+        finally:
+            channel.close()
+
+    async def _served(self, channel: Channel) -> None:
+        parts = self._parts
+        arrival = await arrive(channel, parts.tls, plain=parts.settings.loopback)
+        if arrival.cancel is not None:
+            self._cancel(arrival.cancel)
+            return
+        assert arrival.startup is not None, "one of the two"
+        self._room_for(channel)
+        parameters = arrival.startup.parameters
+        if arrival.startup.version != m.PROTOCOL:
+            unknown = [name for name in parameters if name.startswith("_pq_.")]
+            channel.put(replies.negotiate(0, unknown))
+        user = parameters.get("user", "")
+        token = await sign_in(channel, user, parts.tokens, parts.tls, parts.by_address)
+        await self._session(channel, token, parameters, user)
+
+    async def _session(
+        self, channel: Channel, token: Token, parameters: dict[str, str], user: str
+    ) -> None:
+        parts = self._parts
+        caller = Caller(token.role, token.analyst, token.id)
+        options = Options(default_epsilon=parts.settings.default_epsilon)
+        path = await asyncio.to_thread(self._path, caller)
+        options.other["search_path"] = ", ".join(path)
+        options.begin(parameters)
+        asker = Asker(parts.workspace, parts.runner, caller)
+        dispatcher = Dispatcher(parts.workspace, parts.browsers, asker, options, user)
+        for name, shown in REPORTED.items():
+            channel.put(replies.parameter(shown, options.show(name)))
+        self._processes = (self._processes + 1) & 0x7FFFFFFF
+        key = (self._processes, secrets.randbits(32))
+        channel.put(replies.key_data(*key))
+        self._askers[key] = asker
+
+        def allowed() -> None:
+            still_valid(parts.tokens, token)
+            parts.by_token.take(token.id)
+
+        try:
+            await Session(channel, dispatcher, options, allowed).run()
+        finally:
+            del self._askers[key]
+            asker.cancel()
+
+    def _path(self, caller: Caller) -> list[str]:
+        with self._parts.workspace.curator() as curator:
+            return search_path(seen_by(curator, caller.analyst))
+
+    def _room_for(self, channel: Channel) -> None:
+        each = sum(peer == channel.peer for peer in self._open.values())
+        if len(self._open) > MAX_CONNECTIONS or each > MAX_EACH:
+            raise Failure("53300", "There are too many connections already.", hint="Close some.")
+
+    def _cancel(self, request: m.CancelRequest) -> None:
+        wanted: Any = (request.process, request.secret)
+        asker = self._askers.get(wanted)
+        if asker is not None:
+            asker.cancel()

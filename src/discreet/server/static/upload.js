@@ -1,0 +1,24 @@
+// Sending a file with a bar that tells how much has been sent (fetch cannot tell).
+import { Problem } from "./api.js";
+
+const csrf = document.querySelector('meta[name="csrf"]')?.content || "";
+
+export function sendFile(path, file, progress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `/api/v1${path}`);
+    request.setRequestHeader("X-CSRF-Token", csrf);
+    request.responseType = "json";
+    request.upload.addEventListener("progress", ({ loaded, total }) => progress(total ? loaded / total : 0));
+    request.addEventListener("load", () => {
+      if (request.status < 300) resolve(request.response);
+      else reject(new Problem(request.status, request.response ?? {}));
+    });
+    request.addEventListener("error", () => {
+      reject(new Problem(0, { detail: "The file could not be sent.", hint: "It may be too large for this server." }));
+    });
+    const form = new FormData();
+    form.append("file", file);
+    request.send(form);
+  });
+}

@@ -1,0 +1,219 @@
+"""One server with the town, one Chromium, and a page that tells of everything that goes wrong."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from discreet.errors import EngineFailed
+from discreet.examples import town
+from discreet.server.app import create_app
+from discreet.server.settings import Settings
+from discreet.server.tokens import Role
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PEOPLE = 2000
+ANALYSTS = """
+[analysts.alice]
+datasets = { town = { epsilon = 0.3 } }
+"""
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="there is no chromium on this machine"))
+
+
+@dataclass
+class Served:
+    """A running server and its tokens."""
+
+    app: object
+    address: str
+    owner: str
+    analyst: str | None
+    config: Path
+
+    @property
+    def context(self):
+        return self.app.state.context
+
+
+class Server(threading.Thread):
+    """uvicorn in a thread; ready when `start` returns."""
+
+    def __init__(self, app, port):
+        super().__init__(daemon=True)
+        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error")
+        self.server = uvicorn.Server(config)
+        self._ready = threading.Event()
+        started = self.server.startup
+
+        async def startup(sockets=None):
+            await started(sockets)
+            self._ready.set()
+
+        self.server.startup = startup
+
+    def run(self):
+        self.server.run()
+
+    def start(self):
+        super().start()
+        assert self._ready.wait(60), "the server did not start"
+
+    def stop(self):
+        self.server.should_exit = True
+        self.join(30)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def serve(folder, *, epsilon, analysts=""):
+    made = town(people=PEOPLE, folder=folder)
+    config = Path(made.toml)
+    text = config.read_text(encoding="utf-8").replace("epsilon = 1.0", f"epsilon = {epsilon}")
+    config.write_text(text + analysts, encoding="utf-8")
+    settings = Settings(config=config, port=free_port(), rate=10_000, burst=10_000)
+    app = create_app(settings)
+    tokens = app.state.context.tokens
+    analyst = tokens.new(Role.ANALYST, analyst="alice").text if analysts else None
+    address = f"http://127.0.0.1:{settings.port}"
+    return Served(app, address, tokens.new(Role.OWNER).text, analyst, config), settings.port
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    """A server on which nobody runs out of budget."""
+    found, port = serve(tmp_path_factory.mktemp("town"), epsilon="1000.0")
+    server = Server(found.app, port)
+    server.start()
+    yield found
+    server.stop()
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A server with a budget of 0.5, of which the analyst alice may have 0.3."""
+    found, port = serve(tmp_path, epsilon="0.5", analysts=ANALYSTS)
+    server = Server(found.app, port)
+    server.start()
+    yield found
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """What a page did: every address it asked for, and everything it complained of."""
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self, page):
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._console)
+
+    def _console(self, message):
+        # A refused question is answered 4xx, which the console repeats: that is no complaint.
+        if message.type in ("error", "warning") and "the server responded with" not in message.text:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def visit(chromium):
+    """Return a function that opens a signed-in page; afterwards nothing may have gone wrong."""
+    contexts, watched = [], Watched()
+
+    def opened(served, path="/ask", *, token=None, **options):
+        context = chromium.new_context(
+            **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
+        )
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        watched.watch(page)
+        page.watched = watched
+        page.address = served.address
+        if token != "":
+            page.goto(f"{served.address}/?token={token or served.owner}")
+        page.goto(served.address + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert watched.complaints == []
+
+
+class GatedEngine:
+    """An engine that reads only once the gate is open; cancelling breaks the wait."""
+
+    def __init__(self, inner):
+        self._inner = inner
+        self.reading = threading.Event()
+        self.gate = threading.Event()
+        self.stopped = False
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def run(self, *arguments, **named):
+        self.reading.set()
+        assert self.gate.wait(60), "nobody opened the gate"
+        if self.stopped:
+            raise EngineFailed("stopped")
+        return self._inner.run(*arguments, **named)
+
+    def cancel(self, **_named):
+        self.stopped = True
+        self.gate.set()
+
+
+@pytest.fixture
+def gated(served):
+    """Put a gate before the engine of `served` for one test."""
+    with served.context.workspace.curator() as curator:
+        inner = curator.engine
+        engine = GatedEngine(inner)
+        curator.__dict__["engine"] = engine
+    yield engine
+    engine.gate.set()
+    curator.__dict__["engine"] = inner

@@ -1,0 +1,39 @@
+from playwright.sync_api import expect
+
+
+def test_signing_in_and_out_without_javascript(served, visit):
+    page = visit(served, "/", token="", java_script_enabled=False)
+    expect(page.locator("h1")).to_have_text("Sign in")
+    page.fill("#token", "dsc_wrong")
+    page.click("main button")
+    expect(page.locator("#problem")).to_contain_text("unknown, expired or revoked")
+    page.fill("#token", served.owner)
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("Protecting data, asking, or teaching?")
+    page.click(".me summary")
+    page.click(".menu button")
+    expect(page.locator("h1")).to_have_text("Sign in")
+    page.goto(served.address + "/budget")
+    expect(page.locator("h1")).to_have_text("Sign in")
+
+
+def test_the_token_leaves_the_address_and_hides_from_scripts(served, visit):
+    page = visit(served, "/", token="")
+    page.goto(f"{served.address}/?token={served.owner}")
+    assert page.url == served.address + "/"
+    assert "discreet_" not in page.evaluate("document.cookie").replace("discreet_theme", "")
+    assert served.owner not in page.content()
+
+
+def test_a_foreign_form_cannot_sign_out(served, visit):
+    page = visit(served, "/budget")
+    page.evaluate("document.querySelector('.menu input').value = 'guessed'")
+    page.click(".me summary")
+    page.click(".menu button")
+    expect(page.locator("h1")).to_have_text("You are still signed in")
+
+
+def test_everybody_may_learn(served, visit):
+    page = visit(served, "/learn", token="")
+    assert page.locator(".places a").all_inner_texts() == ["Learn"]
+    expect(page.locator("#laws-words")).to_contain_text("compared with you not taking part")

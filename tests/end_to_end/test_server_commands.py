@@ -1,0 +1,182 @@
+"""`discreet serve`, `discreet demo` and `discreet token` as a user runs them."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from discreet.api import open as open_curator
+from discreet.cli.app import run
+from server_kit import COUNT, free_port, write_world
+
+API = "/api/v1"
+
+
+@contextmanager
+def command(*arguments, home):
+    """Run `discreet ...` and yield the process; it must end well after SIGINT."""
+    environment = {**os.environ, "HOME": str(home)}
+    environment.pop("DISPLAY", None)
+    start = "import sys; from discreet.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=home,
+    )
+    try:
+        yield process
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=30)
+        process.rest = out + error
+        assert process.returncode in (0, 1, -signal.SIGINT), error
+        assert "Traceback" not in error
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def lines_until(process, word):
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if word in line:
+            return "".join(lines)
+    raise AssertionError("".join(lines) + process.stderr.read())
+
+
+def test_serve_shows_a_first_owner_token_once(tmp_path):
+    write_world(tmp_path, analysts="", rows=100)
+    port = free_port()
+    with command("serve", "--port", str(port), home=tmp_path) as process:
+        said = lines_until(process, "listens on")
+        token = re.search(r"dsc_\S+", said)[0]
+        headers = {"Authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as client:
+            body = {"sql": COUNT, "epsilon": 0.1}
+            assert client.post(f"{API}/query", json=body, timeout=60).status_code == 200
+    assert token not in process.rest
+    assert '"route": "/api/v1/query"' in process.rest
+    with open_curator(tmp_path / "discreet.toml") as curator:
+        assert curator.ledger.verify() > 0
+    with command("serve", "--port", str(port), "--quiet", home=tmp_path) as process:
+        assert "dsc_" not in lines_until(process, "listens on")
+
+
+def test_serve_refuses_what_is_unsafe_or_taken(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["serve", "--host", "0.0.0.0"]) == 1
+    assert "plain HTTP" in capsys.readouterr().err
+    port = free_port()
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        assert run(["serve", "--port", str(port)]) == 1
+    assert "not free" in capsys.readouterr().err
+
+
+def test_demo_prints_an_address_that_signs_in(tmp_path):
+    """The address works, the session asks, and the second start takes seconds, not a new town."""
+    port = str(free_port())
+    arguments = ("demo", "--no-browser", "--port", port, "--people", "1000")
+    with command(*arguments, home=tmp_path) as process:
+        said = lines_until(process, "Stop with")
+        address = re.search(r"http://\S+", said)[0]
+        with httpx.Client(follow_redirects=True, timeout=60) as browser:
+            page = browser.get(address)
+            assert page.status_code == 200
+            assert "token" not in str(page.url)
+            base = f"http://127.0.0.1:{port}{API}"
+            csrf = browser.get(f"{base}/session").json()["csrf"]
+            body = {"sql": "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "epsilon": 0.1}
+            found = browser.post(f"{base}/query", json=body, headers={"X-CSRF-Token": csrf})
+            assert found.status_code == 200
+    home = tmp_path / ".local" / "share" / "discreet" / "town-1000"
+    assert (home / "discreet.toml").is_file()
+    began = time.monotonic()
+    with command(*arguments, home=tmp_path) as process:
+        lines_until(process, "Open")
+        # 5 s is the promise on an idle machine; shared test machines get slack.
+        assert time.monotonic() - began < 20
+
+
+@pytest.fixture
+def world(tmp_path):
+    return write_world(tmp_path, analysts="", rows=20)
+
+
+def test_a_class_of_300_in_one_command(world, tmp_path, capsys):
+    out = tmp_path / "tokens.csv"
+    before = world.read_text()
+    arguments = ["token", "new", "--class", "300", "--epsilon", "0.5", "--dataset", "census"]
+    assert run([*arguments, "--out", str(out), "--config", str(world)]) == 0
+    said = capsys.readouterr().out
+    assert "300 token(s) written" in said
+    assert "dsc_" not in said
+    assert out.stat().st_mode & 0o777 == 0o600
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert len({row["token"] for row in rows}) == 300
+    assert rows[0]["analyst"] == "student001"
+    assert world.read_text().startswith(before.rstrip("\n"))
+    catalog = open_curator(world).catalog
+    assert len(catalog.analysts) == 300
+    assert float(catalog.analysts["student300"]["census"].epsilon) == 0.5
+    listed = json_of(capsys, "token", "list", "--json", "--config", str(world))["tokens"]
+    assert {token["role"] for token in listed} == {"analyst"}
+    # Again: the file is not overwritten, and neither are the analysts.
+    assert run([*arguments, "--out", str(out), "--config", str(world)]) == 1
+    assert run([*arguments, "--out", str(tmp_path / "b.csv"), "--config", str(world)]) == 1
+    assert not (tmp_path / "b.csv").exists()
+    assert len(open_curator(world).catalog.analysts) == 300
+
+
+def json_of(capsys, *arguments):
+    capsys.readouterr()
+    assert run(list(arguments)) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_tokens_are_made_listed_and_revoked(world, capsys):
+    config = ("--config", str(world))
+    made = json_of(capsys, "token", "new", "--role", "reviewer", "--json", *config)["tokens"][0]
+    assert made["role"] == "reviewer"
+    assert made["token"].startswith("dsc_")
+    assert run(["token", "new", "--analyst", "zoe", *config]) == 1
+    assert "lists no analyst 'zoe'" in capsys.readouterr().err
+    made_too = json_of(
+        capsys, "token", "new", "--analyst", "zoe", "--epsilon", "3", "--json", *config
+    )
+    assert any("add up" in note for note in made_too["notes"])  # 3 is more than 'other' has
+    json_of(capsys, "token", "revoke", made["id"], "--json", *config)
+    listed = json_of(capsys, "token", "list", "--json", *config)["tokens"]
+    assert [token["valid"] for token in listed] == [False, True]
+    assert run(["token", "list", *config]) == 0
+    assert "revoked" in capsys.readouterr().out
+    assert run(["token", "new", "--role", "king", *config]) == 1
+    assert run(["token", "revoke", "nothing", *config]) == 1
+    assert run(["token", "new", "--class", "2", "--analyst", "x", *config]) == 1
+
+
+def test_analysts_are_not_written_where_the_result_would_be_wrong(world, capsys):
+    before = world.read_text()
+    wrong = ["token", "new", "--analyst", "zoe", "--epsilon", "-1", "--config", str(world)]
+    assert run(wrong) == 1
+    wrong = ["token", "new", "--analyst", "zoe", "--epsilon", "1", "--dataset", "none"]
+    assert run([*wrong, "--config", str(world)]) == 1
+    assert world.read_text() == before
+    assert "dsc_" not in capsys.readouterr().out
+    assert Path(world).exists()

@@ -1,0 +1,137 @@
+"""A PostgreSQL endpoint in a thread, over a small town, with tokens for everybody."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.server.access_db import AccessDb
+from discreet.server.jobs import Runner
+from discreet.server.limits import Buckets
+from discreet.server.pgwire import serve_pg
+from discreet.server.settings import Settings
+from discreet.server.tokens import Role, Tokens
+from discreet.server.workspace import Workspace
+
+TOML = """
+[engine]
+url = "duckdb:"
+[ledger]
+url = "sqlite:ledger.db"
+
+[datasets.census]
+epsilon = 1000
+delta = 1e-6
+[datasets.census.tables.people]
+source = "people.csv"
+unit = "row"
+[datasets.census.tables.people.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+sex = { type = "category", values = ["Female", "Male"] }
+income = { type = "number", lower = 0, upper = 500000, step = 0.5 }
+born = { type = "date", lower = 1930-01-01, upper = 2020-12-31 }
+married = { type = "boolean" }
+note = { type = "text", hidden = true }
+
+[datasets.secret]
+epsilon = 1
+[datasets.secret.tables.agents]
+source = "agents.csv"
+unit = "row"
+[datasets.secret.tables.agents.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+
+[analysts.alice]
+datasets = { census = { epsilon = 900, delta = 1e-6 } }
+[analysts.bob]
+datasets = { census = { epsilon = 0.5 } }
+"""
+
+
+def write_town(folder: Path, rows: int = 400, seed: int = 7) -> Path:
+    """Write the town; rows beyond `rows` would be the same, so two sizes are neighbours."""
+    dice = random.Random(seed)
+    lines = ["age,sex,income,born,married,note"]
+    for i in range(rows):
+        sex = dice.choice(["Female", "Male"])
+        born = f"{dice.randint(1935, 2010)}-0{dice.randint(1, 9)}-1{dice.randint(0, 9)}"
+        lines.append(
+            f"{dice.randint(0, 99)},{sex},{dice.randint(0, 90000)},{born},"
+            f"{dice.choice(['true', 'false'])},SECRET-{i}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "agents.csv").write_text("age\n33\n")
+    toml = folder / "discreet.toml"
+    toml.write_text(TOML)
+    return toml
+
+
+class Endpoint:
+    """A running endpoint and the tokens to it."""
+
+    def __init__(self, toml: Path, **settings) -> None:
+        self.settings = Settings(config=toml, pg_port=0, **settings)
+        self.workspace = Workspace(toml)
+        self.access = AccessDb(self.settings.state_folder)
+        self.tokens = Tokens(self.access)
+        self.alice = self.tokens.new(Role.ANALYST, analyst="alice").text
+        self.bob = self.tokens.new(Role.ANALYST, analyst="bob").text
+        self.owner = self.tokens.new(Role.OWNER).text
+        self.reviewer = self.tokens.new(Role.REVIEWER).text
+        self.runner = Runner(workers=4, in_work_each=4, reading_each=1, waiting_each=50)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server = self._wait(self._serve())
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _serve(self):
+        return await serve_pg(
+            self.workspace,
+            self.tokens,
+            self.settings,
+            runner=self.runner,
+            by_address=Buckets(1000.0, 100_000),
+            by_token=Buckets(1000.0, 100_000),
+        )
+
+    def _wait(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def spent(self, analyst: str | None = None) -> float:
+        with self.workspace.curator() as curator:
+            report = curator.share_report(analyst)
+        return sum(facts["epsilon"]["spent"] for facts in report["datasets"].values())
+
+    def url(self, user: str = "alice", token: str | None = None, **options: str) -> str:
+        secret = token or getattr(self, user)
+        extra = "".join(f"&{name}={value}" for name, value in options.items())
+        return f"postgresql://{user}:{secret}@127.0.0.1:{self.port}/discreet?sslmode=require{extra}"
+
+    def close(self) -> None:
+        self._wait(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+        self.runner.close()
+        self.workspace.close()
+        self.access.close()
+
+    async def _stop(self) -> None:
+        self._server.close()
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+@contextmanager
+def endpoint(folder: Path, **settings):
+    """Lend a running endpoint over the town in `folder`."""
+    found = Endpoint(write_town(folder), **settings)
+    try:
+        yield found
+    finally:
+        found.close()

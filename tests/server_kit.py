@@ -1,0 +1,148 @@
+"""A real server on a free port of this machine, with a small data set that has canaries in it."""
+
+from __future__ import annotations
+
+import io
+import logging
+import random
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.server.logs import JsonLines
+from discreet.server.run import make_server
+from discreet.server.settings import Settings
+from discreet.server.tokens import Role
+
+CANARY = "CANARY-7f3a"
+ROWS = 4321
+"""How many rows there are: an exact count that must be seen nowhere."""
+
+TOML = """
+[engine]
+url = "duckdb:"
+[ledger]
+url = "{ledger}"
+
+[datasets.census]
+epsilon = {epsilon}
+{limits}
+[datasets.census.tables.people]
+source = "people.parquet"
+unit = "row"
+[datasets.census.tables.people.columns]
+age = {{ type = "integer", lower = 0, upper = 120 }}
+sex = {{ type = "category", values = ["Female", "Male"] }}
+income = {{ type = "integer", lower = 0, upper = 500000 }}
+note = {{ type = "text", hidden = true }}
+
+[datasets.other]
+epsilon = 1
+[datasets.other.tables.things]
+source = "things.parquet"
+unit = "row"
+[datasets.other.tables.things.columns]
+size = {{ type = "integer", lower = 0, upper = 10 }}
+"""
+ANALYSTS = """
+[analysts.alice]
+datasets = { census = { epsilon = 0.5 } }
+[analysts.bob]
+datasets = { census = { epsilon = 100000 } }
+"""
+COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+
+
+def write_world(
+    folder: Path,
+    *,
+    rows: int = ROWS,
+    epsilon: str = "1000000",
+    analysts: str = ANALYSTS,
+    without: int | None = None,
+    limits: str = "",
+    ledger: str = "sqlite:ledger.db",
+) -> Path:
+    """Return the discreet.toml of a small world; `without` leaves out one person."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = random.Random(5)
+    people = [
+        {
+            "age": rng.randint(0, 100),
+            "sex": rng.choice(["Female", "Male"]),
+            "income": rng.randint(0, 200000),
+            "note": f"{CANARY}-{i}",
+        }
+        for i in range(rows)
+    ]
+    if without is not None:
+        del people[without]
+    pq.write_table(pa.Table.from_pylist(people), folder / "people.parquet")
+    pq.write_table(pa.table({"size": [1, 2, 3]}), folder / "things.parquet")
+    path = folder / "discreet.toml"
+    text = TOML.format(epsilon=epsilon, limits=limits, ledger=ledger)
+    path.write_text(text + analysts)
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass
+class Running:
+    """A server that listens, with what tests need of it."""
+
+    url: str
+    app: object
+    log: io.StringIO
+
+    @property
+    def context(self):
+        return self.app.state.context
+
+    def token(self, role: str = "owner", analyst: str | None = None, **more) -> str:
+        return self.context.tokens.new(Role.of(role), analyst=analyst, **more).text
+
+    def client(self, token: str | None = None, **more) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, **more)
+
+
+@contextmanager
+def running(config: Path, **settings):
+    """Serve `config` in a thread of this process until the block ends."""
+    log = io.StringIO()
+    handler = logging.StreamHandler(log)
+    handler.setFormatter(JsonLines())
+    loggers = [logging.getLogger(name) for name in ("discreet.server", "uvicorn")]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel("INFO")
+    port = free_port()
+    options = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
+    server = make_server(Settings(config=config, port=port, **(options | settings)))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        end = time.monotonic() + 30
+        while not server.started:
+            assert thread.is_alive(), log.getvalue()
+            assert time.monotonic() < end
+            time.sleep(0.005)
+        yield Running(f"http://127.0.0.1:{port}", server.config.app, log)
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        for logger in loggers:
+            logger.removeHandler(handler)
+        assert not thread.is_alive()

@@ -1,0 +1,135 @@
+"""`discreet query`, in this process over an engine without a server, and once for real."""
+
+import json
+import subprocess
+import sys
+
+import asking
+import pyarrow.parquet as pq
+import pytest
+
+import discreet.api
+from discreet.cli.app import run
+
+BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command and gives status, output and error."""
+    monkeypatch.setattr(discreet.api, "open", lambda _config: asking.curator(tmp_path))
+
+    def command(*arguments):
+        status = run(["query", *arguments])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return command
+
+
+def test_a_table_for_people(ask):
+    status, out, err = ask(BY_SEX, "--epsilon", "0.5")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == ["sex", "n", "noise", "±"]
+    assert "uses 0.5, leaves 9.5 of 10" in out
+
+
+def test_one_json_object(ask):
+    status, out, _ = ask(BY_SEX, "--epsilon", "0.5", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["columns"] == ["sex", "n"]
+    assert [row[0] for row in found["rows"]] == ["Female", "Male"]
+    assert found["error95"] == [[None, 6.0], [None, 6.0]]
+    assert found["cost"] == {"epsilon": 0.5, "delta": 0.0}
+    assert found["budget"]["after"]["epsilon"] == 0.5
+    assert found["free"] is False
+    assert found["request_id"]
+
+
+def test_explain_spends_nothing(ask):
+    for _ in range(2):
+        status, out, _ = ask(BY_SEX, "--epsilon", "0.5", "--explain", "--json")
+        found = json.loads(out)
+        assert status == 0
+        assert found["spends"] is False
+        assert found["budget"]["before"]["epsilon"] == 0.0
+        assert "rows" not in found
+        assert found["sql"].startswith("SELECT")
+        assert found["mechanisms"]
+    assert "Nothing was spent." in ask(BY_SEX, "--epsilon", "0.5", "--explain")[1]
+
+
+def test_the_same_request_id_is_paid_once(ask):
+    first = ask(BY_SEX, "--epsilon", "0.5", "--request-id", "a", "--json")
+    again = ask(BY_SEX, "--epsilon", "0.5", "--request-id", "a", "--json")
+    assert first == again
+    status, _, err = ask(BY_SEX, "--epsilon", "0.6", "--request-id", "a", "--json")
+    assert status == 1
+    assert json.loads(err)["error"]["kind"] == "RequestConflict"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (["SELECT age FROM people", "--epsilon", "1"], "QueryRefused"),
+        (["SELECT COUNT(*) FROM nowhere", "--epsilon", "1"], "UnknownName"),
+        (["SELECT COUNT(*) FROM people", "--epsilon", "0"], "InvalidInput"),
+        (["SELECT COUNT(*) FROM people"], "InvalidInput"),
+        (["SELECT COUNT(*) FROM people", "--epsilon", "1", "--within", "5"], "InvalidInput"),
+        (["SELECT COUNT(*) FROM people", "--epsilon", "11"], "BudgetExceeded"),
+        (["SELECT AVG(age) FROM people", "--within", "5"], "QueryRefused"),
+    ],
+)
+def test_mistakes_are_one_line_or_one_object_and_status_one(ask, arguments, kind):
+    status, out, err = ask(*arguments)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("discreet: ")
+    status, out, err = ask(*arguments, "--json")
+    assert (status, out) == (1, "")
+    error = json.loads(err)["error"]
+    assert error["kind"] == kind
+    assert error["message"]
+    assert set(error) == {"kind", "message", "hint"}
+
+
+def test_usage_is_status_two(ask):
+    assert ask()[0] == 2
+    assert ask("SELECT 1", "--epsilon")[0] == 2
+    assert ask("SELECT 1", "--max-rows", "many")[0] == 2
+
+
+def test_files_beside_the_answer(ask, tmp_path):
+    status, _, _ = ask(
+        BY_SEX, "--epsilon", "1", "--csv", str(tmp_path / "a.csv"), "--plot", str(tmp_path / "a.json")
+    )
+    assert status == 0
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("sex,n,n ±")
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["data"]
+
+
+def test_within_finds_the_epsilon(ask):
+    _, out, _ = ask("SELECT COUNT(*) AS n FROM people", "--within", "20", "--json")
+    assert json.loads(out)["cost"]["epsilon"] == 0.147
+
+
+def test_the_whole_way_in_a_process_of_its_own(tmp_path):
+    pq.write_table(asking.people(60, 40), tmp_path / "people.parquet")
+    text = asking.TOML.format(epsilon=1, delta=0, neighbours="add-remove")
+    only_census = text.split("[datasets.clinic]")[0]
+    (tmp_path / "discreet.toml").write_text(only_census, encoding="utf-8")
+    command = [sys.executable, "-c", "from discreet.cli import main; main()"]
+
+    def ask(*arguments):
+        return subprocess.run(
+            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    done = ask("query", BY_SEX, "--epsilon", "1", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert sum(row[1] for row in found["rows"]) == pytest.approx(100, abs=60)
+    assert found["provenance"]["private"] is True
+    done = ask("query", BY_SEX, "--epsilon", "0.1", "--fresh", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stderr)["error"]["kind"] == "BudgetExceeded"

@@ -1,0 +1,9 @@
+"""A sign of life only where somebody watches."""
+
+from discreet.cli.waiting import waiting
+
+
+def test_nothing_is_shown_where_nobody_watches(capsys):
+    with waiting("Asking"):
+        pass
+    assert capsys.readouterr().err == ""

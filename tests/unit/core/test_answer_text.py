@@ -1,0 +1,38 @@
+"""Values the way people read them."""
+
+import pytest
+
+from discreet.core.answer_text import as_text, shown
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "NULL"),
+        (True, "True"),
+        (1234567, "1,234,567"),
+        (-5.0, "-5"),
+        (0.1234567, "0.123457"),
+        (12345.678, "12,345.68"),
+        ("x", "x"),
+        (1e300, f"{1e300:,.2f}"),
+    ],
+)
+def test_shown(value, expected):
+    assert shown(value) == expected
+
+
+def test_long_answers_are_cut():
+    rows = tuple((i,) for i in range(100))
+    text = as_text(("n",), rows, ((1.0,),) * 100, noisy=(0,), footer="end")
+    assert "… 40 more rows" in text
+    assert text.endswith("end")
+
+
+def test_an_unknown_error_is_called_so():
+    assert "unknown" in as_text(("m",), ((5,),), ((None,),), noisy=(0,), footer="")
+
+
+def test_numbers_stand_to_the_right():
+    lines = as_text(("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,), footer="")
+    assert lines.splitlines()[2].startswith("a       5")

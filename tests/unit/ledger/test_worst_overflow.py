@@ -1,0 +1,58 @@
+"""Charges that no table can take are billed by blocks: sound, and thin ones do not pile up."""
+
+import random
+
+import numpy as np
+import pytest
+
+from discreet.core.region import Positions, Region
+from discreet.core.unit import Neighbours
+from discreet.ledger.overflow import Overflow
+from discreet.ledger.worst import Worst
+
+STARTS = {"a": np.arange(-1, 400, 10), "b": np.arange(-1, 400, 25)}
+
+
+def box(a, b):
+    return {"a": Positions((a,)), "b": Positions((b,))}
+
+
+def test_disjoint_thin_charges_in_one_block_are_billed_in_parallel():
+    spare = Overflow(STARTS, 100)
+    for day in range(8):
+        assert spare.thin(box((day, day), (day, day)))
+        spare.add(((1, box((day, day), (day, day))),), (5,))
+    assert spare.shade.grid.planes[0].max() == 5  # all that touch the block would be 40
+
+
+def test_overlapping_thin_charges_add_up():
+    spare = Overflow(STARTS, 100)
+    for low in range(5):
+        spare.add(((1, box((low, 6), (3, 3))),), (5, 0))
+    assert spare.shade.grid.planes[0].max() == 25
+    assert 1 not in spare.shade.grid.planes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_never_pay_less_than_one_of_their_points(seed):
+    rng, spare = random.Random(seed), Overflow(STARTS, 64)
+    truth = np.zeros((400, 400), dtype=np.int64)
+    for _ in range(80):
+        wide = rng.choice((1, 3, 300))
+        low, other = rng.randrange(400 - wide), rng.randrange(400 - wide)
+        spare.add(((1, box((low, low + wide), (other, other + wide))),), (7,))
+        truth[low : low + wide + 1, other : other + wide + 1] += 7
+    grid, points = spare.shade.grid, np.arange(400)
+    blocks = np.ix_(*[axis.atoms_at(points) for axis in grid.axes])
+    assert (grid.planes[0][blocks] >= truth).all()
+
+
+def test_many_thin_charges_on_large_axes_stay_near_the_truth():
+    rng = random.Random(2)
+    worst = Worst(1, ceiling=(10**6,), neighbours=Neighbours.ADD_REMOVE, cell_cap=2**14)
+    days = rng.sample(range(10_000), 400)
+    worst.extend(
+        (Region.of({"day": Positions.points([d]), "id": Positions.points([d // 2])}), (10,))
+        for d in days
+    )
+    assert 10 <= worst.peak()[0] <= 40  # piled up it would be some thousand

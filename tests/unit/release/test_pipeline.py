@@ -1,0 +1,121 @@
+"""The corridor: charge, look, store, send."""
+
+import pyarrow as pa
+import pytest
+from asking import curator, engine, people
+
+from discreet.errors import BudgetExceeded, EngineFailed, QueryRefused, RequestConflict
+from discreet.testing import SeededRng
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+
+
+def test_an_answer_is_charged_and_close(tmp_path):
+    with curator(tmp_path) as asked:
+        answer = asked.query(COUNT, epsilon="1")
+        assert abs(answer.rows[0][0] - 100) < 40
+        assert answer.to_json()["cost"] == {"epsilon": 1.0, "delta": 0.0}
+        assert asked.budget_report()["datasets"]["census"]["epsilon"]["spent"] == 1.0
+        assert not answer.provenance.private  # the noise was seeded
+
+
+def test_four_questions_cost_the_worst_hit_person_one(tmp_path):
+    asks = [("TRUE", "0.5"), ("sex = 'Male'", "0.2"), ("sex = 'Female'", "0.25"), ("age > 20", "0.25")]
+    with curator(tmp_path, epsilon="1") as asked:
+        for where, epsilon in asks:
+            asked.query(f"{COUNT} WHERE {where}", epsilon=epsilon, fresh=True)
+        report = asked.budget_report()["datasets"]["census"]
+        assert report["epsilon"] == {"limit": 1.0, "spent": 1.0}
+        assert report["worst_region"] == "sex = 'Female' AND age > 20"
+        with pytest.raises(BudgetExceeded):
+            asked.query(f"{COUNT} WHERE sex = 'Female'", epsilon="0.01", fresh=True)
+        # The men have paid 0.95.
+        asked.query(f"{COUNT} WHERE sex = 'Male'", epsilon="0.05", fresh=True)
+
+
+def test_the_charge_comes_before_the_look(tmp_path):
+    asked = curator(tmp_path)
+    asked.engine.answers = None
+    with asked, pytest.raises(EngineFailed):
+        asked.query(COUNT, epsilon="1")
+    with curator(tmp_path) as again:
+        assert again.budget_report()["datasets"]["census"]["epsilon"]["spent"] == 1.0
+
+
+def test_what_is_refused_is_neither_charged_nor_run(tmp_path):
+    with curator(tmp_path) as asked:
+        for sql, error in ((f"{COUNT} UNION {COUNT}", QueryRefused), (COUNT, BudgetExceeded)):
+            with pytest.raises(error):
+                asked.query(sql, epsilon="11")
+        assert asked.engine.ran == []
+        assert asked.budget_report()["datasets"]["census"]["charges"] == 0
+
+
+def test_nobody_is_touched_nothing_is_run_nothing_is_paid(tmp_path):
+    with curator(tmp_path) as asked:
+        answer = asked.query(f"{COUNT} WHERE age > 500", epsilon="1")
+        assert answer.rows == ((0,),)
+        assert answer.free
+        assert asked.engine.ran == []
+
+
+def test_the_same_id_gives_the_same_answer_once_paid(tmp_path):
+    with curator(tmp_path) as asked:
+        first = asked.query(COUNT, epsilon="1", request_id="a", fresh=True)
+        again = asked.query(COUNT, epsilon="1", request_id="a", fresh=True)
+        assert again == first
+        assert len(asked.engine.ran) == 1
+        with pytest.raises(RequestConflict):
+            asked.query(COUNT, epsilon="2", request_id="a", fresh=True)
+
+
+def test_an_answer_is_asked_again_for_free_unless_fresh_or_finer(tmp_path):
+    with curator(tmp_path) as asked:
+        first = asked.query(COUNT, epsilon="1")
+        again = asked.query("select count(*) as n from people", epsilon="0.5")
+        assert again.free
+        assert again.rows == first.rows
+        assert "free of charge" in again.provenance.notes[-1]
+        assert not asked.query(COUNT, epsilon="2").free
+        assert not asked.query(COUNT, epsilon="1", fresh=True).free
+        assert asked.budget_report()["datasets"]["census"]["epsilon"]["spent"] == 4.0
+
+
+def test_explain_spends_nothing_and_runs_nothing(tmp_path):
+    with curator(tmp_path) as asked:
+        found = asked.explain("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon="0.5")
+        assert found.expected_error == {"n": 6.0}
+        assert found.to_json()["spends"] is False
+        assert found.to_json()["cost"] == {"epsilon": 0.5, "delta": 0.0}
+        assert asked.engine.ran == []
+        assert asked.budget_report()["datasets"]["census"]["charges"] == 0
+
+
+def test_the_price_does_not_depend_on_the_rows(tmp_path):
+    sql = "SELECT sex, AVG(age), COUNT(*) FROM people GROUP BY sex"
+    costs = []
+    for folder, table in (("a", people(60, 40)), ("b", people(0, 0)), ("c", people(5000, 1))):
+        (tmp_path / folder).mkdir()
+        with curator(tmp_path / folder, tables={"people": table}) as asked:
+            costs.append(asked.query(sql, epsilon="0.7").cost)
+    assert len(set(costs)) == 1
+
+
+def test_all_groups_appear_even_of_an_empty_table(tmp_path):
+    with curator(tmp_path, tables={"people": people(0, 0)}) as asked:
+        answer = asked.query("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon="5")
+        assert [row[0] for row in answer.rows] == ["Female", "Male"]
+
+
+def test_a_wrong_answer_of_the_engine_is_an_engine_failure_or_an_error_of_ours(tmp_path):
+    with curator(tmp_path, rng=SeededRng(1)) as asked:
+        asked.engine.answers = pa.table({"r0": [12]})
+        assert abs(asked.query(COUNT, epsilon="1").rows[0][0] - 12) < 30
+
+
+def test_fake_engines_of_all_dialects_are_asked_alike():
+    assert {engine(d).capabilities.dialect for d in ("duckdb", "postgres", "spark")} == {
+        "duckdb",
+        "postgres",
+        "spark",
+    }

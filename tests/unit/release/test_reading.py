@@ -1,0 +1,88 @@
+"""Exact results in the order of their groups, whatever the engine's order was."""
+
+import datetime as dt
+from fractions import Fraction
+
+import pytest
+from asking import memory, people, plan
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+    TextDomain,
+)
+from discreet.plan.measure import Kind, Measure
+from discreet.release.reading import canonical, run_exact, value_of
+from discreet.sql.render import Raw, render
+
+
+class Paid:
+    request_id = "r"
+
+
+def exact(sql, table, **settings):
+    found = plan(sql, **settings)
+    attached = memory(people=table)
+    widths = {name: s.width for name, s in found.mechanisms.selections.items()}
+    reads = render(found.question, attached, widths=widths)
+    return run_exact(found.question, found.mechanisms, reads, Paid(), attached)
+
+
+def test_empty_groups_are_zero_and_undeclared_values_vanish():
+    table = people(3, 1, sex=["Female", "female", None, "Other"])
+    found = exact("SELECT sex, COUNT(*) FROM people GROUP BY sex", table)
+    assert found.groups == (("Female",), ("Male",))
+    assert list(found.measures["m0"]) == [1, 0]
+
+
+def test_missing_values_are_a_group_where_they_may_be_missing():
+    table = people(2, 2, balance=[None, 51, 0, 0])
+    found = exact("SELECT balance, COUNT(*) FROM people GROUP BY balance", table)
+    assert found.groups[0] == (None,)
+    assert found.measures["m0"][0] == 2  # missing, and outside the declared range
+
+
+def test_private_groups_come_in_the_order_of_their_keys():
+    table = people(2, 2, job=["z", "a", None, "a"])
+    found = exact("SELECT job, COUNT(*) FROM people GROUP BY job", table, delta="1e-6")
+    assert found.groups == ((None,), ("a",), ("z",))
+    assert list(found.measures["m0"]) == [1, 2, 1]
+
+
+def test_histograms_have_one_bin_for_each_public_value():
+    found = exact("SELECT MEDIAN(age) FROM people", people(1, 1, age=[3, None]))
+    (histogram,) = found.histograms["q0"]
+    assert histogram.sum() == histogram[3] == 1
+
+
+def test_it_hides_itself():
+    assert "Exact object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
+
+
+def test_centred_and_squared_sums_from_what_the_engine_added():
+    operand = plan("SELECT AVG(age) FROM people").question.measured.measures[0][1].operand
+    raws = {Raw("sum", operand): 30, Raw("present", operand): 2, Raw("squares", operand): 500}
+    centred = Measure(Kind.CENTRED, operand, -120, 120, Fraction(1), 120)
+    squares = Measure(Kind.SQUARES, operand, 0, 14_400, Fraction(1), 120)
+    assert value_of(centred, raws) == 2 * 30 - 120 * 2
+    assert value_of(squares, raws) == 4 * 500 - 4 * 120 * 30 + 120**2 * 2
+
+
+@pytest.mark.parametrize(
+    ("domain", "value", "expected"),
+    [
+        (IntegerDomain(0, 9), 9, 9),
+        (IntegerDomain(0, 9), 10, None),
+        (NumberDomain(Fraction(0), Fraction(1), Fraction(1, 4)), 3, Fraction(3, 4)),
+        (CategoryDomain(("a",)), "A", None),
+        (BooleanDomain(), True, True),
+        (DateDomain(dt.date(2024, 1, 1), dt.date(2024, 1, 2)), dt.date(2024, 1, 3), None),
+        (TextDomain(), "x", "x"),
+        (TextDomain(), None, None),
+    ],
+)
+def test_canonical_keys(domain, value, expected):
+    assert canonical(value, domain) == expected

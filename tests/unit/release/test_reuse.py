@@ -1,0 +1,111 @@
+"""Free answers: weighted least squares over what was paid for."""
+
+from fractions import Fraction
+
+import pytest
+from asking import plan
+
+from discreet.noise.laws import LaplaceLaw
+from discreet.release.finish import finish
+from discreet.release.known import Known, cells_of, known_from, signature
+from discreet.release.noise_step import Noisy
+from discreet.release.reuse import implied
+
+ALL = "SELECT COUNT(*) AS n FROM people WHERE sex IS NOT NULL"
+MEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male'"
+WOMEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Female'"
+
+
+def paid(sql, epsilon, *values):
+    found = plan(sql, epsilon=epsilon)
+    noisy = Noisy(tuple(found.question.groups), {"m0": list(values)}, {})
+    return known_from(found.question, noisy, found.mechanisms.laws)
+
+
+def free(sql, known, epsilon="0.1"):
+    found = implied(plan(sql, epsilon=epsilon), list(known))
+    return None if found is None else [row[-1] for row in found.rows]
+
+
+FOUR = (*paid(ALL, "0.5", 2005), *paid(MEN, "0.2", 1001), *paid(WOMEN, "0.25", 995))
+
+
+def test_the_worked_numbers():
+    # 2005, 1001 and 995 contradict each other; weighted by 8, 50 and 32 they become these.
+    assert free(ALL, FOUR) == [pytest.approx(2004.2, abs=0.05)]
+    assert free(MEN, FOUR) == [pytest.approx(1006.0, abs=0.05)]
+    assert free(WOMEN, FOUR) == [pytest.approx(998.2, abs=0.05)]
+    grouped = free("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", FOUR)
+    assert grouped == [pytest.approx(998.2, abs=0.05), pytest.approx(1006.0, abs=0.05)]
+
+
+def test_a_difference_is_implied():
+    known = (*paid(ALL, "1", 100), *paid(MEN, "1", 40))
+    assert free(WOMEN, known) == [pytest.approx(60)]
+
+
+def test_nothing_is_free_that_a_fresh_answer_would_tell_better():
+    assert free(ALL, paid(ALL, "0.5", 2005), epsilon="0.5") == [2005]
+    assert free(ALL, paid(ALL, "0.5", 2005), epsilon="0.6") is None
+
+
+def test_everyone_is_not_the_sum_of_the_known():
+    # Somebody's sex may be missing, so men and women are not all people.
+    assert free("SELECT COUNT(*) AS n FROM people", FOUR[1:]) is None
+
+
+def test_only_the_same_measure_is_combined():
+    abs_of, least = "SELECT SUM(ABS(balance)) FROM people", "SELECT SUM(LEAST(balance, 5)) FROM people"
+    assert free(least, paid(abs_of, "1", 7)) is None
+    assert free(abs_of, paid(abs_of, "1", 7)) == [7]
+    one = plan("SELECT SUM(GREATEST(balance, 5)) FROM people").question.measured.measures[0][1]
+    two = plan(least).question.measured.measures[0][1]
+    assert signature(one) != signature(two)
+
+
+def test_an_alias_does_not_matter():
+    known = paid("SELECT SUM(age) FROM people AS p WHERE p.sex = 'Male'", "1", 7)
+    assert free("SELECT SUM(q.age) FROM people AS q WHERE q.sex = 'Male'", known) == [7]
+
+
+def test_grains_are_part_of_what_is_measured():
+    wide = "SELECT SUM(income * income * balance) FROM people"
+    narrow = f"{wide} WHERE income <= 1"
+    first, second = (plan(sql).question.measured.measures[0][1] for sql in (wide, narrow))
+    assert first.grain != second.grain
+    assert signature(first) != signature(second)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM people WHERE age > balance",
+        "SELECT COUNT(DISTINCT sex) FROM people",
+        "SELECT COUNT(*) FROM visits",
+        "SELECT MEDIAN(age) FROM people",
+    ],
+)
+def test_what_does_not_add_up_over_boxes_is_not_reused(sql):
+    found = plan(sql)
+    noisy = Noisy(((),), {name: [5] for name in found.mechanisms.laws}, {"q0": [1]})
+    assert known_from(found.question, noisy, found.mechanisms.laws) == ()
+
+
+def test_the_largest_group_is_not_taken_from_counts():
+    known = paid("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "1", 10, 20)
+    top = "SELECT sex FROM people GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"
+    assert implied(plan(top), list(known)) is None
+
+
+def test_known_numbers_survive_the_ledger():
+    law = LaplaceLaw(Fraction(7, 3))
+    boxes = cells_of(plan(MEN).question).boxes
+    known = Known("census.people", "rows||1|0|1", boxes[0], 12, law)
+    assert Known.from_json(known.to_json()) == known
+
+
+def test_a_fresh_answer_has_the_bars_of_its_own_noise():
+    found = plan(ALL, epsilon="0.5")
+    table = finish(Noisy(((),), {"m0": [5]}, {}), found.question, found.mechanisms.laws)
+    again = implied(found, list(paid(ALL, "0.5", 5)))
+    assert again.error95 == table.error95

@@ -1,0 +1,17 @@
+"""Versions of the data: numbers that say nothing about it."""
+
+from asking import curator, question
+
+from discreet.release.snapshots import label, snapshots_of
+
+
+def test_each_private_table_has_a_number(tmp_path):
+    sql = "SELECT COUNT(*) FROM visits JOIN wards ON visits.ward = wards.ward"
+    source = question(sql).statement.source
+    with curator(tmp_path) as asked:
+        assert snapshots_of(source, asked.engine, asked.ledger) == {"visits": "1"}
+        assert snapshots_of(source, asked.engine, asked.ledger) == {"visits": "1"}
+
+
+def test_label():
+    assert label({"visits": "2", "people": "1"}) == "people:1,visits:2"

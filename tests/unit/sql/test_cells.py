@@ -1,0 +1,79 @@
+"""Columns read as declared values, or as NULL."""
+
+import datetime as dt
+import math
+from fractions import Fraction
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from discreet.core.region import Positions
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Column,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.sql.cells import Cell, in_positions, source_cell
+
+AGE = IntegerDomain(0, 120)
+CENTS = NumberDomain(Fraction(0), Fraction(10), Fraction(1, 100))
+FIVES = NumberDomain(Fraction(-20), Fraction(20), Fraction(5))
+
+
+def read(domain, values, kind):
+    found = source_cell(Column("x", domain), 't."x"', kind, "duckdb").value
+    given = pa.table({"x": pa.array(values)})
+    with duckdb.connect() as connection:
+        connection.register("given", given)
+        sql = f'SELECT {found} FROM (SELECT CAST(x AS {kind}) AS x FROM given) AS t'
+        return [row[0] for row in connection.execute(sql).fetchall()]
+
+
+@pytest.mark.parametrize(
+    ("domain", "kind", "values", "expected"),
+    [
+        (AGE, "BIGINT", [0, 120, 121, -1, None, 2**62], [0, 120, None, None, None, None]),
+        (AGE, "VARCHAR", ["7", " 7", "7.0", "x", "", None], [7, None, 7, None, None, None]),
+        (AGE, "DOUBLE", [7.0, 7.5, math.nan, math.inf, -0.0], [7, None, None, None, 0]),
+        (CENTS, "DOUBLE", [0.0, 9.999, 10.0, 10.001, -0.001], [0, 1000, 1000, None, None]),
+        (CENTS, "DOUBLE", [0.015, math.nan, math.inf, None], [2, None, None, None]),
+        (CENTS, "BIGINT", [3, 11], [300, None]),
+        (FIVES, "BIGINT", [7, 8, -8, 21], [1, 2, -2, None]),
+        (FIVES, "DOUBLE", [2.5, -2.5, 2.4], [1, 0, 0]),
+        (BooleanDomain(), "BIGINT", [0, 1, 2, None], [False, True, None, None]),
+        (BooleanDomain(), "VARCHAR", ["yes", "F", "maybe"], [True, False, None]),
+    ],
+)
+def test_canonical_value(domain, kind, values, expected):
+    assert read(domain, values, kind) == expected
+
+
+def test_categories_are_compared_to_the_letter():
+    sexes = CategoryDomain(("Female", "O'Brien"))
+    values = ["Female", "female", " Female", "Female ", "O'Brien", "", None]
+    assert read(sexes, values, "VARCHAR") == ["Female", None, None, None, "O'Brien", None, None]
+
+
+def test_dates_outside_are_null():
+    days = DateDomain(dt.date(2024, 1, 1), dt.date(2024, 12, 31))
+    values = ["2024-02-29", "2023-02-29", "2025-01-01", "soon", None]
+    assert read(days, values, "VARCHAR") == [dt.date(2024, 2, 29), None, None, None, None]
+
+
+def test_positions_as_conditions():
+    cell = Cell("v", AGE, "t.x")
+    assert in_positions(cell, Positions.whole(AGE.size), "duckdb") is None
+    assert in_positions(cell, Positions(()), "duckdb") == "FALSE"
+    assert in_positions(cell, Positions.of([(3, 5)]), "duckdb") == "(t.x BETWEEN 3 AND 5)"
+    assert in_positions(cell, Positions.points([-1]), "duckdb") == "((v) IS NULL)"
+    both = in_positions(cell, Positions.of([(-1, 5)]), "duckdb")
+    assert both == "(t.x BETWEEN 0 AND 5 OR (v) IS NULL)"
+
+
+def test_a_division_by_a_whole_step_is_never_between_integers():
+    found = source_cell(Column("x", FIVES), 't."x"', "BIGINT", "postgres").value
+    assert '/ 5.0' in found

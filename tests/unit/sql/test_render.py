@@ -1,0 +1,41 @@
+"""One SELECT for the sums, one for each histogram."""
+
+from asking import reads
+
+from discreet.plan import expr as e
+from discreet.sql.render import Raw
+
+
+def test_sums_share_one_select():
+    (read,) = reads("SELECT COUNT(*), SUM(age), AVG(age) FROM people")
+    age = e.ColumnRef("people.age")
+    assert read.raws == (Raw("rows", None), Raw("sum", age), Raw("present", age))
+    assert read.sql.count("SELECT") == 1
+
+
+def test_a_quantile_is_a_histogram_of_positions():
+    (read,) = reads("SELECT MEDIAN(age) FROM people WHERE age >= 18")
+    assert read.choice == "q0"
+    assert "- 18)" in read.sql
+    assert read.sql.endswith("GROUP BY 1")
+
+
+def test_wide_quantiles_are_cut_by_the_engine():
+    (read,) = reads("SELECT sex, MEDIAN(income) FROM people GROUP BY sex")
+    assert "// CAST((25) AS BIGINT)" in read.sql
+    assert read.sql.endswith("GROUP BY 1, 2")
+
+
+def test_keys_come_first():
+    (read,) = reads("SELECT COUNT(*), sex FROM people GROUP BY sex")
+    assert read.sql.startswith('SELECT t0."sex" AS k0, COUNT(*) AS r0')
+
+
+def test_squares_of_wide_numbers_are_added_up_as_decimals():
+    (read,) = reads("SELECT VARIANCE(income * income) FROM people")
+    assert "DECIMAL(19, 0)" in read.sql
+
+
+def test_the_analysts_words_never_reach_the_engine():
+    (read,) = reads("SELECT COUNT(*) AS canary FROM people AS hawk WHERE hawk.age = 7 -- heron")
+    assert not any(word in read.sql for word in ("canary", "hawk", "heron"))

@@ -1,0 +1,81 @@
+"""The allow-list of scalar SQL."""
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+from discreet.plan import expr as e
+from discreet.sql.scalars import Scope, to_expr
+
+SCOPE = Scope(lambda column: e.ColumnRef(column.name), lambda _: None)
+
+
+def expr(sql):
+    return to_expr(sqlglot.parse_one(sql, read="duckdb"), SCOPE)
+
+
+def test_constants_are_folded():
+    assert expr("1 + 2 * 3") == e.Literal(7)
+    assert expr("DATE '2024-01-31' + INTERVAL '1' MONTH").value.isoformat() == "2024-02-29"
+    assert expr("UPPER('x')") == e.Literal("X")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "RANDOM()",
+        "NOW()",
+        "CURRENT_DATE",
+        "MD5(a)",
+        "a || b",
+        "REGEXP_MATCHES(a, 'x')",
+        "STRPTIME(a, '%Y')",
+        "[1, 2]",
+        "{'a': 1}",
+        "a[1]",
+        "a -> 'x'",
+        "GETENV('HOME')",
+        "READ_TEXT('x')",
+        "ERROR('x')",
+        "CAST(a AS JSON)",
+        "CAST(a AS INTEGER[])",
+        "a::UUID",
+        "(SELECT 1)",
+        "EXISTS (SELECT 1)",
+        "ROW_NUMBER() OVER ()",
+        "a IN (b)",
+        "a LIKE b",
+        "ROUND(a, b)",
+        "LEFT(a, b)",
+        "EXTRACT(EPOCH FROM a)",
+        "DATE_TRUNC('century', a)",
+        "a + INTERVAL 1 DAY",
+        "WIDTH_BUCKET(a, 10, 0, 5)",
+        "WIDTH_BUCKET(a, 'x', 10, 5)",
+        "DATE '2024-01-01' + INTERVAL '1.5' DAY",
+        "DATE '2024-01-01' + INTERVAL 99999999 YEAR",
+        "*",
+        "x -> x + 1",
+    ],
+)
+def test_what_is_not_listed_is_refused(sql):
+    with pytest.raises(QueryRefused):
+        expr(sql)
+
+
+def test_a_declined_function_is_called_by_its_name():
+    with pytest.raises(QueryRefused, match="The function REGEXP_LIKE is not"):
+        expr("REGEXP_MATCHES(a, 'x')")
+    with pytest.raises(QueryRefused, match="The function MY_OWN is not"):
+        expr("my_own(a)")
+
+
+def test_every_function_of_the_parser_that_is_not_listed_is_refused():
+    from discreet.sql.scalars import _RULES
+
+    unknown = [kind for kind in exp.ALL_FUNCTIONS if kind not in _RULES]
+    assert len(unknown) > 300
+    for kind in unknown:
+        with pytest.raises(QueryRefused):
+            to_expr(kind(this=exp.column("a")), SCOPE)
