@@ -9,6 +9,7 @@ seconds, each the median of three after one turn to warm up. Imports nothing of 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import time
@@ -48,7 +49,7 @@ def opendp(rows: str, people: str, places: list[str]):
 
     dp.enable_features("contrib")
     keys = pl.LazyFrame({"place": places})
-    income = pl.col("income").fill_null(0)
+    income = pl.col("income").cast(pl.Int64).fill_null(0)
 
     def ask(path, unit, columns):
         context = dp.Context.compositor(
@@ -107,6 +108,7 @@ def smartnoise(rows: str, people: str, _places: list[str]):
 
 def tumult(rows: str, people: str, places: list[str]):
     """Tumult Analytics on a local Spark; keys are public."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
     from tmlt.analytics import (
         AddOneRow,
@@ -163,7 +165,7 @@ def main() -> None:
                 line["floor"] = median_of(floor(path, sql), 5)
                 line["seconds"] = median_of(works[task], 1)
             except Exception as error:
-                line["error"] = f"{type(error).__name__}: {error}"[:300]
+                line["error"] = f"{type(error).__name__}: {error}"[-400:]
         else:
             line["error"] = "not offered"
         print(json.dumps(line), flush=True)

@@ -23,7 +23,9 @@ def serving_town(
 ) -> Iterator[tuple[str, list[str], Callable[[], tuple[int, float]]]]:
     """Yield address, owner tokens and a function that gives the ledger's charges and epsilon."""
     made = town(people=people, folder=Path(folder) / "town", tables=("people",))
-    text = re.sub(r"(?m)^epsilon = 1\.0$", "epsilon = 1000000", made.toml.read_text())
+    # Without delta the currency is pure epsilon: the ledger's total is the sum of the prices.
+    text = re.sub(r"(?m)^delta = .*\n", "", made.toml.read_text())
+    text = re.sub(r"(?m)^epsilon = 1\.0$", "epsilon = 1000000", text)
     made.toml.write_text(text)
     access = AccessDb(Settings(config=made.toml).state_folder)
     tokens = [Tokens(access).new(Role.OWNER).text for _ in range(callers)]

@@ -125,9 +125,7 @@ def memory(**tables: pa.Table) -> FakeEngine:
         connection.execute(f'CREATE TABLE "{full}" AS SELECT * FROM given')
         described = connection.execute(f'DESCRIBE "{full}"').fetchall()
         types[full] = {row[0]: row[1] for row in described}
-    return FakeEngine(
-        types, answers=lambda sql: plain_table(connection.sql(sql).to_arrow_table())
-    )
+    return FakeEngine(types, answers=lambda sql: plain_table(connection.sql(sql).to_arrow_table()))
 
 
 def people(women: int, men: int, **columns: list) -> pa.Table:

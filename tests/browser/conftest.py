@@ -96,9 +96,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def serve(folder, *, epsilon, analysts=""):
-    made = town(people=PEOPLE, folder=folder)
-    config = Path(made.toml)
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """A town, built once and copied."""
+    folder = tmp_path_factory.mktemp("town")
+    town(people=PEOPLE, folder=folder)
+    return folder
+
+
+def serve(home, folder, *, epsilon, analysts=""):
+    shutil.copytree(home, folder, dirs_exist_ok=True)
+    config = folder / "discreet.toml"
     text = config.read_text(encoding="utf-8").replace("epsilon = 1.0", f"epsilon = {epsilon}")
     config.write_text(text + analysts, encoding="utf-8")
     settings = Settings(config=config, port=free_port(), rate=10_000, burst=10_000)
@@ -110,9 +118,9 @@ def serve(folder, *, epsilon, analysts=""):
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory):
+def served(home, tmp_path_factory):
     """A server on which nobody runs out of budget."""
-    found, port = serve(tmp_path_factory.mktemp("town"), epsilon="1000.0")
+    found, port = serve(home, tmp_path_factory.mktemp("served"), epsilon="1000.0")
     server = Server(found.app, port)
     server.start()
     yield found
@@ -120,9 +128,9 @@ def served(tmp_path_factory):
 
 
 @pytest.fixture
-def small(tmp_path):
+def small(home, tmp_path):
     """A server with a budget of 0.5, of which the analyst alice may have 0.3."""
-    found, port = serve(tmp_path, epsilon="0.5", analysts=ANALYSTS)
+    found, port = serve(home, tmp_path / "small", epsilon="0.5", analysts=ANALYSTS)
     server = Server(found.app, port)
     server.start()
     yield found
@@ -144,12 +152,17 @@ class Watched:
     """What a page did: every address it asked for, and everything it complained of."""
 
     requests: list[str] = field(default_factory=list)
+    sent: list[tuple[str, str]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def watch(self, page):
-        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("request", self._request)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", self._console)
+
+    def _request(self, request):
+        self.requests.append(request.url)
+        self.sent.append((request.method, request.url))
 
     def _console(self, message):
         # A refused question is answered 4xx, which the console repeats: that is no complaint.

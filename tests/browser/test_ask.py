@@ -76,9 +76,8 @@ def test_refusals_stand_under_the_editor_and_nothing_is_asked(served, visit):
     expect(page.locator("#sql-problem")).to_contain_text("Did you mean 'people'?")
     page.fill("#sql", COUNT)
     expect(page.locator("#sql-problem")).to_be_empty()
-    assert not [
-        url for url in page.watched.requests if url.endswith("/api/v1/jobs") and "POST" in url
-    ]
+    assert ("POST", f"{served.address}/api/v1/explain") in page.watched.sent
+    assert ("POST", f"{served.address}/api/v1/jobs") not in page.watched.sent
 
 
 def test_the_catalog_inserts_names_and_says_domains(served, visit):

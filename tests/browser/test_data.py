@@ -22,9 +22,9 @@ def bring(page, file):
 def test_from_a_file_to_a_first_answer(small, visit, file):
     page = visit(small, "/data")
     bring(page, file)
-    expect(page.locator("#rest")).to_be_disabled()
+    expect(page.locator("#limit")).to_be_disabled()  # no epsilon before who is protected
     page.check("input[name=who][value=column]")
-    expect(page.locator("#rest")).to_be_enabled()
+    expect(page.locator("#limit")).to_be_enabled()
     expect(page.locator("#max-rows")).not_to_have_value("")
     expect(page.locator('[data-column="age"]')).to_contain_text("Analysts see that values lie")
     expect(page.locator("#confirm")).to_be_disabled()

@@ -81,3 +81,18 @@ def test_the_menu_closes_with_escape(served, visit):
     page.keyboard.press("Escape")
     expect(page.locator(".me .menu")).to_be_hidden()
     expect(page.locator(".me summary")).to_be_focused()
+
+
+@pytest.mark.parametrize("path", ["/", *PAGES])
+def test_every_control_has_a_name(served, visit, path):
+    page = visit(served, path)
+    page.wait_for_load_state("networkidle")
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, a, input, select, textarea")]
+        .filter((node) => node.type !== "hidden")
+        .filter((node) => !(node.textContent.trim() || node.ariaLabel || node.labels?.length))
+        .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []
+    assert page.locator("h1").count() == 1
+    assert page.locator("html").get_attribute("lang") == "en"

@@ -160,7 +160,9 @@ def _groups(groups) -> str:
         return "private"
     if not groups.values:
         return "none"
-    shown = [", ".join(map(str, values[:6])) + ", …" * (len(values) > 6) for values in groups.values]
+    shown = [
+        ", ".join(map(str, values[:6])) + ", …" * (len(values) > 6) for values in groups.values
+    ]
     return f"{groups.count:,}: {' x '.join(shown)}"
 
 

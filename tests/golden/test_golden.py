@@ -42,7 +42,7 @@ def test_outcome_is_the_golden_one(path: Path, index: int, pair: Pair):
 
 
 def test_there_are_enough_pairs():
-    counts = {kind: 0 for kind in (True, False)}
+    counts = dict.fromkeys((True, False), 0)
     for path in FILES:
         counts[_is_refusal(path)] += len(read(path)[1])
     assert counts[False] >= 60
@@ -71,6 +71,9 @@ def test_a_changed_plan_is_noticed():
 
 
 def test_pairs_are_read_as_they_are_written(tmp_path):
-    pairs = [Pair({"epsilon": "0.5"}, "SELECT 1\nFROM t", "one\n\nthree"), Pair({}, "SELECT 2", "x")]
+    pairs = [
+        Pair({"epsilon": "0.5"}, "SELECT 1\nFROM t", "one\n\nthree"),
+        Pair({}, "SELECT 2", "x"),
+    ]
     write(tmp_path / "some.sql", "-- About these.", pairs)
     assert read(tmp_path / "some.sql") == ("-- About these.", pairs)

@@ -219,11 +219,11 @@ def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeyp
 
     def leaking(self, sql, *, seconds=None):
         if "SUM" in sql and "people" in sql:
-            self.connection.execute(f"SELECT CAST(note AS INTEGER) FROM people WHERE note = '{TEXT}'").fetchall()
+            self.connection.execute(
+                f"SELECT CAST(note AS INTEGER) FROM people WHERE note = '{TEXT}'"
+            ).fetchall()
         return real(self, sql, seconds=seconds)
 
     monkeypatch.setattr(MemoryEngine, "run", leaking)
     with pytest.raises(Exception, match=TEXT):
         check("memory", 20, tmp_path, capfd)
-
-

@@ -98,7 +98,11 @@ def told(curator: Curator, sqls: list[str]) -> list[str]:
             plan = curator.explain(sql, epsilon="0.5")
             answer = curator.query(sql, epsilon="0.5", request_id=f"r{i}")
             said += [json.dumps(plan.to_json()), json.dumps(answer.to_json()), repr(answer)]
-            said += [answer.to_csv(), answer._repr_html_(), json.dumps(answer.plot().spec, default=str)]
+            said += [
+                answer.to_csv(),
+                answer._repr_html_(),
+                json.dumps(answer.plot().spec, default=str),
+            ]
         except DiscreetError as error:
             said.append(json.dumps(error.to_json()))
         said.append(json.dumps(curator.budget_report(), default=str))
@@ -114,7 +118,9 @@ def pair(seed: int, catalog):
         if catalog.datasets[dataset].neighbours.moves == 1:
             other = other.beside(without(engine, dataset, unit).places | _kept(other, dataset))
         else:
-            other = other.beside(replaced(engine, dataset, unit, rng).places | _kept(other, dataset))
+            other = other.beside(
+                replaced(engine, dataset, unit, rng).places | _kept(other, dataset)
+            )
     engine.asked, other.asked = [], []
     return engine, other
 

@@ -1,9 +1,9 @@
 """The object that a Python user holds."""
 
 import pytest
-from asking import TOML, curator
 
 import discreet
+from asking import TOML, curator
 from discreet.api import Curator, policy_of
 from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
@@ -12,7 +12,7 @@ from discreet.errors import CatalogError, UnknownName
 
 def test_open_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CatalogError, match="There is no discreet.toml here"):
+    with pytest.raises(CatalogError, match=r"There is no discreet\.toml here"):
         discreet.open()
     with pytest.raises(CatalogError, match="discreet init"):
         discreet.open(tmp_path / "other.toml")

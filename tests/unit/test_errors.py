@@ -7,7 +7,9 @@ from discreet.errors import DiscreetError, InternalError, MissingExtra, QueryRef
 
 
 def test_every_error_is_in_the_drawing_and_of_the_tree():
-    kinds = [c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__]
+    kinds = [
+        c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__
+    ]
     assert len(kinds) > 10
     for kind in kinds:
         assert kind.__name__ in errors.__doc__

@@ -38,7 +38,14 @@ def demo(
     chosen = _port(parts, port)
     home = folder or Path.home() / ".local" / "share" / "discreet" / _name(people)
     with waiting("Building the town"):
-        made = town(people=people, folder=home)
+        # The other tables in proportion; at 20,000 people they have their usual sizes.
+        made = town(
+            people=people,
+            folder=home,
+            ratings=people * 50,
+            genotypes=max(100, people // 10),
+            patients=max(500, people // 4),
+        )
     settings = parts.Settings(config=made.toml, port=chosen, pg_port=pg_port)
     address = f"{settings.address}/?token={_token(parts, settings)}"
 

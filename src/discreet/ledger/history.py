@@ -31,7 +31,7 @@ def canonical(data: dict[str, Any]) -> str:
     r"""Return the one text that stands for `data`: sorted keys, no spaces, plain ASCII.
 
     >>> canonical({"b": 1, "a": "é"})
-    '{"a":"\u00e9","b":1}'
+    '{"a":"\\u00e9","b":1}'
     """
     return _ENCODER.encode(data)
 

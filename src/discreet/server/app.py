@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from fastapi import FastAPI
 from starlette.routing import Mount
@@ -17,8 +16,9 @@ from discreet.server.context import Context
 from discreet.server.headers import SecurityHeaders
 from discreet.server.limits import BodyLimit
 from discreet.server.logs import RequestLog
+from discreet.server.pgwire import serve_pg
 from discreet.server.problems import add_problems
-from discreet.server.routes import budget, catalog, health, jobs, query, tokens
+from discreet.server.routes import budget, catalog, data, health, jobs, pages, query, tokens
 from discreet.server.settings import Settings
 from discreet.server.sign_in import SignInByAddress
 
@@ -32,13 +32,17 @@ REVIEW = 8 << 20
 def create_app(settings: Settings) -> FastAPI:
     """Return the application; its curator, ledger and engine open now and close with it."""
     context = Context.open(settings)
+    try:
+        return _built(context)
+    except BaseException:
+        context.close()
+        raise
 
+
+def _built(context: Context) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        postgres = None
-        if settings.pg_port is not None:
-            pgwire = import_module("discreet.server.pgwire")
-            postgres = await pgwire.serve_pg(context.workspace, context.tokens, settings)
+        postgres = await _postgres(context)
         try:
             yield
         finally:
@@ -67,10 +71,22 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _add_rest(app: FastAPI) -> None:
     """Add the Data API, and the page with its assets."""
-    for name in ("data", "pages"):
-        place = f"discreet.server.routes.{name}"
-        if find_spec(place) is not None:
-            import_module(place).add_to(app)
+    data.add_to(app)
+    pages.add_to(app)
+
+
+async def _postgres(context: Context) -> asyncio.Server | None:
+    """Return the PostgreSQL endpoint, if one is wanted; it shares the queue and the limits."""
+    if context.settings.pg_port is None:
+        return None
+    return await serve_pg(
+        context.workspace,
+        context.tokens,
+        context.settings,
+        runner=context.runner,
+        by_address=context.by_address,
+        by_token=context.by_token,
+    )
 
 
 def _refuse_unguarded(app: FastAPI) -> None:

@@ -69,6 +69,8 @@ def answer_with(found: dict[str, Any]) -> JSONResponse:
         headers["WWW-Authenticate"] = 'Bearer realm="discreet"'
     elif found["status"] in {429, 503}:
         headers["Retry-After"] = "1"
+    elif found["status"] == 413:
+        headers["Connection"] = "close"  # or the rest would still be sent, to be thrown away
     return JSONResponse(found, found["status"], headers=headers, media_type=MEDIA_TYPE)
 
 

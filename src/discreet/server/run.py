@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import time
@@ -59,7 +60,9 @@ def serve(
     """Serve until SIGINT or SIGTERM; running questions end first, then the ledger is closed."""
     refuse_taken(settings.host, settings.port)
     start_logs(log_level)
-    make_server(settings, ready=ready).run()
+    # uvicorn raises the signal again after a graceful end; Ctrl-C is how a server is meant to end.
+    with contextlib.suppress(KeyboardInterrupt):
+        make_server(settings, ready=ready).run()
 
 
 def owner_token(settings: Settings) -> str | None:

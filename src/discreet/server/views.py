@@ -135,8 +135,12 @@ def _delta_words(delta: Mapping[str, float]) -> str:
     if not delta["limit"]:
         return ""
     if not delta["spent"]:
-        return f"δ {delta['limit']:g}, untouched"
-    return f"δ {delta['left']:g} of {delta['limit']:g} left"
+        return f"δ {_tiny(delta['limit'])}, untouched"
+    return f"δ {_tiny(delta['left'])} of {_tiny(delta['limit'])} left"
+
+
+def _tiny(value: float) -> str:
+    return f"{value:g}".replace("e-0", "e-")
 
 
 def _analysts(dataset: str, analysts: Mapping[str, Any]) -> list[dict[str, Any]]:

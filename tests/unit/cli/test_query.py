@@ -4,10 +4,10 @@ import json
 import subprocess
 import sys
 
-import asking
 import pyarrow.parquet as pq
 import pytest
 
+import asking
 import discreet.api
 from discreet.cli.app import run
 
@@ -101,7 +101,13 @@ def test_usage_is_status_two(ask):
 
 def test_files_beside_the_answer(ask, tmp_path):
     status, _, _ = ask(
-        BY_SEX, "--epsilon", "1", "--csv", str(tmp_path / "a.csv"), "--plot", str(tmp_path / "a.json")
+        BY_SEX,
+        "--epsilon",
+        "1",
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--plot",
+        str(tmp_path / "a.json"),
     )
     assert status == 0
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("sex,n,n ±")

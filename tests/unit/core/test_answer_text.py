@@ -34,5 +34,7 @@ def test_an_unknown_error_is_called_so():
 
 
 def test_numbers_stand_to_the_right():
-    lines = as_text(("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,), footer="")
+    lines = as_text(
+        ("name", "n"), (("a", 5), ("bb", 500)), ((None, 1.0),) * 2, noisy=(1,), footer=""
+    )
     assert lines.splitlines()[2].startswith("a       5")

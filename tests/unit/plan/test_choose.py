@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 from asking import plan
-
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Select
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.threshold import appearance_bounds

@@ -1,8 +1,8 @@
 """Group keys: public lists, and what must be thresholded."""
 
 import pytest
-from asking import question
 
+from asking import question
 from discreet.errors import QueryRefused
 from discreet.plan.keys import PrivateGroups, PublicGroups
 

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from asking import plan, question
 
+from asking import plan, question
 from discreet.errors import QueryRefused
 from discreet.plan.evaluate import evaluate
 from discreet.plan.measure import Kind

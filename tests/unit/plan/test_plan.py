@@ -1,8 +1,8 @@
 """A plan is made from the question and public facts, nothing else."""
 
 import pytest
-from asking import catalog, plan, question
 
+from asking import catalog, plan, question
 from discreet.account.price import price
 from discreet.errors import QueryRefused
 from discreet.plan.plan import DELTA_SHARE

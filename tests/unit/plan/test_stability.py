@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from asking import TOML, question
 
+from asking import TOML, question
 from discreet.catalog.policy_file import loads
 from discreet.errors import QueryRefused
 from discreet.plan.plan import ask
@@ -88,6 +88,9 @@ def test_a_wide_measure_is_counted_in_grains_and_still_covers_the_move():
 
 
 def test_without_max_rows_nothing_is_bounded():
-    known = loads(TOML.format(epsilon=1, delta=0, neighbours="add-remove").replace("max_rows = 4\n", ""), base=Path())
+    known = loads(
+        TOML.format(epsilon=1, delta=0, neighbours="add-remove").replace("max_rows = 4\n", ""),
+        base=Path(),
+    )
     with pytest.raises(QueryRefused, match="any number of rows in 'visits'"):
         ask(bind("SELECT COUNT(*) FROM visits", known), known, {"visits": "1"})

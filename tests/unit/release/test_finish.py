@@ -5,8 +5,8 @@ import math
 from fractions import Fraction
 
 import pytest
-from asking import plan
 
+from asking import plan
 from discreet.release.finish import finish, plain_value
 from discreet.release.noise_step import Noisy
 

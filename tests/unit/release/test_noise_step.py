@@ -1,8 +1,8 @@
 """Where exact meets noise."""
 
 import numpy as np
-from asking import plan
 
+from asking import plan
 from discreet.release.noise_step import add_noise
 from discreet.release.reading import Exact
 from discreet.testing import SeededRng

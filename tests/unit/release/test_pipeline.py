@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from asking import curator, engine, people
 
+from asking import curator, engine, people
 from discreet.errors import BudgetExceeded, EngineFailed, QueryRefused, RequestConflict
 from discreet.testing import SeededRng
 
@@ -20,7 +20,12 @@ def test_an_answer_is_charged_and_close(tmp_path):
 
 
 def test_four_questions_cost_the_worst_hit_person_one(tmp_path):
-    asks = [("TRUE", "0.5"), ("sex = 'Male'", "0.2"), ("sex = 'Female'", "0.25"), ("age > 20", "0.25")]
+    asks = [
+        ("TRUE", "0.5"),
+        ("sex = 'Male'", "0.2"),
+        ("sex = 'Female'", "0.25"),
+        ("age > 20", "0.25"),
+    ]
     with curator(tmp_path, epsilon="1") as asked:
         for where, epsilon in asks:
             asked.query(f"{COUNT} WHERE {where}", epsilon=epsilon, fresh=True)

@@ -4,8 +4,8 @@ import datetime as dt
 from fractions import Fraction
 
 import pytest
-from asking import memory, people, plan
 
+from asking import memory, people, plan
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,

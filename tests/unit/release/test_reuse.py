@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from asking import plan
 
+from asking import plan
 from discreet.noise.laws import LaplaceLaw
 from discreet.release.finish import finish
 from discreet.release.known import Known, cells_of, known_from, signature
@@ -55,7 +55,10 @@ def test_everyone_is_not_the_sum_of_the_known():
 
 
 def test_only_the_same_measure_is_combined():
-    abs_of, least = "SELECT SUM(ABS(balance)) FROM people", "SELECT SUM(LEAST(balance, 5)) FROM people"
+    abs_of, least = (
+        "SELECT SUM(ABS(balance)) FROM people",
+        "SELECT SUM(LEAST(balance, 5)) FROM people",
+    )
     assert free(least, paid(abs_of, "1", 7)) is None
     assert free(abs_of, paid(abs_of, "1", 7)) == [7]
     one = plan("SELECT SUM(GREATEST(balance, 5)) FROM people").question.measured.measures[0][1]

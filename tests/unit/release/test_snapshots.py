@@ -1,7 +1,6 @@
 """Versions of the data: numbers that say nothing about it."""
 
 from asking import curator, question
-
 from discreet.release.snapshots import label, snapshots_of
 
 

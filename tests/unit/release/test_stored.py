@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from asking import curator
-
 from discreet.core.numbers import Epsilon
 from discreet.release.stored import pack, unpack
 

@@ -4,8 +4,8 @@ import math
 from fractions import Fraction
 
 import pytest
-from asking import plan, question
 
+from asking import plan, question
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.request import Wanted

@@ -1,7 +1,6 @@
 """Mechanisms in words."""
 
 from asking import plan
-
 from discreet.release.words import mechanism_words
 
 

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from asking import catalog
 
+from asking import catalog
 from discreet.errors import QueryRefused
 from discreet.plan.ir import Function
 from discreet.sql.bind import bind

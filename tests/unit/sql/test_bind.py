@@ -1,8 +1,8 @@
 """The outermost SELECT: what it groups, aggregates, shows and sorts."""
 
 import pytest
-from asking import catalog
 
+from asking import catalog
 from discreet.errors import QueryRefused, UnknownName
 from discreet.plan import expr as e
 from discreet.plan.ir import Aggregate, Function

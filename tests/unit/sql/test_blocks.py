@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from asking import memory, plan, reads
 
+from asking import memory, plan, reads
 from discreet.engine.base import open_exact
 from discreet.sql.render import render
 
@@ -90,7 +90,6 @@ def test_postgres_has_no_least_truth_value():
     from pathlib import Path
 
     from asking import TOML, engine
-
     from discreet.catalog.policy_file import loads
     from discreet.plan.plan import ask
     from discreet.sql.bind import bind

@@ -29,7 +29,7 @@ def read(domain, values, kind):
     given = pa.table({"x": pa.array(values)})
     with duckdb.connect() as connection:
         connection.register("given", given)
-        sql = f'SELECT {found} FROM (SELECT CAST(x AS {kind}) AS x FROM given) AS t'
+        sql = f"SELECT {found} FROM (SELECT CAST(x AS {kind}) AS x FROM given) AS t"
         return [row[0] for row in connection.execute(sql).fetchall()]
 
 
@@ -76,4 +76,4 @@ def test_positions_as_conditions():
 
 def test_a_division_by_a_whole_step_is_never_between_integers():
     found = source_cell(Column("x", FIVES), 't."x"', "BIGINT", "postgres").value
-    assert '/ 5.0' in found
+    assert "/ 5.0" in found

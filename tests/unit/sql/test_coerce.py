@@ -3,8 +3,8 @@
 import datetime as dt
 
 import pytest
-from asking import catalog
 
+from asking import catalog
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.sql.bind import bind

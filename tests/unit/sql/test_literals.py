@@ -8,7 +8,16 @@ import pytest
 
 from discreet.sql.literals import column_name, constant, decimal, text
 
-NASTY = ["O'Brien", "back\\slash", 'say "hi"', "a`b", "line\nbreak", "'; DROP TABLE t; --", "Sør", ""]
+NASTY = [
+    "O'Brien",
+    "back\\slash",
+    'say "hi"',
+    "a`b",
+    "line\nbreak",
+    "'; DROP TABLE t; --",
+    "Sør",
+    "",
+]
 
 
 @pytest.mark.parametrize("value", NASTY)

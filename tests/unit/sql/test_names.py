@@ -1,8 +1,8 @@
 """Names: found without regard to case, and explained when they are not."""
 
 import pytest
-from asking import catalog
 
+from asking import catalog
 from discreet.errors import UnknownName
 from discreet.sql.bind import bind
 

@@ -1,8 +1,8 @@
 """Subqueries grouped by the person."""
 
 import pytest
-from asking import catalog, question
 
+from asking import catalog, question
 from discreet.core.schema import IntegerDomain
 from discreet.errors import QueryRefused
 from discreet.plan.regions import domains_of

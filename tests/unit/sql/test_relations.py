@@ -1,8 +1,8 @@
 """FROM, JOIN and subqueries: the unit stays on every row."""
 
 import pytest
-from asking import catalog
 
+from asking import catalog
 from discreet.errors import QueryRefused
 from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Scan, scans_of, unit_of
 from discreet.sql.bind import bind
@@ -59,7 +59,9 @@ def test_a_subquery_keeps_the_unit_even_if_it_is_not_selected():
 
 
 def test_a_grouped_subquery_is_one_row_for_each_person():
-    found = source("SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS t")
+    found = source(
+        "SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS t"
+    )
     assert isinstance(found, Project)
     assert isinstance(found.source, PerUnit)
 

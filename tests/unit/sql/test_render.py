@@ -1,7 +1,6 @@
 """One SELECT for the sums, one for each histogram."""
 
 from asking import reads
-
 from discreet.plan import expr as e
 from discreet.sql.render import Raw
 

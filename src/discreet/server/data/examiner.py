@@ -21,6 +21,8 @@ from discreet.engine.worker import hold_down, literal, open_database, quoted
 MAX_NAME = 200
 """The most letters that the name of a column may have."""
 
+_BYTES = {"VARCHAR": "strlen({})", "BLOB": "octet_length({})"}
+"""How many bytes a cell of each type holds."""
 _AT_ONCE = 64
 """Columns that one query measures: planning a query over all of a wide table takes minutes."""
 
@@ -48,6 +50,10 @@ def read_parquet(setup: dict[str, Any]) -> str:
     connection = open_database(setup)
     connection.execute("SET preserve_insertion_order = false")
     source, target = literal(setup["path"]), literal(setup["target"])
+    # Before copying: one long word that a dictionary repeats is short to measure and long to write.
+    problem = texts_problem(connection, source, setup)
+    if problem:
+        return problem
     # The limit, because a footer may lie about the number of rows.
     some = f"SELECT * FROM read_parquet({source}) LIMIT {setup['rows'] + 1}"
     connection.execute(f"COPY ({some}) TO {target} (FORMAT parquet)")
@@ -57,10 +63,10 @@ def read_parquet(setup: dict[str, Any]) -> str:
 def read_csv(setup: dict[str, Any]) -> str:
     """Write the snapshot of a CSV file; return what is wrong with it, in one word."""
     problem = names_problem(setup["names"], setup["columns"])
-    if not problem:
-        order = {"paths": [setup["path"]], "columns": setup["names"]}
-        snapshot(setup | order)
-    return problem
+    if problem:
+        return problem
+    snapshot(setup | {"paths": [setup["path"]], "columns": setup["names"]})
+    return texts_problem(open_database(setup), literal(setup["target"]), setup)
 
 
 def measure(setup: dict[str, Any]) -> str:
@@ -78,14 +84,22 @@ def measure(setup: dict[str, Any]) -> str:
         return "rows"
     if unpacked > setup["unpacked"]:
         return "unpacked"
-    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({target})").fetchall()
-    texts = [quoted(name) for name, kind, *_ in described if kind in ("VARCHAR", "BLOB")]
+    return ""
+
+
+def texts_problem(connection: duckdb.DuckDBPyConnection, file: str, setup: dict[str, Any]) -> str:
+    """Return whether the texts of a Parquet file are too long, one by one or together."""
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({file})").fetchall()
+    texts = [_BYTES[kind].format(quoted(name)) for name, kind, *_ in described if kind in _BYTES]
+    together = 0
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
-        longest = ", ".join(f"coalesce(max(octet_length(CAST({t} AS BLOB))), 0)" for t in some)
-        if max(_row(connection, f"SELECT {longest} FROM read_parquet({target})")) > setup["cell"]:
+        asked = ", ".join(f"coalesce(max({n}), 0), coalesce(sum({n}), 0)" for n in some)
+        found = _row(connection, f"SELECT {asked} FROM read_parquet({file})")
+        if max(found[::2]) > setup["cell"]:
             return "cell"
-    return ""
+        together += sum(found[1::2])
+    return "unpacked" if together > setup["unpacked"] else ""
 
 
 def _row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Any, ...]:

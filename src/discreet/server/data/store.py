@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InvalidInput, TooLarge, UnknownName
+from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.data.bounds import UploadBounds
 
 FOLDER = "uploads"
@@ -135,7 +135,7 @@ class UploadStore:
 
     def _make_room(self) -> None:
         if len(self._open) >= 4:
-            raise InvalidInput("Other files are being received.", hint="Try again in a minute.")
+            raise TooManyRequests("Other files are being received.", hint="Try again in a minute.")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if shutil.disk_usage(self.folder).free < self.bounds.size + self.bounds.spare:
             raise TooLarge(

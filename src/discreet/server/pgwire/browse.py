@@ -11,8 +11,9 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.api import Curator
+from discreet.errors import UnknownName
 from discreet.server.pgwire.catalog_functions import macros
-from discreet.server.pgwire.catalog_rows import catalog_tables, search_path
+from discreet.server.pgwire.catalog_rows import catalog_tables, names_of, search_path
 from discreet.server.pgwire.catalog_tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.locked import LockedDb, Rows, Unanswerable, pg_type
 from discreet.server.pgwire.outputs import output_names
@@ -39,13 +40,29 @@ class Browser:
     def open(cls, curator: Curator, analyst: str | None, user: str) -> Browser:
         """Return a browser over what `analyst` may see; None sees all datasets."""
         tables = seen_by(curator, analyst)
-        made = LockedDb([*catalog_tables(tables, user), *previews(tables)], macros())
+        made = LockedDb(
+            [*catalog_tables(tables, user), *previews(tables)], macros(names_of(tables, user))
+        )
         return cls(user, tables, made)
 
     def facts(self, setting: Callable[[str], str]) -> Facts:
         """Return what functions such as current_user say."""
         names = frozenset(seen.name.lower() for seen in self.tables if seen.schema == PREVIEW)
         return Facts(self.user, tuple(search_path(self.tables)), names, setting)
+
+    def check(self, tree: exp.Expr) -> None:
+        """Refuse tables that are not the caller's to see, as if there were none."""
+        defined = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+        known = {(seen.schema.lower(), seen.name.lower()) for seen in self.tables}
+        bare = {name for schema, name in known if schema != PREVIEW}
+        for table in tree.find_all(exp.Table):
+            name, schema = table.name.lower(), table.db.lower()
+            if schema in ("", "public") and (name in bare or (name in defined and not schema)):
+                continue
+            if (schema, name) not in known and isinstance(table.this, exp.Identifier):
+                listed = ", ".join(sorted(bare)) or "none yet"
+                said = f"There is no table '{table.name[:60]}'."
+                raise UnknownName(said, hint=f"There are: {listed}.")
 
     def columns(self, schema: str | None = None) -> dict[str, PgType]:
         """Return the type of every column name in sight, to tell the types of parameters."""
@@ -64,8 +81,9 @@ class Browser:
         """Return the columns that the query will have."""
         try:
             probe = rewritten(filled(tree, samples(types)), self.facts(setting))
-            limited = exp.select("*").from_(exp.Subquery(this=probe, alias="probe")).limit(0)
-            return self.db.run(limited.sql("duckdb")).columns
+            if isinstance(probe, exp.Query):
+                probe.set("limit", exp.Limit(expression=exp.Literal.number(0)))
+            return self.db.run(probe.sql("duckdb")).columns
         except Unanswerable:
             return _nothing(tree).columns
 

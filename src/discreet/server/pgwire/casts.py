@@ -54,11 +54,12 @@ def target_name(target: exp.Expr) -> str:
 
 def _object(inner: exp.Expr, kind: str) -> exp.Expr:
     """Return the number of a written name, or the name of a number."""
-    text = isinstance(inner, exp.Literal) and inner.is_string
     if isinstance(inner, exp.Literal) and inner.name.isdecimal():
         return inner
-    shown = isinstance(inner, exp.Cast) and inner.to.sql("duckdb") in ("TEXT", "VARCHAR")
-    way = "number" if text or shown else "name"
+    numbered = isinstance(inner, exp.Column) and inner.name.lower().endswith("id")
+    if isinstance(inner, exp.Cast):
+        numbered = inner.to.sql("duckdb") not in ("TEXT", "VARCHAR")
+    way = "name" if numbered else "number"
     return exp.Anonymous(this=f"{PREFIX}{kind}_{way}", expressions=[inner])
 
 

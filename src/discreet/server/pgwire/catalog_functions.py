@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.server.pgwire.catalog_rows import CLASS_OID, DATABASE, prefixed, spelled
+from collections.abc import Mapping
+
+from discreet.server.pgwire.catalog_rows import DATABASE, SYSTEM_TABLES, Names, spelled
 from discreet.server.pgwire.options import VERSION
 from discreet.server.pgwire.types import ALL
 
@@ -11,9 +13,14 @@ PREFIX = "discreet_"
 PASSED = frozenset(
     [
         "abs",
+        "and",
         "any_value",
         "array",
         "array_agg",
+        "array_append",
+        "array_cat",
+        "array_concat",
+        "array_contains",
         "array_length",
         "array_position",
         "array_size",
@@ -34,17 +41,19 @@ PASSED = frozenset(
         "count",
         "current_date",
         "current_timestamp",
+        "date_trunc",
+        "dense_rank",
         "exists",
         "explode",
+        "exploding_generate_series",
         "extract",
         "floor",
         "generate_series",
-        "group_concat",
         "greatest",
+        "group_concat",
+        "if",
         "ifnull",
         "initcap",
-        "initcap",
-        "json_agg",
         "least",
         "left",
         "length",
@@ -56,11 +65,14 @@ PASSED = frozenset(
         "max",
         "min",
         "mod",
+        "not",
         "now",
         "nullif",
+        "or",
         "position",
-        "regexp_like",
+        "rank",
         "regexp_i_like",
+        "regexp_like",
         "regexp_replace",
         "replace",
         "reverse",
@@ -69,6 +81,7 @@ PASSED = frozenset(
         "row_number",
         "rtrim",
         "sign",
+        "sort_array",
         "split_part",
         "starts_with",
         "str_position",
@@ -77,31 +90,36 @@ PASSED = frozenset(
         "substr",
         "substring",
         "sum",
+        "timestamp_trunc",
         "trim",
         "try_cast",
         "unnest",
         "upper",
-        "dense_rank",
-        "rank",
-        "and",
-        "or",
         "xor",
-        "not",
-        "if",
-        "row_number",
-        "date_trunc",
-        "timestamp_trunc",
-        "sort_array",
-        "array_concat",
-        "array_contains",
-        "unix_to_time",
-        "str_to_time",
-        "group_concat",
-        "array_cat",
-        "array_append",
     ]
 )
 """Functions that DuckDB may run as they are; all of them are cheap and touch nothing outside."""
+
+NULLED = frozenset(
+    [
+        "json_build_object",
+        "jsonb_build_object",
+        "json_object",
+        "jsonb_object_agg",
+        "json_object_agg",
+        "row_to_json",
+        "to_json",
+        "to_jsonb",
+        "array_to_json",
+        "jsonb_agg",
+        "pg_char_to_encoding",
+        "array_dims",
+        "pg_describe_object",
+        "pg_identify_object",
+        "pg_relation_filepath",
+    ]
+)
+"""Functions about things that nobody has here: whatever their arguments, they say nothing."""
 
 EMPTY_TABLES = frozenset(
     {"pg_get_keywords", "pg_options_to_table", "aclexplode", "pg_listening_channels"}
@@ -109,48 +127,32 @@ EMPTY_TABLES = frozenset(
 """Functions that return rows elsewhere, and none here."""
 
 
-def _name_of(table: str, name: str, key: str = "oid") -> str:
-    return f'(SELECT any_value("{name}") FROM "{prefixed(table)}" WHERE "{key}" = number)'
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
-def _format_type() -> str:
-    cases = " ".join(f"WHEN {oid} THEN '{spelled(kind)}'" for oid, kind in sorted(ALL.items()))
-    return f"CASE number {cases} ELSE '???' END"
+def _named(names: Mapping[int, str], argument: str = "number") -> str:
+    """Return SQL that looks a number up in a constant.
+
+    Not in a table: a macro's argument is pasted into its body, where a subquery's own columns would
+    capture the names in it.
+    """
+    if not names:
+        return "CAST(NULL AS VARCHAR)"
+    pairs = ", ".join(f"{number}: {_text(name)}" for number, name in names.items())
+    return f"MAP {{{pairs}}}[CAST({argument} AS BIGINT)]"
 
 
-_SHOWN = f'(SELECT any_value(c."relname") FROM "{prefixed("pg_class")}" c WHERE c."oid" = number)'
-_DESCRIPTION = (
-    f'(SELECT any_value(d."description") FROM "{prefixed("pg_description")}" d '
-    'WHERE d."objoid" = number AND d."objsubid" = '
-)
-_FIND_TABLE = (
-    f'(SELECT min(c."oid") FROM "{prefixed("pg_class")}" c JOIN "{prefixed("pg_namespace")}" n '
-    'ON n."oid" = c."relnamespace" WHERE lower(replace(written, \'"\', \'\')) IN '
-    "(lower(n.nspname || '.' || c.relname), "
-    "CASE WHEN n.nspname = 'preview' THEN NULL ELSE lower(c.relname) END))"
-)
-_FIND_TYPE = (
-    f'(SELECT min(t."oid") FROM "{prefixed("pg_type")}" t '
-    "WHERE t.typname = regexp_replace(lower(written), '^pg_catalog\\.', ''))"
-)
-_FIND_SCHEMA = (
-    f'(SELECT min(n."oid") FROM "{prefixed("pg_namespace")}" n '
-    "WHERE lower(n.nspname) = lower(written))"
-)
-_SYSTEM_TABLES = {"pg_class": CLASS_OID, "pg_type": 1247, "pg_namespace": 2615, "pg_proc": 1255,
-                  "pg_constraint": 2606, "pg_database": 1262, "pg_trigger": 2620,
-                  "pg_attrdef": 2604, "pg_authid": 1260, "pg_tablespace": 1213}  # fmt: skip
+def _numbered(numbers: Mapping[str, int]) -> str:
+    """Return SQL that looks a written name up in a constant; schema pg_catalog may be left out."""
+    pairs = ", ".join(f"{_text(name)}: {number}" for name, number in numbers.items())
+    bare = "regexp_replace(lower(replace(written, '\"', '')), '^pg_catalog\\.', '')"
+    return f"CAST(MAP {{{pairs}}}[{bare}] AS UINTEGER)"
 
 
-def _regclass() -> str:
-    cases = " ".join(f"WHEN '{name}' THEN {oid}" for name, oid in _SYSTEM_TABLES.items())
-    bare = "regexp_replace(lower(written), '^pg_catalog\\.', '')"
-    return f"CASE {bare} {cases} ELSE {_FIND_TABLE} END"
-
-
-_VISIBLE = (
-    f'(SELECT bool_or(n."nspname" <> \'preview\') FROM "{prefixed("pg_class")}" c '
-    f'JOIN "{prefixed("pg_namespace")}" n ON n."oid" = c."relnamespace" WHERE c."oid" = number)'
+_FORMAT_TYPE = f"coalesce({_named({oid: spelled(kind) for oid, kind in ALL.items()})}, '???')"
+_TYPE_NUMBER = _numbered(
+    {name: oid for oid, kind in ALL.items() for name in dict.fromkeys((kind.name, spelled(kind)))}
 )
 _TRUE_FUNCTIONS = {
     "has_schema_privilege": 3, "has_database_privilege": 3, "pg_type_is_visible": 1,
@@ -171,52 +173,86 @@ _NULL_FUNCTIONS = {
     "pg_indexam_has_property": 2, "txid_current_if_assigned": 0, "inet_client_addr": 0,
     "inet_server_addr": 0, "inet_server_port": 0, "inet_client_port": 0, "pg_my_temp_schema": 0,
     "pg_postmaster_start_time": 0, "pg_conf_load_time": 0, "pg_sequence_last_value": 1,
+    "pg_advisory_unlock_all": 0,
     "acldefault": 2, "pg_last_xlog_replay_location": 0, "pg_last_wal_replay_lsn": 0,
 }  # fmt: skip
 _FALSE_FUNCTIONS = {"pg_is_in_recovery": 0, "pg_is_other_temp_schema": 1, "row_security_active": 1}
 
 
-def _bodies() -> dict[str, list[tuple[str, str]]]:
+def _formatted(*arguments: str) -> str:
+    found = "pattern"
+    for argument in arguments:
+        found = f"regexp_replace({found}, '%[sIL]', {argument})"
+    return found
+
+
+_SELECT_ONLY = "upper(privilege) = 'SELECT'"
+_FIXED: dict[str, list[tuple[str, str]]] = {
+    "format_type": [("number, modifier", _FORMAT_TYPE)],
+    "pg_encoding_to_char": [("number", "'UTF8'")],
+    "format": [
+        ("pattern, one", _formatted("one")),
+        ("pattern, one, two", _formatted("one", "two")),
+        ("pattern, one, two, three", _formatted("one", "two", "three")),
+    ],
+    "array_upper": [("list, dimension", "len(list)")],
+    "array_lower": [("list, dimension", "1")],
+    "getdatabaseencoding": [("", "'UTF8'")],
+    "pg_client_encoding": [("", "'UTF8'")],
+    "quote_ident": [("written", "'\"' || written || '\"'")],
+    "pg_backend_pid": [("", "1")],
+    "has_table_privilege": [
+        ("thing, privilege", _SELECT_ONLY),
+        ("who, thing, privilege", _SELECT_ONLY),
+    ],
+    "has_column_privilege": [
+        ("thing, col, privilege", _SELECT_ONLY),
+        ("who, thing, col, privilege", _SELECT_ONLY),
+    ],
+    "has_any_column_privilege": [
+        ("thing, privilege", _SELECT_ONLY),
+        ("who, thing, privilege", _SELECT_ONLY),
+    ],
+    "has_sequence_privilege": [("thing, privilege", "false")],
+    "has_function_privilege": [("thing, privilege", "false")],
+    "has_type_privilege": [("thing, privilege", "true")],
+    "to_regtype": [("written", _TYPE_NUMBER)],
+    "regtype_number": [("written", _TYPE_NUMBER)],
+    "regtype_name": [("number", _FORMAT_TYPE)],
+    "version": [("", f"'PostgreSQL {VERSION} (Discreet)'")],
+    "current_database": [("", f"'{DATABASE}'")],
+    "generate_subscripts": [("list, dimension", "unnest(range(1, len(list) + 1))")],
+}
+
+
+def _bodies(names: Names) -> dict[str, list[tuple[str, str]]]:
     """Return each macro's forms: its arguments, and its body."""
+    tables = {**SYSTEM_TABLES, **{name.lower(): oid for name, oid in names.written.items()}}
+    schemas = {name.lower(): oid for oid, name in names.schemas.items()}
+    # One key for both: descriptions of tables have place 0.
+    described = {oid * 10_000 + place: said for (oid, place), said in names.words.items()}
+    whole = _named(described, "CAST(number AS BIGINT) * 10000")
+    visible = ", ".join(map(str, [0, *names.visible]))
     return {
-        "format_type": [("number, modifier", _format_type())],
-        "pg_get_userbyid": [("number", _name_of("pg_roles", "rolname"))],
-        "pg_table_is_visible": [("number", _VISIBLE)],
-        "obj_description": [("number", f"{_DESCRIPTION}0)"), ("number, kind", f"{_DESCRIPTION}0)")],
-        "col_description": [("number, place", f"{_DESCRIPTION}place)")],
-        "pg_encoding_to_char": [("number", "'UTF8'")],
-        "quote_ident": [("written", "'\"' || written || '\"'")],
-        "pg_backend_pid": [("", "1")],
-        "has_table_privilege": [
-            ("thing, privilege", "upper(privilege) = 'SELECT'"),
-            ("who, thing, privilege", "upper(privilege) = 'SELECT'"),
+        **_FIXED,
+        "pg_get_userbyid": [("number", _named(names.roles))],
+        "pg_table_is_visible": [("number", f"CAST(number AS BIGINT) IN ({visible})")],
+        "obj_description": [("number", whole), ("number, kind", whole)],
+        "col_description": [
+            ("number, place", _named(described, "CAST(number AS BIGINT) * 10000 + place"))
         ],
-        "has_column_privilege": [
-            ("thing, col, privilege", "upper(privilege) = 'SELECT'"),
-            ("who, thing, col, privilege", "upper(privilege) = 'SELECT'"),
-        ],
-        "has_any_column_privilege": [("thing, privilege", "upper(privilege) = 'SELECT'")],
-        "has_sequence_privilege": [("thing, privilege", "false")],
-        "has_function_privilege": [("thing, privilege", "false")],
-        "has_type_privilege": [("thing, privilege", "true")],
-        "to_regclass": [("written", _FIND_TABLE)],
-        "to_regtype": [("written", _FIND_TYPE)],
-        "to_regnamespace": [("written", _FIND_SCHEMA)],
-        "regclass_number": [("written", _regclass())],
-        "regtype_number": [("written", _FIND_TYPE)],
-        "regnamespace_number": [("written", _FIND_SCHEMA)],
-        "regclass_name": [("number", _SHOWN)],
-        "regtype_name": [("number", _format_type())],
-        "regnamespace_name": [("number", _name_of("pg_namespace", "nspname"))],
-        "version": [("", f"'PostgreSQL {VERSION} (Discreet)'")],
-        "current_database": [("", f"'{DATABASE}'")],
-        "generate_subscripts": [("list, dimension", "unnest(range(1, len(list) + 1))")],
+        "to_regclass": [("written", _numbered(tables))],
+        "to_regnamespace": [("written", _numbered(schemas))],
+        "regclass_number": [("written", _numbered(tables))],
+        "regclass_name": [("number", _named(names.tables))],
+        "regnamespace_number": [("written", _numbered(schemas))],
+        "regnamespace_name": [("number", _named(names.schemas))],
     }
 
 
-def macros() -> list[str]:
+def macros(names: Names) -> list[str]:
     """Return the statements that make every macro."""
-    bodies = _bodies()
+    bodies = _bodies(names)
     for listed, value in (
         (_TRUE_FUNCTIONS, "true"),
         (_NULL_FUNCTIONS, "NULL"),
@@ -231,4 +267,9 @@ def macros() -> list[str]:
     ]
 
 
-MACROS = frozenset(_bodies()) | set(_TRUE_FUNCTIONS) | set(_NULL_FUNCTIONS) | set(_FALSE_FUNCTIONS)
+MACROS = (
+    frozenset(_bodies(Names()))
+    | set(_TRUE_FUNCTIONS)
+    | set(_NULL_FUNCTIONS)
+    | set(_FALSE_FUNCTIONS)
+)

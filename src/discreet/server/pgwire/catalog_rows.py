@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.server.pgwire.catalog_tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
@@ -14,7 +15,12 @@ from discreet.server.pgwire.visible import Seen
 DATABASE = "discreet"
 OWNER, DATABASE_OID, HEAP, TABLESPACE = 10, 16000, 2, 1663
 SYSTEM_SCHEMAS = {"pg_catalog": 11, "information_schema": 13000}
-CLASS_OID, TYPE_OID, NAMESPACE_OID, PROC_OID, CONSTRAINT_OID = 1259, 1247, 2615, 1255, 2606
+SYSTEM_TABLES = {
+    "pg_class": 1259, "pg_type": 1247, "pg_namespace": 2615, "pg_proc": 1255,
+    "pg_constraint": 2606, "pg_database": 1262, "pg_trigger": 2620, "pg_attrdef": 2604,
+    "pg_authid": 1260, "pg_tablespace": 1213, "pg_language": 2612, "pg_extension": 3079,
+}  # fmt: skip
+CLASS_OID = SYSTEM_TABLES["pg_class"]
 _FIRST_SCHEMA, _FIRST_TABLE = 16384, 20000
 _SPELLED = {
     "bool": "boolean",
@@ -55,6 +61,49 @@ def search_path(tables: tuple[Seen, ...]) -> list[str]:
     return [name for name in schemas_of(tables) if name != "preview"]
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Numbers and names of everything in a catalog, for functions that turn one into the other."""
+
+    tables: dict[int, str] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
+    schemas: dict[int, str] = field(default_factory=dict)
+    roles: dict[int, str] = field(default_factory=dict)
+    words: dict[tuple[int, int], str] = field(default_factory=dict)
+    visible: tuple[int, ...] = ()
+
+
+def names_of(tables: tuple[Seen, ...], user: str) -> Names:
+    """Return the names in the catalog of these tables."""
+    numbered = [(_FIRST_TABLE + place, seen) for place, seen in enumerate(tables)]
+    path = search_path(tables)
+    visible: dict[str, int] = {}
+    for oid, seen in numbered:
+        if seen.schema in path:
+            visible.setdefault(seen.name, oid)
+    written = {f"{seen.schema}.{seen.name}": oid for oid, seen in numbered} | visible
+    schemas = {**SYSTEM_SCHEMAS, **schemas_of(tables)}
+    return Names(
+        tables={
+            oid: seen.name if oid in visible.values() else f"{seen.schema}.{seen.name}"
+            for oid, seen in numbered
+        },
+        written=written,
+        schemas={oid: name for name, oid in schemas.items()},
+        roles={oid: name for name, oid in _roles(user).items()},
+        words={
+            (row["objoid"], row["objsubid"]): row["description"]
+            for oid, seen in numbered
+            for row in _words(oid, seen)
+        },
+        visible=tuple(visible.values()),
+    )
+
+
+def _roles(user: str) -> dict[str, int]:
+    return {"owner": OWNER, user: OWNER if user == "owner" else 16100}
+
+
 def catalog_tables(tables: tuple[Seen, ...], user: str) -> list[Filled]:
     """Return all catalog tables, filled; what nobody has here is empty."""
     rows = _Rows(tables, user).all()
@@ -62,8 +111,11 @@ def catalog_tables(tables: tuple[Seen, ...], user: str) -> list[Filled]:
     for prefix, listed in (("", PG_CATALOG), ("information_schema.", INFORMATION_SCHEMA)):
         for name, written in listed.items():
             columns = columns_of(written)
+            same = {"tableoid": SYSTEM_TABLES.get(name, 0)}
+            if columns[0][0] == "oid":
+                columns.append(("tableoid", "UINTEGER"))  # which PostgreSQL's tables have unseen
             cells = [
-                tuple(row.get(column, _blank(column, kind)) for column, kind in columns)
+                tuple((row | same).get(column, _blank(column, kind)) for column, kind in columns)
                 for row in rows.get(prefix + name, [])
             ]
             sql = ", ".join(f'"{column}" {kind}' for column, kind in columns)
@@ -137,7 +189,7 @@ class _Rows:
         }  # fmt: skip
 
     def _people(self) -> dict[str, list[dict[str, Any]]]:
-        names = {"owner": OWNER, self.user: OWNER if self.user == "owner" else 16100}
+        names = _roles(self.user)
         return {
             "pg_roles": [
                 {"rolname": name, "oid": oid, "rolinherit": True, "rolcanlogin": True,

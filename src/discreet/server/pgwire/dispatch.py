@@ -133,6 +133,7 @@ class Dispatcher:
     async def _question(self, statement: Statement, declared: Sequence[int]) -> Ready:
         tree = parsed(statement.text, dialect="duckdb")
         browser = await asyncio.to_thread(self._browser)
+        browser.check(tree)
         types = parameter_types(tree, declared, browser.columns())
         errors = self._options.asking(statement.hints).errors
         outputs = await self._asker.columns(tree, types)
@@ -150,6 +151,7 @@ class Dispatcher:
         if _place(tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")
         browser = await asyncio.to_thread(self._browser)
+        browser.check(tree)
         types = parameter_types(tree, declared, browser.columns())
         columns = (Column("QUERY PLAN", TEXT),)
 

@@ -248,7 +248,11 @@ def check(name: str, value: str) -> None:
 def options_of(parameters: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the settings in a startup message: parameters by name, and `-c name=value` options."""
     skip = {"user", "database", "options", "replication"}
-    found = [(n, v) for n, v in parameters.items() if n not in skip and not n.startswith("_pq_.")]
+    found = [
+        (name, value.strip("'"))  # some clients put quotes around values, as in SET
+        for name, value in parameters.items()
+        if name not in skip and not name.startswith("_pq_.")
+    ]
     try:
         words = shlex.split(parameters.get("options", ""))
     except ValueError:

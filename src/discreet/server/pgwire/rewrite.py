@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.server.pgwire.casts import recast
-from discreet.server.pgwire.catalog_functions import EMPTY_TABLES, MACROS, PASSED, PREFIX
+from discreet.server.pgwire.catalog_functions import EMPTY_TABLES, MACROS, NULLED, PASSED, PREFIX
 from discreet.server.pgwire.catalog_rows import DATABASE, prefixed
 from discreet.server.pgwire.catalog_tables import INFORMATION_SCHEMA, PG_CATALOG, SECRET_PREFIXES
 from discreet.server.pgwire.locked import Unanswerable
@@ -42,6 +42,8 @@ def rewritten(tree: exp.Expr, facts: Facts) -> exp.Expr:
     name_outputs(copy)
     defined = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
     for node in reversed(list(copy.walk())):
+        if isinstance(node.parent, exp.DataType):
+            continue  # the parts of a type's name are not expressions; the cast reads them
         new = _changed(node, facts, defined)
         if new is not node and node.parent is not None:
             node.replace(new)
@@ -81,7 +83,7 @@ def _table(node: exp.Table, facts: Facts, defined: set[str]) -> exp.Expr:
         if name not in facts.previews:
             raise Failure("42P01", f"There is no table 'preview.{node.name[:60]}'.")
         return _renamed(node, stored_name(name))
-    if name.startswith(SECRET_PREFIXES) and schema in ("", "pg_catalog"):
+    if _secret(name) and schema in ("", "pg_catalog"):
         raise Failure(
             "42501", f"'{name[:60]}' is not shown here.", hint="It would tell about rows."
         )
@@ -92,6 +94,10 @@ def _table(node: exp.Table, facts: Facts, defined: set[str]) -> exp.Expr:
     if schema in ("pg_catalog", "information_schema") or name.startswith("pg_"):
         raise Unanswerable(f"There is no '{name[:60]}' here.")
     raise Failure("42P01", f"There is no table '{name[:60]}' here.")
+
+
+def _secret(name: str) -> bool:
+    return name.startswith(SECRET_PREFIXES) and name not in PG_CATALOG
 
 
 def _renamed(node: exp.Table, name: str) -> exp.Expr:
@@ -108,25 +114,29 @@ def _renamed(node: exp.Table, name: str) -> exp.Expr:
     return node
 
 
+_ROW_FUNCTIONS = ("generate_series", "exploding_generate_series", "unnest", "explode")
+
+
 def _table_function(node: exp.Table) -> exp.Expr:
     inner = node.this
     name = inner.name.lower() if isinstance(inner, exp.Anonymous) else inner.sql_name().lower()
     if name.removeprefix(PREFIX) in EMPTY_TABLES:
         raise Unanswerable(f"{name}() is empty here.")
-    if name not in ("generate_series", "unnest"):
+    if name not in _ROW_FUNCTIONS:
         raise _no_function(name)
+    node.set("db", None)
     return node
 
 
 def _dot(node: exp.Dot) -> exp.Expr:
     schema = node.this
-    if isinstance(node.expression, exp.Func) and isinstance(schema, exp.Identifier):
+    inner: exp.Expr = node.expression
+    if isinstance(schema, exp.Identifier) and not isinstance(inner, exp.Identifier):
+        # The function inside has been looked at already: it may even be a literal by now.
         if schema.name.lower() == "pg_catalog":
-            inner: exp.Expr = node.expression
             return inner
-        if schema.name.lower() == "information_schema":
-            raise Unanswerable("not here")
-        raise _no_function(node.expression.name)
+        if schema.name.lower() != "information_schema":
+            raise _no_function(f"{schema.name}.{inner.name}")
     # (composite).field: only functions that are empty here give composites.
     raise Unanswerable("not here")
 
@@ -171,7 +181,7 @@ def _function(node: exp.Func, facts: Facts) -> exp.Expr:
         return exp.Anonymous(this=PREFIX + name, expressions=arguments)
     if name in EMPTY_TABLES or name.startswith("_pg_"):
         raise Unanswerable(f"{name} is empty here.")
-    if name.startswith(("pg_get_", "has_")):
+    if name in NULLED or name.startswith(("pg_get_", "has_")):
         return exp.Null()
     if name not in PASSED:
         raise _no_function(name)
@@ -181,6 +191,8 @@ def _function(node: exp.Func, facts: Facts) -> exp.Expr:
 def _setting(name: str, node: exp.Func, facts: Facts) -> exp.Expr:
     written = [each for each in node.expressions if isinstance(each, exp.Literal)]
     if not written or not written[0].is_string:
+        if name == "current_setting":
+            return exp.Null()
         raise _no_function(name)
     setting = written[0].name.lower()
     if name == "set_config":

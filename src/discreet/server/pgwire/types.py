@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,6 +82,9 @@ ALL = {
 }
 ARRAYS = {kind.element: kind for kind in ALL.values() if kind.element}
 
+MAX_ELEMENTS = 10_000
+"""Elements of one array parameter."""
+
 _WHOLE = {20: "!q", 21: "!h", 23: "!i", 26: "!I"}
 _REAL = {700: "!f", 701: "!d"}
 
@@ -101,6 +105,8 @@ def _text(value: Any, kind: PgType) -> str:
         return "t" if value else "f"
     if kind.oid in _REAL:
         return _real_text(float(value))
+    if kind.oid in _WHOLE and isinstance(value, float):
+        return str(round(value))  # implied by several paid answers, a count may have decimals
     if isinstance(value, Decimal):
         return format(value, "f")
     return str(value)
@@ -135,7 +141,7 @@ def _binary(value: Any, kind: PgType) -> bytes:
     if kind.element:
         return _array_binary(value, ALL[kind.element])
     if kind.oid in _WHOLE:
-        return struct.pack(_WHOLE[kind.oid], int(value))
+        return struct.pack(_WHOLE[kind.oid], round(value))
     if kind.oid in _REAL:
         return struct.pack(_REAL[kind.oid], float(value))
     if kind is BOOL:
@@ -178,6 +184,8 @@ def _read_text(data: bytes, kind: PgType) -> Any:
     written = data.decode("utf-8")
     if "\0" in written:
         raise ValueError
+    if kind.element:
+        return _array_of_text(written.strip(), ALL[kind.element])
     reader = _FROM_TEXT.get(kind.oid)
     return written if reader is None else reader(written.strip())
 
@@ -227,5 +235,46 @@ def _read_binary(data: bytes, kind: PgType) -> Any:
     if kind is NUMERIC:
         return _decimal(str(read_numeric(data)))
     if kind.element:
-        raise ValueError
+        return _read_array(data, ALL[kind.element])
     return _read_text(data, TEXT)
+
+
+def _read_array(data: bytes, element: PgType) -> list[Any]:
+    dimensions, _missing, _oid = struct.unpack("!iiI", data[:12])
+    if dimensions not in (0, 1):
+        raise ValueError
+    count = struct.unpack("!i", data[12:16])[0] if dimensions else 0
+    if not 0 <= count <= MAX_ELEMENTS:
+        raise ValueError
+    found: list[Any] = []
+    at = 20
+    for _ in range(count):
+        size: int = struct.unpack("!i", data[at : at + 4])[0]
+        at += 4
+        if size < -1 or at + size > len(data):
+            raise ValueError
+        found.append(None if size == -1 else _read_binary(data[at : at + size], element))
+        at += max(size, 0)
+    return found
+
+
+_ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))\s*(?:,|$)')
+
+
+def _array_of_text(written: str, element: PgType) -> list[Any]:
+    if not (written.startswith("{") and written.endswith("}")):
+        raise ValueError
+    inner, at = written[1:-1], 0
+    found: list[Any] = []
+    while at < len(inner):
+        part = _ELEMENT.match(inner, at)
+        if part is None or len(found) >= MAX_ELEMENTS:
+            raise ValueError
+        at = part.end()
+        quoted, bare = part.groups()
+        if quoted is None and bare.strip().upper() == "NULL":
+            found.append(None)
+            continue
+        text = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else bare.strip()
+        found.append(_read_text(text.encode(), element))
+    return found

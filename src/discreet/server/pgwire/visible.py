@@ -35,7 +35,7 @@ class Seen:
             return "Made-up rows from the declared domains; free to browse."
         if self.table.unit is None:
             return "Public facts."
-        return f"Private: protects each {self.table.unit}. Ask for aggregates."
+        return f"Private ({self.table.unit} is protected): ask for aggregates."
 
 
 def seen_by(curator: Curator, analyst: str | None) -> tuple[Seen, ...]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hmac
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Form, Request
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from discreet.server.auth import GuardedRoute, add_routes, allow, everybody, maybe_caller
 from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
+from discreet.server.rendering import HERE, WITH_DATA, add_page_problems, message, page
 from discreet.server.routes import budget as budget_api
 from discreet.server.routes import catalog as catalog_api
 from discreet.server.sign_in import set_cookie
@@ -23,18 +21,8 @@ from discreet.server.views import budget_view, datasets_view, first_question, pl
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
-_HERE = Path(__file__).parent.parent
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(_HERE / "pages"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_WITH_DATA = find_spec("discreet.server.routes.data") is not None
-
 START_EPSILON = "0.25"
-START_COOKIE, THEME_COOKIE = "discreet_start", "discreet_theme"
+START_COOKIE = "discreet_start"
 YEAR = 365 * 24 * 3600
 MAX_SQL = 20_000
 """Characters of a question that an address may carry."""
@@ -59,24 +47,8 @@ class _Assets(StaticFiles):
 def add_to(app: FastAPI) -> None:
     """Add the pages and their assets to the application."""
     add_routes(app, router)
-    app.mount("/static", _Assets(directory=_HERE / "static"), name="static")
-
-
-def _page(
-    request: Request, template: str, title: str, *, status: int = 200, **shown: Any
-) -> Response:
-    who = maybe_caller(request)
-    theme = request.cookies.get(THEME_COOKIE, "")
-    text = _TEMPLATES.get_template(template).render(
-        title=title,
-        here=request.url.path,
-        theme=theme if theme in ("light", "dark") else "",
-        csrf="" if who is None else who.csrf or "",
-        me=None if who is None else {"name": who.analyst or who.role.value, "role": who.role.value},
-        places=places(None if who is None else who.role, with_data=_WITH_DATA),
-        **shown,
-    )
-    return HTMLResponse(text, status)
+    add_page_problems(app)
+    app.mount("/static", _Assets(directory=HERE / "static"), name="static")
 
 
 @router.get("/")
@@ -85,8 +57,8 @@ def front(request: Request) -> Response:
     """Lead to the place chosen at the first visit; ask where to begin; or ask for a token."""
     who = maybe_caller(request)
     if who is None:
-        return _page(request, "sign_in.html", "Sign in", problem="")
-    open_to = {place["path"] for place in places(who.role, with_data=_WITH_DATA)}
+        return page(request, "sign_in.html", "Sign in", problem="")
+    open_to = {place["path"] for place in places(who.role, with_data=WITH_DATA)}
     if who.role is Role.REVIEWER:
         return RedirectResponse("/budget", 303)
     start = _STARTS.get(request.cookies.get(START_COOKIE, ""))
@@ -97,7 +69,7 @@ def front(request: Request) -> Response:
         for word, (path, name, sentence) in _STARTS.items()
         if path in open_to
     ]
-    return _page(request, "welcome.html", "Welcome", choices=choices)
+    return page(request, "welcome.html", "Welcome", choices=choices)
 
 
 @router.get("/start/{word}")
@@ -125,7 +97,7 @@ def sign_in(request: Request, token: Annotated[str, Form()] = "") -> Response:
             "This token is unknown, expired or revoked. Check that it was copied whole, "
             "or ask the owner for a new one."
         )
-        return _page(request, "sign_in.html", "Sign in", status=401, problem=problem)
+        return page(request, "sign_in.html", "Sign in", status=401, problem=problem)
     response = RedirectResponse("/", 303)
     set_cookie(response, context, context.sessions.new(found))
     return response
@@ -141,10 +113,7 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
         return response
     if not hmac.compare_digest(csrf.encode(), who.csrf.encode()):
         sentence = "The form was not one of this session. Nothing was changed."
-        heading = "You are still signed in"
-        return _page(
-            request, "message.html", "Sign out", status=403, heading=heading, sentence=sentence
-        )
+        return message(request, "You are still signed in", sentence, status=403)
     context.sessions.end(request.cookies[context.settings.cookie])
     response.delete_cookie(context.settings.cookie, path="/")
     return response
@@ -156,7 +125,7 @@ def ask(request: Request, sql: str = "") -> Response:
     """Show the editor, the catalog beside it, and a first question already written."""
     catalog = catalog_api.catalog(request)
     datasets = datasets_view(catalog)
-    return _page(
+    return page(
         request,
         "ask.html",
         "Ask",
@@ -175,7 +144,7 @@ def budget(request: Request) -> Response:
     purses = budget_view(budget_api.budget(request), catalog_api.catalog(request), entries)
     who = maybe_caller(request)
     can_ask = who is not None and who.role is not Role.REVIEWER
-    return _page(request, "budget.html", "Budget", datasets=purses, can_ask=can_ask)
+    return page(request, "budget.html", "Budget", datasets=purses, can_ask=can_ask)
 
 
 @router.get("/data")
@@ -183,7 +152,7 @@ def budget(request: Request) -> Response:
 def data(request: Request) -> Response:
     """Show what can be asked, and the review through which more comes in."""
     catalog = catalog_api.catalog(request)
-    return _page(
+    return page(
         request,
         "data.html",
         "Data",
@@ -199,7 +168,7 @@ def data(request: Request) -> Response:
 @everybody
 def learn(request: Request) -> Response:
     """Show epsilon in pictures; all of it is worked out in the browser."""
-    return _page(request, "learn.html", "Learn")
+    return page(request, "learn.html", "Learn")
 
 
 @router.get("/static/charts.js")

@@ -98,7 +98,8 @@ async function ask() {
 
 async function work(sent, start) {
   busy = true;
-  clearAnswer();
+  answer = null;
+  byId("result").hidden = true;
   byId("preview").replaceChildren();
   sayProblem(byId("price-problem"), null);
   byId("go").disabled = true;
@@ -172,9 +173,18 @@ async function again(paid) {
 async function comeBack() {
   const last = await lastJob().catch(() => null);
   if (!last || busy) return;
-  const kept = sessionStorage.getItem(DRAFT);
-  if (kept && !new URLSearchParams(window.location.search).has("sql")) editor.value = kept;
-  await work({ sql: editor.value, epsilon: byId("epsilon").value }, async () => last.job);
+  editor.value = last.sql;
+  price.set(last.epsilon);
+  chooseDataset();
+  await work({ sql: last.sql, epsilon: last.epsilon }, async () => last.job);
+}
+
+// An address may bring a question; otherwise what was being written, or the question at work.
+function begin() {
+  if (new URLSearchParams(window.location.search).has("sql")) return;
+  const draft = sessionStorage.getItem(DRAFT);
+  if (draft) editor.value = draft;
+  comeBack();
 }
 
 editor.addEventListener("input", edited);
@@ -198,5 +208,5 @@ document.addEventListener("themechange", () => {
   if (answer && drawnFor === answer) draw();
 });
 if (matchMedia("(max-width: 720px)").matches) byId("catalog").open = false;
+begin();
 chooseDataset();
-comeBack();

@@ -19,7 +19,7 @@ export async function startJob(question) {
   const id = newId();
   const headers = { "Idempotency-Key": id };
   const { job } = await call("POST", "/jobs", question, { headers });
-  sessionStorage.setItem(KEY, job);
+  localStorage.setItem(KEY, JSON.stringify({ job, sql: question.sql, epsilon: question.epsilon }));
   return job;
 }
 
@@ -66,15 +66,17 @@ function ended(job) {
   });
 }
 
-// The job that this tab, or else this person, last started and that is still worth showing.
+// The job that this browser last started, with its question; null if it is not worth showing.
 export async function lastJob() {
-  const kept = sessionStorage.getItem(KEY);
+  const kept = JSON.parse(localStorage.getItem(KEY) ?? "null");
+  if (!kept) return null;
   const { jobs } = await call("GET", "/jobs");
-  const mine = jobs.find(({ job }) => job === kept);
-  const running = jobs.find(({ state }) => state === "queued" || state === "running");
-  return running ?? (mine?.state === "done" ? mine : null);
+  const mine = jobs.find(({ job }) => job === kept.job);
+  if (mine && ["queued", "running", "done"].includes(mine.state)) return kept;
+  forgetJob(); // another person's, or lost with the server
+  return null;
 }
 
 export function forgetJob() {
-  sessionStorage.removeItem(KEY);
+  localStorage.removeItem(KEY);
 }

@@ -149,7 +149,7 @@ export class Price {
     const hint = "A question about other people may still fit. If it does not, nothing is spent.";
     sayProblem(byId("price-problem"), { message, hint }, { word: "Tight.", kind: "care" });
     if (left > 0) {
-      const use = () => this.set(String(left));
+      const use = () => this.set(String(Math.floor(left * 1e6) / 1e6));
       byId("price-problem").append(element("button", { type: "button", click: use }, `Use what is left: ${amount(left)}`));
     }
   }

@@ -44,6 +44,8 @@ export function answerTable(answer) {
   const digits = answer.columns.map((_, i) => digitsOf(answer, i));
   const written = (value, i) =>
     noisy.has(i) && typeof value === "number" ? fixed(value, digits[i]) : shown(value);
+  const noiseOf = (size, i) =>
+    digits[i] > 0 && size !== null ? fixed(roundedUp(size, digits[i]), digits[i]) : noise(size);
   const scales = new Map(
     answer.noisy.slice(0, DRAWN_COLUMNS).flatMap((i) => {
       const scale = numeric[i] ? scaleOf(answer, i) : null;
@@ -61,7 +63,7 @@ export function answerTable(answer) {
     const line = element("tr");
     cells.forEach((value, i) => {
       line.append(element("td", { class: numeric[i] ? "right" : undefined }, written(value, i)));
-      if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noise(answer.error95[index][i])));
+      if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noiseOf(answer.error95[index][i], i)));
       if (scales.has(i)) {
         const picture = intervalOf(value, answer.intervals[index]?.[i], scales.get(i), answer.columns[i]);
         line.append(element("td", { class: "drawn" }, picture));
@@ -82,6 +84,8 @@ export function answerTable(answer) {
   });
   return element("div", {}, whole, more);
 }
+
+const roundedUp = (size, digits) => Math.ceil(size * 10 ** digits - 1e-9) / 10 ** digits;
 
 // Whole numbers stay whole; others get the digits that their noise leaves meaning to.
 function digitsOf(answer, column) {

@@ -1,0 +1,253 @@
+"""The rooms of the house: who may import whom, and who may hold dice or open exact results."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+BELOW_PLAN = {"noise", "account", "catalog"}
+BELOW_RELEASE = BELOW_PLAN | {"ledger", "engine", "plan", "sql"}
+BELOW_PUBLISH = BELOW_RELEASE | {"release"}
+BELOW_ATTACK = BELOW_PUBLISH | {
+    "publish",
+    "report",
+    "synth",
+    "local",
+    "anonymize",
+    "learn",
+    "examples",
+}
+
+ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "core": set(),
+    "noise": set(),
+    "account": set(),
+    "ledger": {"account"},
+    "engine": set(),
+    "catalog": {"engine"},
+    "plan": BELOW_PLAN,
+    "sql": {"plan", "catalog", "engine"},
+    "release": BELOW_RELEASE,
+    "publish": BELOW_PUBLISH | {"report"},
+    "report": set(),
+    "synth": {"noise", "account", "ledger", "catalog", "plan", "sql", "release", "report"},
+    "local": {"noise", "account", "ledger", "engine", "catalog", "report"},
+    "anonymize": {"engine", "catalog", "ledger", "report"},
+    "learn": {"noise", "account", "ledger", "catalog", "engine", "release", "report"},
+    "examples": {"engine"},
+    "attack": BELOW_ATTACK,
+    "api": BELOW_ATTACK,
+    "client": set(),
+    # catalog and engine: the owner uploads a file and reviews what was inferred from it.
+    "server": {"api", "attack", "examples", "report", "catalog", "engine"},
+    "cli": {"api", "attack", "examples", "server", "client", "account", "catalog", "ledger"},
+    "__init__": {"api", "client"},
+}
+"""What each room may import besides errors, core and itself; `testing` may import anything."""
+
+EVERYWHERE = {"errors", "core"}
+DICE = {"random", "numpy.random", "secrets"}
+MAY_HOLD_DICE = {
+    "random": {"testing", "examples", "attack"},
+    "numpy.random": {"testing", "examples", "attack"},
+    "secrets": {"testing", "examples", "attack", "server", "local"},
+}
+MAY_OPEN_EXACT = {"release", "publish", "synth", "learn", "anonymize", "local", "attack", "testing"}
+MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/profile.py"}
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 80
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the file and line, the module, and the name taken from it."""
+
+    file: str
+    line: int
+    module: str
+    name: str
+
+
+def files(root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield every Python file below `root` and its path from there."""
+    for path in sorted(root.rglob("*.py")):
+        yield path, path.relative_to(root).as_posix()
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.Module:
+    # By its text: every check reads every file.
+    return ast.parse(text)
+
+
+def parsed(path: Path) -> ast.Module:
+    """Return the tree of a file."""
+    return _parsed(path.read_text(encoding="utf-8"))
+
+
+def room_of(file: str) -> str:
+    """Return the room that a file below src/discreet stands in."""
+    return file.split("/", 1)[0].removesuffix(".py")
+
+
+def imports(path: Path, file: str) -> Iterator[Import]:
+    """Yield all imports of a file, those inside functions too."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name, "")
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            for alias in node.names:
+                yield Import(file, node.lineno, module, alias.name)
+
+
+def wrong_rooms(root: Path) -> list[str]:
+    """Return every import that the table of rooms does not allow."""
+    found = []
+    for path, file in files(root):
+        room = room_of(file)
+        allowed = ROOMS.get(room, set()) | EVERYWHERE | {room}
+        for each in imports(path, file):
+            if each.module.startswith("."):
+                found.append(f"{file}:{each.line} imports relatively")
+                continue
+            parts = each.module.split(".")
+            if parts[0] != "discreet" or room == "testing":
+                continue
+            target = parts[1] if len(parts) > 1 else each.name
+            if room not in ROOMS:
+                found.append(f"{file}:{each.line} is in a room that the table does not know")
+            elif target not in allowed and target != "__version__":
+                found.append(f"{file}:{each.line} may not import {each.module}")
+    return found
+
+
+def module_cycles(root: Path) -> list[str]:
+    """Return modules that import each other in a circle at the top of their files."""
+    graph: dict[str, set[str]] = {}
+    known = {_module(file) for _, file in files(root)}
+    for path, file in files(root):
+        tree = parsed(path)
+        targets = set()
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                # A name taken from a package is its module of that name, or else its menu.
+                named = [f"{node.module}.{alias.name}" for alias in node.names]
+                targets |= {name if name in known else node.module for name in named}
+        graph[_module(file)] = targets & known - {_module(file)}
+    return [name for name in graph if _reaches_itself(name, graph)]
+
+
+def _module(file: str) -> str:
+    return "discreet." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _reaches_itself(start: str, graph: dict[str, set[str]]) -> bool:
+    waiting, seen = list(graph[start]), set()
+    while waiting:
+        name = waiting.pop()
+        if name == start:
+            return True
+        if name not in seen:
+            seen.add(name)
+            waiting += graph.get(name, ())
+    return False
+
+
+def too_long(root: Path) -> list[str]:
+    """Return files and functions that are longer than anybody reads."""
+    found = []
+    for path, file in files(root):
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > LONGEST_FILE and not _only_constants(parsed(path)):
+            found.append(f"{file} has {text.count(chr(10))} lines")
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > LONGEST_FUNCTION:
+                    found.append(f"{file}:{node.lineno} {node.name} has {length} lines")
+    return found
+
+
+def _only_constants(tree: ast.Module) -> bool:
+    plain = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Expr)
+    return all(isinstance(node, plain) for node in tree.body)
+
+
+def loose_dice(root: Path) -> list[str]:
+    """Return imports of, and reaches for, chance where no chance belongs."""
+    found = []
+    for path, file in files(root):
+        room = room_of(file)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for each in imports(path, file):
+            full = f"{each.module}.{each.name}" if each.name else each.module
+            for dice in DICE:
+                if each.module == dice or full == dice or each.module.startswith(f"{dice}."):
+                    said = "no guarantee" in lines[each.line - 1]
+                    if room not in MAY_HOLD_DICE[dice] and not said:
+                        found.append(f"{file}:{each.line} imports {dice}")
+        if room in MAY_HOLD_DICE["numpy.random"]:
+            continue
+        found += [
+            f"{file}:{node.lineno} uses numpy.random"
+            for node in ast.walk(parsed(path))
+            if _is_numpy_random(node) and "no guarantee" not in lines[node.lineno - 1]
+        ]
+    return found
+
+
+def _is_numpy_random(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "random"
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"np", "numpy"}
+    )
+
+
+def opened_exact(root: Path) -> list[str]:
+    """Return files that may not open exact results but do."""
+    return [
+        f"{file}:{each.line}"
+        for path, file in files(root)
+        if room_of(file) not in MAY_OPEN_EXACT and file not in MAY_OPEN_EXACT_FILES
+        for each in imports(path, file)
+        if each.name == "open_exact"
+    ]
+
+
+def wrong_menus(root: Path) -> list[str]:
+    """Return `__init__` files whose imports are not their sorted `__all__`."""
+    found = []
+    for path, file in files(root):
+        if path.name != "__init__.py" or path.parent == root:
+            continue  # the package's own menu is lazy; its test imports it
+        tree = parsed(path)
+        shown = _all_of(tree)
+        taken = [
+            alias.asname or alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+            for alias in node.names
+        ]
+        if shown is None:
+            if taken:
+                found.append(f"{file} imports names but has no __all__")
+        elif sorted(shown) != shown:
+            found.append(f"{file}: __all__ is not sorted")
+        elif set(shown) != set(taken):
+            found.append(f"{file}: __all__ and the imports differ by {set(shown) ^ set(taken)}")
+    return found
+
+
+def _all_of(tree: ast.Module) -> list[str] | None:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(node.value))
+    return None

@@ -1,0 +1,98 @@
+"""The house is built as drawn, and the inspector notices when it is not."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import rooms
+
+import discreet
+
+HOUSE = Path(discreet.__file__).resolve().parent
+CHECKS = [
+    rooms.wrong_rooms,
+    rooms.module_cycles,
+    rooms.too_long,
+    rooms.loose_dice,
+    rooms.opened_exact,
+    rooms.wrong_menus,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_house(check):
+    assert check(HOUSE) == []
+
+
+def test_the_table_has_no_circle_and_every_room_is_known():
+    for room, allowed in rooms.ROOMS.items():
+        assert room not in allowed
+        assert allowed <= set(rooms.ROOMS)
+    order: list[str] = []
+    while len(order) < len(rooms.ROOMS):
+        ready = [r for r in rooms.ROOMS if r not in order and rooms.ROOMS[r] <= set(order)]
+        assert ready, "the table itself goes round in a circle"
+        order += ready
+    built = {rooms.room_of(file) for _, file in rooms.files(HOUSE)}
+    assert built <= {*rooms.ROOMS, "testing"}
+
+
+BAD = {
+    "a room that looks up": ("core/x.py", "from discreet.release.pipeline import release"),
+    "a lazy import counts too": ("noise/x.py", "def f():\n    from discreet.ledger import Ledger"),
+    "a relative import": ("plan/x.py", "from .ir import Scan"),
+    "an unknown room": ("attic/x.py", "from discreet.core.numbers import plain"),
+    "the package from inside": ("plan/x.py", "from discreet import api"),
+    "a long file": ("plan/x.py", "def f():\n    return 1\n" + "# more\n" * 600),
+    "a long function": ("plan/x.py", "def f():\n" + "    x = 1\n" * 90),
+    "dice": ("release/x.py", "import random"),
+    "dice by another name": ("release/x.py", "from numpy import random as r"),
+    "dice reached for": ("release/x.py", "import numpy as np\nx = np.random.default_rng()"),
+    "secrets": ("ledger/x.py", "from secrets import token_hex"),
+    "an open result": ("plan/x.py", "from discreet.engine.base import open_exact"),
+    "a menu without a list": ("plan/__init__.py", "from discreet.plan.ir import Scan"),
+    "a menu with another list": (
+        "plan/__init__.py",
+        "from discreet.plan.ir import Scan\n__all__ = ['Join']",
+    ),
+    "an unsorted menu": (
+        "plan/__init__.py",
+        "from discreet.plan.ir import Join, Scan\n__all__ = ['Scan', 'Join']",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD))
+def test_what_is_wrong_is_found(case, tmp_path):
+    file, text = BAD[case]
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    assert sum(len(check(tmp_path)) for check in CHECKS) >= 1
+
+
+def test_a_circle_is_found(tmp_path):
+    (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "a.py").write_text("from discreet.plan.b import x", encoding="utf-8")
+    (tmp_path / "plan" / "b.py").write_text("from discreet.plan import a", encoding="utf-8")
+    assert len(rooms.module_cycles(tmp_path)) == 2
+    (tmp_path / "plan" / "b.py").write_text("x = 1", encoding="utf-8")
+    assert rooms.module_cycles(tmp_path) == []
+
+
+def test_a_good_house_passes(tmp_path):
+    (tmp_path / "plan").mkdir()
+    good = "import numpy as np\nfrom discreet.account.price import price\n\n\ndef f():\n    return price\n"
+    (tmp_path / "plan" / "x.py").write_text(good, encoding="utf-8")
+    assert [check(tmp_path) for check in CHECKS] == [[]] * len(CHECKS)
+
+
+def test_the_menu_is_lazy_and_complete():
+    assert sorted(discreet.__all__) == list(discreet.__all__)
+    for name in discreet.__all__:
+        assert getattr(discreet, name) is not None
+        assert name in dir(discreet)
+    with pytest.raises(AttributeError):
+        discreet.nothing  # noqa: B018  # the point is that it is not there

@@ -1,0 +1,87 @@
+"""With the noise off, all engines give the same table for the same plan."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow.parquet as pq
+import pytest
+from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planned, world_rows
+from engines import LIMITS, fill_postgres, postgres_url
+from queries import Questions
+
+from discreet.engine.connect import connect
+from discreet.errors import DiscreetError
+
+HAND_WRITTEN = (
+    "SELECT sex, COUNT(*), SUM(income), AVG(score) FROM people GROUP BY sex",
+    "SELECT town, COUNT(*) FROM people GROUP BY town",
+    "SELECT smoker, COUNT(*) FROM patients GROUP BY smoker",
+    "SELECT born, COUNT(*) FROM people WHERE born > '2020-11-01' GROUP BY born",
+    "SELECT sex, MEDIAN(weight) FROM patients WHERE smoker GROUP BY sex",
+    "SELECT ward, COUNT(DISTINCT person), SUM(cost), VAR_POP(code) FROM visits GROUP BY ward",
+    "SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS s",
+    "SELECT p.smoker, SUM(v.cost) FROM patients p JOIN visits v ON p.person = v.person GROUP BY 1",
+    "SELECT EXTRACT(DOW FROM day), SUM(code % 7), SUM(cost // 3) FROM visits GROUP BY 1",
+)
+
+
+def plans(count: int, catalog) -> list[Planned]:
+    rng = random.Random(17)
+    questions = Questions(rng)
+    found = [planned(sql, catalog) for sql in HAND_WRITTEN]
+    while len(found) < count:
+        try:
+            plan = planned(questions.question(), catalog)
+            plan._render(_Types())
+        except DiscreetError:
+            continue
+        found.append(plan)
+    return found
+
+
+def _Types() -> MemoryEngine:  # noqa: N802  # an engine without rows, for refusals while rendering
+    return MemoryEngine({name: arrow(name, []) for name in TABLES})
+
+
+def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
+    content = {name: arrow(name, found) for name, found in rows.items()}
+    if kind == "memory":
+        engine = MemoryEngine(content)
+    elif kind == "postgres":
+        fill_postgres(postgres_url(), content)
+        sources = {name: f"town.{name.split('.')[1]}" for name in catalog.sources}
+        engine = connect(postgres_url(), sources, base=folder, limits=LIMITS)
+    else:
+        for name, table in content.items():
+            pq.write_table(table, folder / f"{name}.parquet")
+        url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[kind]
+        engine = connect(url, catalog.sources, base=folder, limits=LIMITS)
+    try:
+        found = []
+        for plan in asked:
+            exact = Planned(plan.sql, plan.plan).exact(engine)
+            histograms = {name: h.tolist() for name, h in exact.histograms.items()}
+            found.append((plan.sql, exact.groups, dict(exact.measures), histograms))
+        return found
+    finally:
+        engine.close()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        pytest.param("duckdb", 25, id="duckdb"),
+        pytest.param("postgres", 80, id="postgres", marks=pytest.mark.postgres),
+        pytest.param("spark", 40, id="spark", marks=pytest.mark.spark),
+    ],
+)
+def test_every_engine_gives_the_same_exact_tables(kind, count, tmp_path):
+    catalog = catalog_of(tmp_path)
+    asked = plans(count, catalog)
+    rows = world_rows(random.Random(18), 30)
+    wanted = tables_of("memory", rows, tmp_path, catalog, asked)
+    for one, two in zip(wanted, tables_of(kind, rows, tmp_path, catalog, asked), strict=True):
+        assert one == two, one[0]
+    assert any(any(values) for _, _, measures, _ in wanted for values in measures.values())

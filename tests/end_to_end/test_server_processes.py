@@ -1,0 +1,81 @@
+"""Several servers over one folder or one PostgreSQL ledger: nothing is granted twice."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from discreet.api import add_analysts
+from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
+from server_kit import COUNT, running, write_world
+
+API = "/api/v1"
+CAP = """
+[analysts.carol]
+datasets = { census = { epsilon = 2 } }
+"""
+
+
+def spend(first, second, *, asked):
+    """Ask both servers at once for more than carol has; return the statuses."""
+    token = first.token("analyst", "carol")
+    body = {"sql": COUNT, "epsilon": "0.1", "fresh": True}
+    barrier = threading.Barrier(4)
+
+    def ask(which):
+        with (first, second)[which % 2].client(token) as client:
+            barrier.wait(30)
+            return [client.post(f"{API}/query", json=body).status_code for _ in range(asked // 4)]
+
+    with ThreadPoolExecutor(4) as pool:
+        return [status for found in pool.map(ask, range(4)) for status in found]
+
+
+def test_two_servers_over_one_folder_grant_what_is_allowed(tmp_path):
+    config = write_world(tmp_path, rows=100, analysts=CAP)
+    with running(config) as first, running(config) as second:
+        found = spend(first, second, asked=28)
+        assert found.count(200) == 20
+        assert found.count(402) == 8
+        # Tokens and sessions are shared, and a revocation in one holds in the other at once.
+        text = second.token()
+        with first.client(text) as client:
+            assert client.get(f"{API}/budget").status_code == 200
+            second.context.tokens.revoke(second.context.tokens.find(text).id)
+            assert client.get(f"{API}/budget").status_code == 401
+
+
+@pytest.mark.postgres
+def test_two_servers_over_one_postgres_ledger_grant_what_is_allowed(tmp_path, postgres_url):  # noqa: F811
+    configs = [
+        write_world(tmp_path / name, rows=100, analysts=CAP, ledger=postgres_url)
+        for name in ("a", "b")
+    ]
+    with (
+        running(configs[0], state=tmp_path / "state") as first,
+        running(configs[1], state=tmp_path / "state") as second,
+    ):
+        found = spend(first, second, asked=28)
+    assert found.count(200) == 20
+    assert found.count(402) == 8
+
+
+def test_a_changed_file_is_in_force_within_a_second(tmp_path):
+    config = write_world(tmp_path, rows=100, analysts=CAP)
+    with running(config) as server:
+        with server.client(server.token()) as owner:
+            assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol"]
+            add_analysts(config, ["dave"], epsilon="0.5", datasets=["census"])
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                time.sleep(0.05)
+            assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol", "dave"]
+            good = config.read_text()
+            config.write_text(good + "\n[nonsense")
+            time.sleep(0.6)
+            assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol", "dave"]
+            assert "older" in owner.get(f"{API}/health").json()["catalog"]
+        with server.client(server.token("analyst", "dave")) as dave:
+            body = {"sql": COUNT, "epsilon": 0.1}
+            assert dave.post(f"{API}/query", json=body).status_code == 200

@@ -1,0 +1,120 @@
+"""Test 14: a group of one person appears with a chance of at most delta."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from curator_kit import DATASET, SCHEMAS, catalog_of, planned
+
+from discreet.api import Curator
+from discreet.noise.laws import LaplaceLaw
+from discreet.noise.threshold import appearance_bounds
+from discreet.plan.choose import group_noise
+from discreet.plan.keys import PrivateGroups
+from discreet.testing import FakeEngine, SeededRng, assert_frequency
+
+QUESTIONS = (
+    "SELECT town, COUNT(*) FROM people GROUP BY town",
+    "SELECT town, sex, SUM(income) FROM people GROUP BY town, sex",
+    "SELECT town, MEDIAN(age) FROM people GROUP BY town",
+    "SELECT p.town, COUNT(*) FROM people p JOIN zips z ON p.zip = z.zip GROUP BY p.town",
+    "SELECT reason, COUNT(*) FROM visits GROUP BY reason",
+    "SELECT reason, COUNT(DISTINCT person) FROM visits GROUP BY reason",
+    "SELECT reason, ward, AVG(cost), VAR_POP(code) FROM visits GROUP BY reason, ward",
+    "SELECT balance, COUNT(*) FROM people GROUP BY balance",
+    "SELECT v.reason, p.sex, SUM(v.cost) FROM patients p JOIN visits v ON p.person = v.person "
+    "GROUP BY 1, 2",
+)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("delta", ["1e-9", "0.01"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+def test_the_chance_by_the_law_itself(neighbours, delta, epsilon):
+    catalog = catalog_of(Path(), neighbours=neighbours, delta=delta)
+    for sql in QUESTIONS:
+        for max_rows in (None, 1, 7):
+            plan = planned(sql, catalog, epsilon=epsilon, max_rows=max_rows)
+            assert isinstance(plan.question.groups, PrivateGroups)
+            stability, mechanisms = plan.question.stability, plan.plan.mechanisms
+            law = mechanisms.laws[plan.question.measured.units]
+            kind = dict(plan.question.measured.measures)[plan.question.measured.units].kind
+            # A row that a public table repeats counts as often as it is repeated.
+            counted = stability.max_rows if kind.value == "rows" else 1
+            groups = stability.coordinates
+            noise = group_noise(law)
+            share = plan.plan.delta.value / 2
+            risk = appearance_bounds(noise, mechanisms.threshold, units=counted, max_groups=groups)[
+                1
+            ]
+            assert risk <= share, sql
+            assert plan.plan.delta.value <= Fraction(delta)
+            if isinstance(law, LaplaceLaw) and counted == 1:
+                # And one less would be too low: the threshold is not simply huge.
+                lower = appearance_bounds(noise, mechanisms.threshold - 1, max_groups=groups)[0]
+                assert lower > share, sql
+
+
+def answers_of(groups: int, units: int):
+    """Return an engine's answers in which every group has that many units."""
+
+    def answer(sql: str) -> pa.Table:
+        names = [f"town {i:06d}" for i in range(groups)]
+        return pa.table({"k0": names, "r0": [units] * groups})
+
+    return answer
+
+
+def fake(answers) -> FakeEngine:
+    kinds = {"int64": "BIGINT", "string": "VARCHAR", "double": "DOUBLE", "bool": "BOOLEAN"}
+    tables = {
+        f"{DATASET[name]}.{name}": {f.name: kinds.get(str(f.type), "DATE") for f in schema}
+        for name, schema in SCHEMAS.items()
+    }
+    return FakeEngine(tables, answers=answers)
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_the_chance_by_counting(tmp_path, units):
+    """Through the whole way, at a delta large enough to be seen: 200,000 groups of one person."""
+    groups = 50_000
+    sql = "SELECT town, COUNT(*) FROM people GROUP BY town"
+    catalog = catalog_of(tmp_path, delta="0.9")
+    plan = planned(sql, catalog, epsilon="1")
+    law = plan.plan.mechanisms.laws[plan.question.measured.units]
+    threshold = plan.plan.mechanisms.threshold
+    low, high = appearance_bounds(group_noise(law), threshold, units=units)
+    shown = 0
+    with Curator(catalog, engine=fake(answers_of(groups, units)), rng=SeededRng(14)) as curator:
+        for i in range(4):
+            answer = curator.query(sql, epsilon="1", request_id=f"r{i}", fresh=True)
+            shown += len(answer.rows)
+            names = [row[0] for row in answer.rows]
+            assert names == sorted(names), "groups in the engine's order say who came when"
+    assert shown > 0, "a delta this large must show somebody: the test is blind"
+    assert_frequency(shown, 4 * groups, float(low), float(high))
+    if units == 1:
+        assert high <= plan.plan.delta.value / 2
+        with pytest.raises(AssertionError):
+            assert_frequency(shown, 4 * groups, float(low) / 3, float(high) / 3)
+
+
+def test_nothing_of_a_hidden_group_comes_out(tmp_path):
+    names = [f"secret {random.Random(i).random()}" for i in range(200)]
+    answers = {"k0": [*names, "Boston"], "r0": [1] * 200 + [10**6]}
+    catalog = catalog_of(tmp_path, delta="1e-9")
+    engine = fake(lambda _sql: pa.table(answers))
+    with Curator(catalog, engine=engine, rng=SeededRng(14)) as curator:
+        answer = curator.query("SELECT town, COUNT(*) FROM people GROUP BY town", epsilon="1")
+        assert [row[0] for row in answer.rows] == ["Boston"]
+        assert "secret" not in repr(answer.to_json())
+        stored = b"".join(
+            payload
+            for _, _, payload in curator.ledger.answers(None, "census", answer.provenance.snapshot)
+        )
+        assert b"Boston" in stored
+        assert b"secret" not in stored

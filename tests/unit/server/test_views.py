@@ -1,0 +1,155 @@
+import pytest
+
+from discreet.noise.laws import LaplaceLaw, half_width
+from discreet.server.tokens import Role
+from discreet.server.views import (
+    amount,
+    budget_view,
+    count_noise,
+    datasets_view,
+    first_question,
+    part_left,
+    places,
+    questions_left,
+)
+
+LEFT = {"epsilon": {"limit": 1.0, "spent": 0.25, "left": 0.75}, "charges": 1}
+CATALOG = {
+    "datasets": {
+        "town": {
+            "protects": "each person in person_id",
+            "left": LEFT,
+            "tables": {
+                "regions": {"public": True, "columns": {}},
+                "people": {
+                    "public": False,
+                    "columns": {
+                        "person_id": {"domain": "identifier"},
+                        "age": {"domain": "0 to 120", "lower": 0, "upper": 120},
+                        "sex": {"domain": "2 values", "values": ["Female", "Male"], "size": 2},
+                        "job": {
+                            "domain": "3 values",
+                            "values": ["Factory worker", "Shop assistant", "Engineer"],
+                            "size": 3,
+                        },
+                        "cost": {"domain": "", "lower": 0.5, "upper": 99999.5},
+                    },
+                },
+            },
+        }
+    }
+}
+DELTA = {"limit": 1e-9, "spent": 0.0, "left": 1e-9}
+BUDGET = {"datasets": {"town": LEFT | {"delta": DELTA}}}
+CHARGE = {
+    "kind": "charge",
+    "time": "2026-11-15T03:44:06+00:00",
+    "analyst": None,
+    "dataset": "town",
+    "sql": "SELECT\n  COUNT(*) FROM people",
+    "epsilon": 0.25,
+}
+
+
+def names(role, *, with_data=True):
+    return [place["name"] for place in places(role, with_data=with_data)]
+
+
+def test_each_role_sees_the_places_that_exist_for_it():
+    assert names(Role.OWNER) == ["Ask", "Data", "Budget", "Learn"]
+    assert names(Role.OWNER, with_data=False) == ["Ask", "Budget", "Learn"]
+    assert names(Role.ANALYST) == ["Ask", "Budget", "Learn"]
+    assert names(Role.REVIEWER) == ["Budget", "Learn"]
+    assert names(None) == ["Learn"]
+
+
+def test_domains_are_told_shortly_in_plain_words():
+    people = datasets_view(CATALOG)[0]["tables"][1]
+    short = {column["name"]: column["short"] for column in people["columns"]}
+    assert short == {
+        "person_id": "identifier",
+        "age": "0 to 120",
+        "sex": "Female, Male",
+        "job": "3 values",
+        "cost": "0.5 to 99,999.5",
+    }
+
+
+def test_the_first_question_asks_a_private_table_by_groups():
+    assert first_question(datasets_view(CATALOG)) == (
+        "SELECT sex, COUNT(*) AS n\nFROM people\nWHERE age >= 65\nGROUP BY sex"
+    )
+    assert first_question([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.75, "0.75"),
+        (1, "1.00"),
+        (0.125, "0.125"),
+        (1e-7, "1.0e-07"),
+        (0, "0.00"),
+        (2500, "2,500.00"),
+    ],
+)
+def test_amounts_have_two_digits_or_as_many_as_they_need(value, text):
+    assert amount(value) == text
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.25", "0.5", "1", "3"])
+def test_the_noise_of_a_count_is_that_of_its_law(epsilon):
+    exact = half_width(LaplaceLaw.of(f"{1 / float(epsilon)}"), "0.95")
+    assert count_noise(float(epsilon)) == exact
+    assert count_noise(float(epsilon) / 2) > exact
+
+
+def test_what_is_left_is_told_in_questions():
+    assert "7 counts with noise ± 30 (ε 0.1), or 1 count with noise ± 6" in questions_left(0.75)
+    assert "3 counts" in questions_left(0.1 + 0.2)  # 0.30000000000000004
+    assert "or" not in questions_left(0.3).split(",")[1]
+    assert "last question with ε up to 0.05" in questions_left(0.05)
+    assert "Nothing is left" in questions_left(0)
+
+
+def test_the_part_that_is_left_stays_between_nothing_and_all():
+    assert part_left({"limit": 2.0, "left": 0.5}) == 0.25
+    assert part_left({"limit": 0.0, "left": 0.0}) == 0.0
+    assert part_left({"limit": 1.0, "left": 3.0}) == 1.0
+
+
+def test_a_purse_shows_history_and_hides_what_it_was_not_told():
+    purse = budget_view(BUDGET, CATALOG, [CHARGE])[0]
+    assert (purse["left"], purse["limit"], purse["delta_words"]) == (
+        "0.75",
+        "1.00",
+        "δ 1e-9, untouched",
+    )
+    assert purse["history"] == [
+        {
+            "when": "2026-11-15 03:44",
+            "who": "owner",
+            "used": "0.25",
+            "sql": "SELECT COUNT(*) FROM people",
+            "what": "SELECT COUNT(*) FROM people",
+        }
+    ]
+    assert purse["worst"] == ""
+    assert purse["analysts"] == []
+
+
+def test_changes_of_limits_and_exposures_are_part_of_the_history():
+    limit = {"kind": "limit", "time": CHARGE["time"], "who": "owner", "budget": "town"}
+    entries = [
+        limit | {"analyst": None, "old": None, "new": {"epsilon": "1/2", "delta": "0"}},
+        limit | {"analyst": "alice", "old": {"epsilon": "1"}, "new": None},
+        {"kind": "exposure", "time": CHARGE["time"], "dataset": "town", "reason": "k-anonymous"},
+        {"kind": "restore", "time": CHARGE["time"], "dataset": "town"},
+    ]
+    said = [entry["what"] for entry in budget_view(BUDGET, CATALOG, entries)[0]["history"]]
+    assert said == [
+        "set the limit to 0.50",
+        "changed the share of alice",
+        "released without a guarantee: k-anonymous",
+        "restore",
+    ]
