@@ -25,6 +25,8 @@ GROUPS = 50
 ROWS_A_PERSON = 3
 
 TOML = """
+[engine]
+url = "{engine}"
 [ledger]
 url = "sqlite:ledger.db"
 [datasets.bench]
@@ -75,13 +77,15 @@ class Row:
         )
 
 
-def curator_of(folder: Path, source: Path, unit: str) -> discreet.Curator:
+def curator_of(
+    folder: Path, source: Path | str, unit: str, *, engine: str = "duckdb:"
+) -> discreet.Curator:
     """Return a curator of one bench table, with a ledger of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     width = len(str(GROUPS))
     places = [f"place {i + 1:0{width}d}" for i in range(GROUPS)]
     written = str(places).replace("'", '"')
-    text = TOML.format(name="t", source=source, unit=unit, places=written)
+    text = TOML.format(name="t", source=source, unit=unit, places=written, engine=engine)
     (folder / "discreet.toml").write_text(text, encoding="utf-8")
     return discreet.open(folder / "discreet.toml")
 

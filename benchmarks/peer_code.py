@@ -77,28 +77,35 @@ def opendp(rows: str, people: str, places: list[str]):
 
 
 def smartnoise(rows: str, people: str, _places: list[str]):
-    """SmartNoise SQL over a pandas frame, which is read beforehand."""
-    import pandas as pd
-    from snsql import Privacy, from_df
+    """SmartNoise SQL over SQLite, which is filled beforehand (it has no DuckDB reader)."""
+    import sqlite3
+
+    import duckdb
+    from snsql import Privacy, from_connection
 
     def reader(path, identifier):
-        whole = {"type": "int", "lower": 0, "upper": CEILING}
         table = {
-            "row_privacy": identifier is None,
+            "row_privacy": not identifier,
             "max_ids": 3,
             "rows": 1_000_000,
-            "person_id": {"type": "int", "private_id": identifier is not None},
+            "person_id": {"type": "int", "private_id": identifier},
             "place": {"type": "string"},
-            "income": whole,
+            "income": {"type": "int", "lower": 0, "upper": CEILING},
         }
-        frame = pd.read_parquet(path, columns=["person_id", "place", "income"])
-        metadata = {"": {"b": {"t": table}}}
+        database = sqlite3.connect(":memory:")
+        database.execute("CREATE TABLE t (person_id INTEGER, place TEXT, income INTEGER)")
+        found = duckdb.execute(f"SELECT person_id, place, income FROM '{path}'").fetchall()
+        database.executemany("INSERT INTO t VALUES (?, ?, ?)", found)
+        metadata = {"": {"": {"t": table}}}
         # A fresh budget and noise for each question.
-        return lambda sql: from_df(
-            frame, privacy=Privacy(epsilon=1.0, delta=1e-6), metadata=metadata
-        ).execute(sql.replace("FROM t", "FROM b.t"))
+        return lambda sql: from_connection(
+            database,
+            privacy=Privacy(epsilon=1.0, delta=1e-6),
+            metadata=metadata,
+            engine="sqlite",
+        ).execute(sql)
 
-    flat, owned = reader(rows, None), reader(people, "person_id")
+    flat, owned = reader(rows, identifier=False), reader(people, identifier=True)
     return {
         "count": lambda: flat(TASKS["count"]),
         "sum and mean": lambda: flat(TASKS["sum and mean"]),

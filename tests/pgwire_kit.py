@@ -7,6 +7,7 @@ import random
 import threading
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from discreet.server.access_db import AccessDb
 from discreet.server.jobs import Runner
@@ -109,7 +110,7 @@ class Endpoint:
 
     def url(self, user: str = "alice", token: str | None = None, **options: str) -> str:
         secret = token or getattr(self, user)
-        extra = "".join(f"&{name}={value}" for name, value in options.items())
+        extra = "".join(f"&{name}={quote(value)}" for name, value in options.items())
         return f"postgresql://{user}:{secret}@127.0.0.1:{self.port}/discreet?sslmode=require{extra}"
 
     def close(self) -> None:

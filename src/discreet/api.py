@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -162,6 +163,20 @@ class Curator:
         if analyst is None:
             return tuple(self.catalog.datasets)
         return tuple(self.catalog.analysts.get(analyst, ()))
+
+    def seen_by(self, analyst: str | None) -> Curator:
+        """Return the curator as one analyst sees it: datasets without a share do not exist."""
+        if analyst is None or analyst not in self.catalog.analysts:
+            return self  # the owner; or somebody whom the ledger refuses by name
+        names = self.visible(analyst)
+        catalog = replace(
+            self.catalog,
+            datasets={name: self.catalog.datasets[name] for name in names},
+            unfinished={},
+            waiting={},
+            warnings=(),
+        )
+        return Curator(catalog, ledger=self.ledger, engine=self.engine, rng=self.rng)
 
     def outline(self, analyst: str | None = None) -> dict[str, Any]:
         """Return tables, columns, domains in words and units of what `analyst` may ask."""

@@ -139,8 +139,9 @@ def small(home, tmp_path):
 
 @pytest.fixture(scope="session")
 def chromium():
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)  # patience, for machines that do other things too
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -179,7 +180,7 @@ def visit(chromium):
         context = chromium.new_context(
             **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         watched.watch(page)

@@ -6,12 +6,12 @@ import random
 
 import pyarrow.parquet as pq
 import pytest
-from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planned, world_rows
-from engines import LIMITS, fill_postgres, postgres_url
-from queries import Questions
 
+from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planned, world_rows
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError
+from engines import LIMITS, fill_postgres, postgres_url
+from queries import Questions
 
 HAND_WRITTEN = (
     "SELECT sex, COUNT(*), SUM(income), AVG(score) FROM people GROUP BY sex",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+
 from pgwire_kit import endpoint
 
 
@@ -140,6 +141,7 @@ LEFT OUTER JOIN pg_catalog.pg_description d ON t.oid = d.objoid
 WHERE t.typname IS NOT NULL AND (c.relkind IS NULL OR c.relkind = 'c')
   AND (et.typcategory IS NULL OR et.typcategory <> 'C')
 """
+# ruff: noqa: ISC004  # long statements in a list
 SMALL = [
     "SELECT version()",
     "SELECT current_schema(), session_user",
@@ -207,7 +209,9 @@ def test_metabase(pg, connection):
 
 
 def test_dbeaver(pg, connection):
-    [(schema,)] = connection.execute("SELECT oid FROM pg_namespace WHERE nspname = 'census'").fetchall()
+    [(schema,)] = connection.execute(
+        "SELECT oid FROM pg_namespace WHERE nspname = 'census'"
+    ).fetchall()
     cursor = connection.execute(DBEAVER_TABLES.format(schema=schema))
     assert [column.name for column in cursor.description][:3] == ["oid", "oid", "relname"]
     [table] = cursor.fetchall()
@@ -236,4 +240,6 @@ def test_only_the_callers_own_datasets_are_seen(pg):
         with pytest.raises(psycopg.errors.UndefinedTable):
             bob.execute("SELECT * FROM preview.agents")
     with psycopg.connect(pg.url("owner"), autocommit=True) as owner:
-        assert owner.execute("SELECT to_regclass('secret.agents') IS NOT NULL").fetchall() == [(True,)]
+        assert owner.execute("SELECT to_regclass('secret.agents') IS NOT NULL").fetchall() == [
+            (True,)
+        ]

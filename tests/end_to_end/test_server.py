@@ -194,6 +194,19 @@ def test_catalog_shows_what_the_caller_may_ask(owner, bob):
     assert mine["datasets"]["census"]["left"]["epsilon"]["limit"] == 100000
 
 
+def test_datasets_without_a_share_do_not_exist(owner, bob):
+    ask = {"sql": "SELECT COUNT(*) AS n FROM things", "epsilon": 0.1}
+    near = {"sql": "SELECT COUNT(*) AS n FROM thing", "epsilon": 0.1}
+    for path in ("query", "explain"):
+        for body in (ask, near):
+            found = problem(bob.post(f"/api/v1/{path}", json=body), 404, "UnknownName")
+            assert "things" not in found["hint"]
+    found = problem(
+        owner.post("/api/v1/explain", json={**ask, "analyst": "nobody"}), 404, "UnknownName"
+    )
+    assert "nobody" in found["detail"]
+
+
 def test_budget_by_role(server, owner, bob):
     bob.post("/api/v1/query", json={**ASK, "fresh": True})
     whole = owner.get("/api/v1/budget").json()

@@ -1,5 +1,6 @@
 """Several servers over one folder or one PostgreSQL ledger: nothing is granted twice."""
 
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,7 @@ import pytest
 
 from discreet.api import add_analysts
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
-from server_kit import COUNT, running, write_world
+from server_kit import COUNT, free_port, running, write_world
 
 API = "/api/v1"
 CAP = """
@@ -79,3 +80,11 @@ def test_a_changed_file_is_in_force_within_a_second(tmp_path):
         with server.client(server.token("analyst", "dave")) as dave:
             body = {"sql": COUNT, "epsilon": 0.1}
             assert dave.post(f"{API}/query", json=body).status_code == 200
+
+
+def test_the_postgres_endpoint_lives_and_ends_with_the_server(tmp_path):
+    config, port = write_world(tmp_path, rows=10), free_port()
+    with running(config, pg_port=port):
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=10)

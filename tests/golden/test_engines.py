@@ -1,6 +1,7 @@
 """Every golden plan runs on a real engine, on rows with nothing, something odd and something good."""
 
 import datetime as dt
+import os
 import sys
 from dataclasses import replace
 from decimal import Decimal
@@ -55,11 +56,22 @@ def tables():
     return made
 
 
+def opened(kind, folder):
+    if kind != "postgres":
+        return engine_place(kind, tables(), folder).open()
+    # A source of PostgreSQL is schema.table, so the dot of our own names goes.
+    named = {name: name.replace(".", "_") for name in tables()}
+    place = engine_place(kind, {named[name]: table for name, table in tables().items()}, folder)
+    return replace(place, sources={name: f"town.{table}" for name, table in named.items()}).open()
+
+
 @pytest.mark.parametrize("kind", ENGINES)
 def test_every_plan_runs(kind, tmp_path):
-    with_rows = engine_place(kind, tables(), tmp_path).open()
+    with_rows = opened(kind, tmp_path)
+    # Spark starts a job of half a second for each: one in five, all of them in the full run.
+    every = 5 if kind == "spark" and os.environ.get("DISCREET_FULL") != "1" else 1
     try:
-        for pair in PAIRS:
+        for pair in PAIRS[::every]:
             rows = int(pair.options["max_rows"]) if "max_rows" in pair.options else None
             statement = replace(bind(pair.sql, catalog()), max_rows=rows)
             question = ask(statement, catalog(), {})

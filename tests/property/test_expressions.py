@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from curator_kit import SCHEMAS, MemoryEngine, arrow, catalog_of, world_rows
-from engines import ENGINES, engine_place
-from queries import Questions
 
+from curator_kit import SCHEMAS, MemoryEngine, arrow, catalog_of, world_rows
 from discreet.core.schema import DateDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.errors import DiscreetError
@@ -26,6 +24,8 @@ from discreet.plan.values import infer, lattice
 from discreet.sql import expressions
 from discreet.sql.bind import bind
 from discreet.sql.blocks import BlockWriter
+from engines import ENGINES, engine_place
+from queries import Questions
 
 CATALOG = catalog_of(Path())
 CHUNK = 12

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from curator_kit import (
     BIG,
     REALS,
@@ -27,8 +28,6 @@ from curator_kit import (
     without,
     world_rows,
 )
-from queries import Questions
-
 from discreet.catalog.axes import parse_axis
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
@@ -36,6 +35,7 @@ from discreet.errors import DiscreetError
 from discreet.sql import blocks
 from discreet.sql.blocks import BlockWriter
 from discreet.sql.cells import Cell, source_cell
+from queries import Questions
 
 BASE = Path()
 CATALOGS = {
@@ -172,7 +172,7 @@ def point_of(axis: str, rows, unit: int, catalog) -> int | None:
     known = [place for place in places if place != NULL]
     if isinstance(column.domain, CategoryDomain) and known:
         # The least text, not the first of the declared list.
-        return min(known, key=lambda p: column.domain.value(p))
+        return min(known, key=column.domain.value)
     return min(known, default=NULL)
 
 
@@ -210,7 +210,7 @@ def outside(seed: int, count: int, narrow=None) -> tuple[int, list[str]]:
 
 
 def test_nobody_outside_the_billed_region_moves_anything():
-    tried, broken = outside(seed=14, count=120)
+    _, broken = outside(seed=14, count=120)
     assert not broken, broken[0]
 
 

@@ -12,12 +12,12 @@ import traceback
 
 import pyarrow.parquet as pq
 import pytest
-from curator_kit import MemoryEngine, arrow, catalog_of, world_rows
-from engines import ENGINES, fill_postgres, postgres_url
 
+from curator_kit import MemoryEngine, arrow, catalog_of, world_rows
 from discreet.api import Curator
 from discreet.errors import DiscreetError
 from discreet.testing import SeededRng
+from engines import ENGINES, fill_postgres, postgres_url
 
 TEXT = "CANARY-7351"
 NUMBER = 7351735173517351

@@ -10,6 +10,7 @@ import json
 import random
 
 import pytest
+
 from curator_kit import (
     DATASET,
     SCHEMAS,
@@ -20,8 +21,6 @@ from curator_kit import (
     without,
     world_rows,
 )
-from queries import Questions
-
 from discreet.api import Curator
 from discreet.core.cost import FREE
 from discreet.errors import DiscreetError, EngineFailed
@@ -29,6 +28,7 @@ from discreet.release import noise_step, pipeline
 from discreet.release.pipeline import prepare, spent_of
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
+from queries import Questions
 
 AGGREGATES = (
     "SELECT COUNT(*) FROM people",
@@ -43,8 +43,10 @@ AGGREGATES = (
     "SELECT COUNT(*) FROM people WHERE age > 200",
     "SELECT z.state, COUNT(*) FROM people p JOIN zips z ON p.zip = z.zip GROUP BY z.state",
     "SELECT ward, COUNT(DISTINCT person), SUM(cost) FROM visits GROUP BY ward",
-    "SELECT AVG(n), AVG(total) FROM (SELECT person, COUNT(*) AS n, SUM(cost) AS total FROM visits "
-    "GROUP BY person) AS s",
+    (
+        "SELECT AVG(n), AVG(total) FROM (SELECT person, COUNT(*) AS n, SUM(cost) AS total FROM visits "
+        "GROUP BY person) AS s"
+    ),
     "SELECT p.sex, AVG(v.cost) FROM patients p JOIN visits v ON p.person = v.person GROUP BY p.sex",
     "SELECT town, COUNT(*) FROM people GROUP BY town",
     "SELECT reason, SUM(cost) FROM visits GROUP BY reason",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from curator_kit import DATASET, SCHEMAS, catalog_of, planned
 
+from curator_kit import DATASET, SCHEMAS, catalog_of, planned
 from discreet.api import Curator
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.threshold import appearance_bounds
@@ -26,8 +26,10 @@ QUESTIONS = (
     "SELECT reason, COUNT(DISTINCT person) FROM visits GROUP BY reason",
     "SELECT reason, ward, AVG(cost), VAR_POP(code) FROM visits GROUP BY reason, ward",
     "SELECT balance, COUNT(*) FROM people GROUP BY balance",
-    "SELECT v.reason, p.sex, SUM(v.cost) FROM patients p JOIN visits v ON p.person = v.person "
-    "GROUP BY 1, 2",
+    (
+        "SELECT v.reason, p.sex, SUM(v.cost) FROM patients p JOIN visits v ON p.person = v.person "
+        "GROUP BY 1, 2"
+    ),
 )
 
 

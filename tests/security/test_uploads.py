@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 
 from discreet.server.auth import all_routes
 from discreet.server.data.bounds import UploadBounds
+from discreet.server.data.receive import shown_name
 from discreet.server.headers import HEADERS
 from server_kit import running, write_world
 
@@ -227,6 +228,14 @@ ODD_NAMES = [
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_name_is_made_harmless(name):
+    shown = shown_name(name.encode())
+    assert 0 < len(shown) <= 100
+    assert not set(shown) & set("/\\\r\n\0\u202e")
+    assert shown.endswith(".csv")
+
+
+@pytest.mark.parametrize("name", ODD_NAMES[:4])
 def test_a_name_is_never_a_path(server, owner, tmp_path_factory, name):
     reply = send(owner, name, text("a,b"))
     assert reply.status_code == 201, reply.text
@@ -415,17 +424,16 @@ def test_many_uploads_at_once(server, owner):
         assert owner.delete(f"{UPLOADS}/{name}").status_code == 200
 
 
+ODD_HEADING = b'=cmd|\' /c calc\'!A0,<script>alert(1)</script>,"a""); DROP TABLE people --",b\'c'
+ODD_CELLS = b"=cmd|'/c calc'!A0,+1\n-2,@SUM(A1)\n\t3," + b"x" * 99_000 + b"\n"
+WIDE = ",".join(f"c{i}" for i in range(40)) + "\n" + "1," * 39 + "1\n"
 KINDLY = {
-    "formula cells": ("a.csv", b"a,b\n=cmd|'/c calc'!A0,+1\n-2,@SUM(A1)\n"),
-    "formula names": ("a.csv", b"=cmd|' /c calc'!A0,@x\n1,2\n"),
-    "markup in names": ("a.csv", b"<script>alert(1)</script>,<b>\n1,2\n"),
-    "SQL in names": ("a.csv", b"\"a\"\"); DROP TABLE people --\",b'c,d\n1,2,3\n"),
-    "a long cell": ("a.csv", b"a,b\n1," + b"x" * 99_000 + b"\n"),
-    "a byte order mark": ("a.csv", b"\xef\xbb\xbfa,b\n1,2\n"),
-    "semicolons and Windows line ends": ("a.csv", b"a;b\r\n1;2\r\n"),
+    "formulas, markup and SQL in names": ("a.csv", ODD_HEADING + b"\n1,2,3,4\n"),
+    "formulas and long cells": ("a.csv", b"a,b\n" + ODD_CELLS),
+    "marks, semicolons, Windows line ends": ("a.csv", b"\xef\xbb\xbfa;b\r\n1;2\r\n"),
     "odd types": ("a.parquet", parquet(odd_types())),
-    "a hundred columns": ("a.csv", (",".join(f"c{i}" for i in range(100)) + "\n" + "1," * 99 + "1\n").encode()),
-}  # fmt: skip
+    "forty columns": ("a.csv", WIDE.encode()),
+}
 
 
 @pytest.mark.parametrize("case", KINDLY)
@@ -533,6 +541,18 @@ def test_every_answer_carries_the_security_headers(server, owner):
         check_headers(too_large)
     assert {200, 400, 401, 404, 405} <= seen
     check_headers(send(owner, "a.csv", b""))
+
+
+def test_a_failure_of_ours_carries_them_too(server, monkeypatch):
+    def fail(_id):
+        raise ZeroDivisionError(CANARY)
+
+    monkeypatch.setattr(server.app.state.uploads, "find", fail)
+    with server.client(server.token()) as client:
+        reply = client.delete(f"{UPLOADS}/{'0' * 32}")
+    assert reply.status_code == 500
+    check_headers(reply)
+    check_problem(server, reply, 500, "inside the server")
 
 
 def check_headers(reply):

@@ -17,7 +17,6 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.noise.spread import survival
@@ -100,7 +99,9 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
     assert 1 - 2 * float(survival(law, np.array([float(steps)]))[0]) < 0.95
 
 
-@pytest.mark.parametrize(("count", "mean"), [(8, 110), (30, 60), (200, 100), (2000, 7), (2000, 119)])
+@pytest.mark.parametrize(
+    ("count", "mean"), [(8, 110), (30, 60), (200, 100), (2000, 7), (2000, 119)]
+)
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "VAR_POP(age)", "STDDEV(age)"])
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):
     size = 1500

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from discreet.core.region import Positions
 from discreet.ledger.grid import Box, Grid, Signed, join
 from discreet.ledger.tables import Tables
 
+Signature: TypeAlias = tuple[tuple[str, Positions], ...]
+
+LOOSE = 24  # a bound further than 1/24 above is worth filling the tables anew
 NEAR = 32  # a bound within 1/32 of a bill that somebody pays is not worth another search
 
 
@@ -37,6 +41,8 @@ class Group:
         self.best = [0] * components
         self.total = [0] * components
         self._renewed = 0
+        self._tabled = 0
+        self._charges: dict[Signature, tuple[Signed, tuple[int, ...]]] = {}
         self.spot: list[Box] = [{} for _ in range(components)]
 
     def highest(self, box: Box, component: int, amount: int) -> Peak:
@@ -91,10 +97,27 @@ class Group:
     def refresh(self) -> None:
         """Search all points again when much was added since: bounds taken in a hurry get loose."""
         if self.grid is None and self.tables.due(self._renewed):
-            self._renewed = self.tables.added
-            for component, total in enumerate(self.total):
-                if total:
-                    self._renew(component)
+            self._renew_all()
+            loose = any((u - b) * LOOSE > b for u, b in zip(self.upper, self.best, strict=True))
+            if loose and len(self._charges) >= 2 * self._tabled:
+                self._tabulate()
+                self._renew_all()
+
+    def _renew_all(self) -> None:
+        self._renewed = self.tables.added
+        for component, total in enumerate(self.total):
+            if total:
+                self._renew(component)
+
+    def _tabulate(self) -> None:
+        """Fill new tables: those that grew charge by charge share their room less well."""
+        self._tabled = len(self._charges)
+        self.tables = Tables(self.cell_cap)
+        for boxes, amounts in self._charges.values():
+            self.tables.add(boxes, amounts)
+        self.tables.condense()
+        # Bills of the old tables may be higher than those of the new ones.
+        self.best = [-1 if total else 0 for total in self.total]
 
     def _raise(self, box: Box, amounts: Sequence[int], peaks: Sequence[Peak | None]) -> None:
         for component, (amount, peak) in enumerate(zip(amounts, peaks, strict=True)):
@@ -115,6 +138,9 @@ class Group:
         for component, amount in enumerate(amounts):
             self.total[component] += amount
         self.tables.add(boxes, amounts)
+        key = tuple(sorted(boxes[0][1].items()))
+        known = self._charges.get(key, (boxes, (0,) * len(amounts)))[1]
+        self._charges[key] = (boxes, tuple(a + b for a, b in zip(known, amounts, strict=True)))
 
     def _widen(self) -> None:
         if self.grid is not None:
@@ -124,12 +150,10 @@ class Group:
         """Bring grid, bounds and spots up to date after `fill`."""
         self.tables.condense()
         self.grid = join(self.tables.grids, self.names, cap=self.cell_cap)
-        self._renewed = self.tables.added
-        for component, total in enumerate(self.total):
-            # What was known before is a lower bound, but no longer an upper one.
-            self.upper[component] = total
-            if total:
-                self._renew(component)
+        # What was known before is a lower bound, but no longer an upper one.
+        self.upper = list(self.total)
+        self._renew_all()
+        self._tabled = len(self._charges)
 
     def _renew(self, component: int) -> None:
         peak = self._searched({}, component, -1, Peak(self.upper[component], -1, None))
@@ -141,6 +165,7 @@ class Group:
         """Take over the axes and charges of `other`, which shares none of ours."""
         self.names = (*self.names, *other.names)
         self.tables.absorb(other.tables)
+        self._charges.update(other._charges)
         for component in range(len(self.upper)):
             self.upper[component] += other.upper[component]
             self.best[component] += other.best[component]

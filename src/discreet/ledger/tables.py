@@ -150,19 +150,16 @@ class Tables:
         spare = {id(each.shade) for each in self._overflow.values()}
         plain = [shade.grid for shade in self.shades if id(shade) not in spare]
         pending = sorted(plain, key=lambda grid: (-len(grid.names), -grid.cells))
-        room = self.cell_cap // 4 - self._used  # most of it is for charges to come
         kept: list[Grid] = []
         home: dict[Scope, Grid] = {}
         for grid in pending:
             target = self._partner(grid, kept, cap)
-            growth = 0 if target is None else self._growth(grid, kept[target[0]], target[1])
-            if target is None or growth > room:
+            if target is None:
                 kept.append(grid)
                 home[frozenset(grid.names)] = grid
                 continue
             at, joined = target
             replaced, kept[at] = kept[at], joined
-            room -= growth
             home = {s: joined if g is replaced else g for s, g in home.items()}
             home[frozenset(grid.names)] = joined
         self._balanced.clear()
@@ -185,10 +182,6 @@ class Tables:
             if joined is not None and (best is None or joined.cells < best[1].cells):
                 best = (at, joined)
         return best
-
-    @staticmethod
-    def _growth(first: Grid, second: Grid, joined: Grid) -> int:
-        return joined.entries - first.entries - second.entries
 
     def absorb(self, other: Tables) -> None:
         """Take over the tables of `other`, whose axes are not ours."""

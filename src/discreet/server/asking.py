@@ -66,7 +66,7 @@ def submit(
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = watched(curator, tell=job.tell, turn=job.turn)
+                seen = watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn)
                 answer = seen.query(
                     question.sql,
                     epsilon=question.epsilon,
@@ -85,12 +85,13 @@ def submit(
 
 def explained(context: Context, who: Principal, question: Question) -> dict[str, Any]:
     """Return what a question would cost and promise; spends nothing."""
+    analyst = payer_of(who, question.analyst)
     with context.workspace.curator() as curator:
-        found = curator.explain(
+        found = curator.seen_by(analyst).explain(
             question.sql,
             epsilon=question.epsilon,
             within=question.within,
-            analyst=payer_of(who, question.analyst),
+            analyst=analyst,
             fresh=question.fresh,
             max_rows=question.max_rows,
         )

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from discreet import errors
 from discreet.errors import DiscreetError
+from discreet.server.headers import HEADERS
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -112,7 +113,10 @@ async def _http(_request: Request, error: Exception) -> Response:
 async def _unexpected(_request: Request, error: Exception) -> Response:
     log_failure(error)
     sentence = "Something went wrong inside the server; nothing uncharged was released."
-    return answer_with(problem(500, "ServerFailed", sentence))
+    found = answer_with(problem(500, "ServerFailed", sentence))
+    # Starlette answers these outside of all layers, so the headers are added here.
+    found.headers.update(HEADERS | {"Cache-Control": "no-store", "Connection": "close"})
+    return found
 
 
 def log_failure(error: BaseException) -> None:

@@ -19,6 +19,7 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
+from discreet.engine.functions import TRY_CAST
 from discreet.engine.types import Kind, Storage, read_as, storage
 from discreet.errors import CatalogError
 from discreet.sql.literals import constant, decimal
@@ -111,8 +112,10 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     if stored is Storage.INTEGER and factor:
         nearest = f"CAST({read} AS BIGINT) * {factor}"
     else:
-        nearest = f"CAST(FLOOR({scaled} + 0.5) AS BIGINT)"
+        nearest = f"{TRY_CAST[dialect]}(FLOOR({scaled} + 0.5) AS BIGINT)"
     inside = f"{read} >= {decimal(domain.lower)} AND {read} <= {decimal(domain.upper)}"
+    if dialect == "duckdb" and stored is Storage.NUMBER:
+        inside += f" AND NOT isnan({read})"  # see TRY_CAST: the comparisons may let it pass
     if _rounds_inside(domain, engine_type):
         return f"CASE WHEN {inside} THEN {nearest} END"
     # Rounding may pass an end by one step; the declared range holds whatever the machine does.

@@ -104,7 +104,8 @@ def _values(amounts: Amounts) -> dict[str, Any]:
 
 def _sections(lines: list[str]) -> Iterator[_Section]:
     heads = [(i, path) for i, line in enumerate(lines) if (path := _heading(line))]
-    for (first, path), (last, _) in zip(heads, [*heads[1:], (len(lines), ())], strict=True):
+    ends = [first for first, _ in heads[1:]] + [len(lines)]
+    for (first, path), last in zip(heads, ends, strict=False):  # no heading has no end
         yield _Section(path, first, last)
 
 

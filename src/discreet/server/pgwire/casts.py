@@ -22,6 +22,7 @@ _NAMES = {
     "pg_node_tree": "VARCHAR", "unknown": "VARCHAR", "cstring": "VARCHAR", "json": "VARCHAR",
     "jsonb": "VARCHAR", "pg_lsn": "VARCHAR", "interval": "INTERVAL",
 }  # fmt: skip
+_NAME_COLUMNS = ("name", "schema")
 _LOOKED_UP = ("regclass", "regtype", "regnamespace")
 
 
@@ -56,7 +57,8 @@ def _object(inner: exp.Expr, kind: str) -> exp.Expr:
     """Return the number of a written name, or the name of a number."""
     if isinstance(inner, exp.Literal) and inner.name.isdecimal():
         return inner
-    numbered = isinstance(inner, exp.Column) and inner.name.lower().endswith("id")
+    # Which columns hold numbers cannot be seen here; those that hold names say so in their own.
+    numbered = isinstance(inner, exp.Column) and not inner.name.lower().endswith(_NAME_COLUMNS)
     if isinstance(inner, exp.Cast):
         numbered = inner.to.sql("duckdb") not in ("TEXT", "VARCHAR")
     way = "name" if numbered else "number"

@@ -13,7 +13,9 @@ PREFIX = "discreet_"
 PASSED = frozenset(
     [
         "abs",
+        "all",
         "and",
+        "any",
         "any_value",
         "array",
         "array_agg",

@@ -23,6 +23,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ODD_NAMES = {"SELECT", "TABLE", "UPDATE", "INSERT", "DELETE", "ROLE", "USER", "REFERENCES"}
 _EDGE = re.compile(r"/\*|\*/")
 _HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
 
@@ -60,6 +61,7 @@ class _Splitter:
         self.words: list[str] = []
         self.hints: list[tuple[str, str]] = []
         self.leading = True
+        self.previous = ""
 
     def run(self) -> list[Statement]:
         while (piece := _PIECE.search(self.sql, self.at)) is not None:
@@ -89,6 +91,7 @@ class _Splitter:
     def _plain(self, text: str) -> None:
         if text.strip():
             self.leading = False
+            self.previous = ""
         self.parts.append(text)
 
     def _piece(self, text: str, *, word: bool) -> None:
@@ -96,7 +99,10 @@ class _Splitter:
             self.words.append(text.upper())
         else:
             self.leading = False
-        self.parts.append(text)
+        # PostgreSQL takes any word after AS for a name; the parser does not.
+        renaming = word and self.previous == "AS" and text.upper() in _ODD_NAMES
+        self.parts.append(f'"{text.lower()}"' if renaming else text)
+        self.previous = text.upper() if word else ""
 
     def _comment(self, text: str) -> None:
         self.hints += [(name.lower(), value) for name, value in _HINT.findall(text)]

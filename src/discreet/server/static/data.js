@@ -128,7 +128,11 @@ async function check() {
   if (!upload || unit() === null) return;
   try {
     const found = await call("POST", `/data/uploads/${upload}/proposal`, review());
-    if (!byId("max-rows").value) byId("max-rows").value = found.proposal.suggested_max_rows ?? "";
+    const suggested = found.proposal.suggested_max_rows;
+    if (suggested && !byId("max-rows").value) {
+      byId("max-rows").value = suggested;
+      later();
+    }
     sayOpen(found.open);
   } catch (problem) {
     sayProblem(byId("confirm-problem"), problem);

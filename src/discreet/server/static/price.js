@@ -138,8 +138,9 @@ export class Price {
       return;
     }
     const { cost, budget } = explanation;
-    const left = Math.max(0, budget.limit.epsilon - budget.after.epsilon);
-    button.textContent = cost.epsilon > 0 ? `Ask · uses ${amount(cost.epsilon)}, leaves ${amount(left)}` : "Ask · free";
+    const left = budget.limit.epsilon - budget.after.epsilon;
+    const leaves = left > -1e-12 ? `, leaves ${amount(Math.max(0, left))}` : "";
+    button.textContent = cost.epsilon > 0 ? `Ask · uses ${amount(cost.epsilon)}${leaves}` : "Ask · free";
   }
 
   sayOver({ cost, budget }) {

@@ -103,7 +103,8 @@ function scaleHead(name, scale, digits) {
 export function previewTable(explanation, keyValues) {
   const errors = explanation.expected_error;
   const keys = explanation.columns.filter((name) => !(name in errors));
-  const values = keys.length === 1 ? keyValues(keys[0]).slice(0, 4) : [];
+  const all = keys.length === 1 ? keyValues(keys[0]) : [];
+  const values = all.slice(0, 4);
   const count = keys.length ? Math.max(values.length, 2) : 1;
   const head = element("tr");
   for (const name of explanation.columns) {
@@ -121,7 +122,8 @@ export function previewTable(explanation, keyValues) {
     }
     body.append(line);
   }
-  const more = keys.length ? element("p", { class: "quiet small" }, "…") : null;
+  const complete = all.length > 0 && all.length === values.length;
+  const more = keys.length && !complete ? element("p", { class: "quiet small" }, "…") : null;
   const caption = element("caption", { class: "quiet small" }, "What you will get");
   return element("div", { class: "wide" }, element("table", {}, caption, element("thead", {}, head), body), more);
 }

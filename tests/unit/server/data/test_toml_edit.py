@@ -60,7 +60,7 @@ def test_the_last_share_takes_its_analyst_along():
 @pytest.mark.parametrize(
     "text",
     [
-        'datasets = { town = { epsilon = 1 } }\nanalysts = { alice = { datasets = { town = { epsilon = 1 } } } }\n',
+        "datasets = { town = { epsilon = 1 } }\nanalysts = { alice = { datasets = { town = { epsilon = 1 } } } }\n",
         "[datasets]\ntown.epsilon = 1\n[analysts]\nalice = { datasets = { town = { epsilon = 1 } } }\n",
         '[datasets.town]\n"epsilon" = 1\n[analysts]\nalice.datasets.town.epsilon = 1\n',
     ],

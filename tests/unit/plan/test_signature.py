@@ -1,0 +1,41 @@
+"""Two spellings of a question share a signature, two questions do not."""
+
+import pytest
+
+from asking import question
+from discreet.plan.signature import signature
+
+
+def signed(sql, **options):
+    return signature(question(sql, **options).statement)
+
+
+PLAIN = "SELECT COUNT(*) AS n FROM people WHERE age > 5 GROUP BY sex"
+
+
+def test_spelling_does_not_matter():
+    other = "select count(*)  as n from PEOPLE where (AGE > 5) group by SEX -- the same"
+    assert signed(PLAIN) == signed(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        PLAIN.replace("5", "6"),
+        PLAIN.replace("COUNT(*)", "COUNT(age)"),
+        PLAIN.replace("GROUP BY sex", "GROUP BY member"),
+        PLAIN.replace(">", ">="),
+        f"{PLAIN} HAVING COUNT(*) > 3",
+        f"{PLAIN} ORDER BY n",
+        f"{PLAIN} LIMIT 1",
+        PLAIN.replace("AS n", "AS m"),
+    ],
+)
+def test_a_difference_does(other):
+    assert signed(PLAIN) != signed(other)
+
+
+def test_the_bound_on_rows_is_part_of_the_question():
+    assert signed("SELECT COUNT(*) FROM visits", max_rows=1) != signed(
+        "SELECT COUNT(*) FROM visits"
+    )
