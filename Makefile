@@ -8,7 +8,7 @@ UV := $(VENV)/tools/bin/uv
 READY := $(VENV)/.ready
 SYSTEM := $(VENV)/.system
 
-.PHONY: help setup system run test test-fast test-full bench bench-full fmt lint types docs lock clean
+.PHONY: help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -54,6 +54,12 @@ test-full: setup lint types  ## the full counts (hours)
 
 bench: setup  ## the hot paths beside their peers, as ratios
 	$(BIN)/python -m benchmarks
+
+bench-full: setup  ## the same with the sizes of docs/benchmarks.md, TPC-H, 100 million rows, all engines
+	$(BIN)/python -m benchmarks --full
+
+bench-peers: setup  ## the curator beside OpenDP, SmartNoise SQL and Tumult, each in its own environment
+	$(BIN)/python -m benchmarks.peers
 
 fmt: $(READY)  ## format
 	$(BIN)/ruff format src tests benchmarks

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import hmac
 import random
+import socket
+import struct
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +19,7 @@ from discreet.server.jobs import Runner
 from discreet.server.limits import Buckets
 from discreet.server.pgwire import serve_pg
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role, Tokens
+from discreet.server.tokens import Role, Tokens, scram_keys
 from discreet.server.workspace import Workspace
 
 TOML = """
@@ -136,3 +141,69 @@ def endpoint(folder: Path, **settings):
         yield found
     finally:
         found.close()
+
+
+class Wire:
+    """A client that speaks the bytes itself, to say what well-behaved clients never would."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self._buffer = b""
+
+    def send(self, tag: bytes, body: bytes = b"") -> None:
+        self.socket.sendall(tag + struct.pack("!i", len(body) + 4) + body)
+
+    def startup(self, **parameters: str) -> None:
+        pairs = b"".join(f"{k}\0{v}\0".encode() for k, v in parameters.items())
+        self.send(b"", struct.pack("!i", 196608) + pairs + b"\0")
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """Return the next message; an empty tag when the server has hung up."""
+        head = self._take(5)
+        if len(head) < 5:
+            return b"", b""
+        return head[:1], self._take(struct.unpack("!i", head[1:])[0] - 4)
+
+    def _take(self, count: int) -> bytes:
+        while len(self._buffer) < count:
+            try:
+                data = self.socket.recv(65536)
+            except (ConnectionResetError, BrokenPipeError):
+                data = b""
+            if not data:
+                return b""
+            self._buffer += data
+        found, self._buffer = self._buffer[:count], self._buffer[count:]
+        return found
+
+    def until(self, *tags: bytes) -> list[tuple[bytes, bytes]]:
+        """Return all messages up to and including the first with one of these tags."""
+        found = [self.receive()]
+        while found[-1][0] not in (*tags, b""):
+            found.append(self.receive())
+        return found
+
+    def sign_in(self, user: str, token: str, **parameters: str) -> list[tuple[bytes, bytes]]:
+        self.startup(user=user, database="discreet", **parameters)
+        self.until(b"R")
+        bare = "n=,r=0123456789abcdef"
+        first = f"n,,{bare}".encode()
+        self.send(b"p", b"SCRAM-SHA-256\0" + struct.pack("!i", len(first)) + first)
+        [*_, (_, body)] = self.until(b"R", b"E")
+        said = body[4:].decode()
+        fields = dict(part.split("=", 1) for part in said.split(","))
+        stored, _ = scram_keys(token, base64.b64decode(fields["s"]))
+        salted = hashlib.pbkdf2_hmac("sha256", token.encode(), base64.b64decode(fields["s"]), 4096)
+        client_key = hmac.digest(salted, b"Client Key", "sha256")
+        without = f"c=biws,r={fields['r']}"
+        signature = hmac.digest(stored, f"{bare},{said},{without}".encode(), "sha256")
+        proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
+        self.send(b"p", f"{without},p={base64.b64encode(proof).decode()}".encode())
+        return self.until(b"Z", b"E")
+
+    def query(self, sql: str) -> list[tuple[bytes, bytes]]:
+        self.send(b"Q", sql.encode() + b"\0")
+        return self.until(b"Z")
+
+    def close(self) -> None:
+        self.socket.close()

@@ -124,9 +124,11 @@ def test_focus_can_be_seen(served, visit):
 def test_charts_are_drawn_under_the_strict_policy(served, visit):
     page = visit(served)
     ask(page, COUNT)
+    expect(page.locator("#go")).to_have_text("Ask · free")
     page.click("#tab-chart")
     expect(page.locator("#panel-chart svg")).to_be_visible()
     expect(page.locator("#panel-chart svg")).to_contain_text("Female")
+    expect(page.locator("#panel-chart")).not_to_contain_text("Drawing")
     page.click("#theme")
     expect(page.locator("#panel-chart svg")).to_be_visible()
 

@@ -96,3 +96,13 @@ def test_every_control_has_a_name(served, visit, path):
     assert nameless == []
     assert page.locator("h1").count() == 1
     assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_the_watch_itself_notices_what_the_policy_forbids(served, visit):
+    page = visit(served, "/learn")
+    with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
+        page.evaluate("document.body.setAttribute('style', 'color: red')")
+    with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
+        page.evaluate("fetch('https://elsewhere.invalid/').catch(() => {})")
+    assert len(page.watched.complaints) >= 2
+    page.watched.complaints.clear()

@@ -38,7 +38,7 @@ SELECT QUANTILE_CONT(income, 0.9) AS ninth FROM people
 --> event Select(1)
 --> quantile 0.9: exponential mechanism over 4,096 public values, rank off by at most 21 rows at 95% (1)
 --> duckdb:
--->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 AND NOT isnan(t0."income") THEN TRY_CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) / CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1
 --> spark:
@@ -66,7 +66,7 @@ SELECT sex, MEDIAN(income) FROM people GROUP BY sex
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 4,096 public values, rank off by at most 12 rows at 95% (1)
 --> duckdb:
--->   SELECT t0."sex" AS k0, CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1, 2
+-->   SELECT t0."sex" AS k0, CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 AND NOT isnan(t0."income") THEN TRY_CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1, 2
 --> postgres:
 -->   SELECT (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, CASE WHEN (12208) <> 0 THEN CAST(((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END)) AS BIGINT) / CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM "census.people" AS t0 GROUP BY 1, 2
 --> spark:
@@ -123,11 +123,11 @@ SELECT ward, MAX(cost) FROM visits GROUP BY ward
 --> quantile 1: exponential mechanism over 4,082 public values, rank off by at most 114 rows at 95% (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) // CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT CAST(TRY_CAST(t0."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c0, CASE WHEN t0."cost" >= 0 AND t0."cost" <= 10000 THEN GREATEST(0, LEAST(1000000, CAST(FLOOR(t0."cost" * 100 + 0.5) AS BIGINT))) END AS c1, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) // CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT t0."ward" AS c0, CASE WHEN t0."cost" >= 0 AND t0."cost" <= 10000 THEN GREATEST(0, LEAST(1000000, TRY_CAST(FLOOR(t0."cost" * 100 + 0.5) AS BIGINT))) END AS c1, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
 --> postgres:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) / CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT CASE WHEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, CASE WHEN t0."cost" >= 0 AND t0."cost" <= 10000 THEN GREATEST(0, LEAST(1000000, CAST(FLOOR(t0."cost" * 100 + 0.5) AS BIGINT))) END AS c1, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) / CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT (CAST(((CAST((t0."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS c0, CASE WHEN t0."cost" >= 0 AND t0."cost" <= 10000 THEN GREATEST(0, LEAST(1000000, CAST(FLOOR(t0."cost" * 100 + 0.5) AS BIGINT))) END AS c1, t0."patient_id" AS u FROM "clinic.visits" AS t0 WHERE t0."patient_id" IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
 --> spark:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) div CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS (SELECT CASE WHEN t0.`ward` IN ('A', 'B', 'C') THEN t0.`ward` END AS c0, CASE WHEN t0.`cost` >= 0 AND t0.`cost` <= 10000 THEN GREATEST(0, LEAST(1000000, CAST(FLOOR(t0.`cost` * 100 + 0.5) AS BIGINT))) END AS c1, t0.`patient_id` AS u FROM `clinic.visits` AS t0 WHERE t0.`patient_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) div CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS (SELECT t0.`ward` AS c0, CASE WHEN t0.`cost` >= 0 AND t0.`cost` <= 10000 THEN GREATEST(0, LEAST(1000000, CAST(FLOOR(t0.`cost` * 100 + 0.5) AS BIGINT))) END AS c1, t0.`patient_id` AS u FROM `clinic.visits` AS t0 WHERE t0.`patient_id` IS NOT NULL), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
 
 SELECT MEDIAN(score), MAX(score) FROM replies
 --> shows median(score), max(score)
@@ -138,7 +138,10 @@ SELECT MEDIAN(score), MAX(score) FROM replies
 --> event Select(0.5) and Select(0.5)
 --> quantile 0.5: exponential mechanism over 1,001 public values, rank off by at most 40 rows at 95% (0.5)
 --> quantile 1: exponential mechanism over 1,001 public values, rank off by at most 40 rows at 95% (0.5)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 AND NOT isnan(t0."score") THEN TRY_CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1
+-->   SELECT (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 AND NOT isnan(t0."score") THEN TRY_CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1
+--> postgres:
 -->   SELECT (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1
 -->   SELECT (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1
 --> spark:
@@ -154,7 +157,7 @@ SELECT party, QUANTILE_DISC(score, 0.75) FROM replies GROUP BY party
 --> event Select(1)
 --> quantile 0.75: exponential mechanism over 1,001 public values, rank off by at most 30 rows at 95% (1)
 --> duckdb:
--->   SELECT t0."party" AS k0, (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1, 2
+-->   SELECT t0."party" AS k0, (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 AND NOT isnan(t0."score") THEN TRY_CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1, 2
 --> postgres:
 -->   SELECT (CAST(((CAST((t0."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, (CASE WHEN t0."score" >= 0 AND t0."score" <= 1 THEN CAST(FLOOR(t0."score" * 1000 + 0.5) AS BIGINT) END) AS b, COUNT(*) AS n FROM "panel.replies" AS t0 GROUP BY 1, 2
 --> spark:

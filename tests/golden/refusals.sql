@@ -117,11 +117,11 @@ SELECT COUNT(*) INTO other FROM people
 --> Leave it out.
 
 SELECT STRING_AGG(sex, ',') FROM people
---> QueryRefused: The function LISTAGG is not on the list of functions that are safe on private data.
+--> QueryRefused: The function GROUP_CONCAT is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
 
 SELECT RANDOM() + COUNT(*) FROM people
---> QueryRefused: The function RANDOM is not on the list of functions that are safe on private data.
+--> QueryRefused: The function RAND is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
 
 SELECT COUNT(*) FROM people WHERE md5(sex) = 'x'
@@ -129,7 +129,7 @@ SELECT COUNT(*) FROM people WHERE md5(sex) = 'x'
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
 
 SELECT COUNT(*) FROM people WHERE regexp_matches(sex, 'F.*')
---> QueryRefused: The function REGEXP_MATCHES is not on the list of functions that are safe on private data.
+--> QueryRefused: The function REGEXP_LIKE is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
 
 SELECT COUNT(*) FROM read_csv('/etc/passwd')

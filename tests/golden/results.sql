@@ -67,7 +67,7 @@ SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region OR
 --> sum: discrete Laplace noise of scale 1e8, one unit moves it by 50,000,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb:
--->   SELECT t0."region" AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT t0."region" AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 AND NOT isnan(t0."income") THEN TRY_CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT (CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
 --> spark:

@@ -13,7 +13,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from engines import ENGINES, engine_place
 from kit import HERE, catalog, engine, read
 
 from discreet.core.numbers import Epsilon
@@ -21,6 +20,7 @@ from discreet.engine.base import open_exact
 from discreet.plan.plan import ask, make_plan
 from discreet.sql.bind import bind
 from discreet.sql.render import render
+from engines import ENGINES, engine_place
 
 KINDS = {
     "BIGINT": (pa.int64(), [None, 7, -(2**63), 1]),

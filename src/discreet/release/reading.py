@@ -103,7 +103,7 @@ class _Places:
 
 def _encoded(column: pa.ChunkedArray, domain: Domain) -> _Places:
     """Return one key of all rows in its canonical form; each different value is looked at once."""
-    coded = pa.array(column.combine_chunks()).dictionary_encode(null_encoding="encode")
+    coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     known: dict[Any, int] = {}
     moved = [
         known.setdefault(canonical(value, domain), len(known))

@@ -99,7 +99,10 @@ class Writer:
             branches.append(f"WHEN {inside} THEN {self._literal(value, step)}")
         if of_null is not None:
             branches.append(f"WHEN ({cell.value}) IS NULL THEN {self._literal(of_null, step)}")
-        return f"CASE {' '.join(branches)} END" if branches else "NULL"
+        if not branches:
+            return "NULL"
+        written = f"CASE {' '.join(branches)} END"
+        return written if lattice(self.domain(expr)) is None else _wide(written)
 
     def _input(self, value: Any, domain: Domain) -> str:
         found = lattice(domain)
@@ -201,6 +204,11 @@ class Writer:
 
     def _branches(self, expr: e.Case | e.Coalesce | e.Extreme) -> str:
         numeric = lattice(self.domain(expr)) is not None
+        written = self._chosen(expr, numeric=numeric)
+        constant_only = all(isinstance(part, e.Literal) for part in _values(expr))
+        return _wide(written) if numeric and constant_only else written
+
+    def _chosen(self, expr: e.Case | e.Coalesce | e.Extreme, *, numeric: bool) -> str:
         step = self._rule_step(expr)
 
         def value(part: Expr) -> str:
@@ -243,6 +251,18 @@ class Writer:
                 return self.write(operand)
             case _:
                 raise AssertionError(expr.function)
+
+
+def _wide(written: str) -> str:
+    # An engine reads a small constant as 32 bits, and what is made of constants overflows there.
+    return f"CAST({written} AS BIGINT)"
+
+
+def _values(expr: e.Case | e.Coalesce | e.Extreme) -> tuple[Expr, ...]:
+    """Return the expressions of which one is the value."""
+    if isinstance(expr, e.Case):
+        return (*(value for _, value in expr.branches), expr.otherwise)
+    return expr.operands
 
 
 def _computes(expr: Expr) -> bool:

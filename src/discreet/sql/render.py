@@ -173,6 +173,8 @@ def _squares(writer: Writer, operand: Expr, value: str, dialect: str) -> str:
     assert found is not None, "squares are summed of numbers"
     largest = max(abs(found[0]), abs(found[1])) / found[2]
     if largest < 2**31:
+        if isinstance(operand, e.Literal):
+            value = f"CAST({value} AS BIGINT)"  # a bare constant is read as 32 bits
         return function("sum_integer", dialect, f"({value}) * ({value})")
     wide = f"CAST({value} AS DECIMAL(19, 0))"
     return f"CAST(SUM({wide} * {wide}) AS DECIMAL(38, 0))"

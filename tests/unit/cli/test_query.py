@@ -1,8 +1,10 @@
 """`discreet query`, in this process over an engine without a server, and once for real."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -139,3 +141,23 @@ def test_the_whole_way_in_a_process_of_its_own(tmp_path):
     done = ask("query", BY_SEX, "--epsilon", "0.1", "--fresh", "--json")
     assert done.returncode == 1
     assert json.loads(done.stderr)["error"]["kind"] == "BudgetExceeded"
+
+
+def test_a_question_imports_nothing_that_takes_seconds(tmp_path):
+    # pyarrow imports pandas by itself when handed the wrong thing.
+    code = (
+        "import sys; from asking import curator; from pathlib import Path; "
+        f"asked = curator(Path({str(tmp_path)!r})); "
+        "asked.query('SELECT sex, AVG(age), MEDIAN(age) FROM people GROUP BY sex', epsilon=1); "
+        "heavy = {'pandas', 'matplotlib', 'scipy', 'jax', 'numba'} & set(sys.modules); "
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    here = {"PYTHONPATH": str(Path(asking.__file__).parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -58,6 +58,22 @@ def test_histograms_have_one_bin_for_each_public_value():
     assert histogram.sum() == histogram[3] == 1
 
 
+def test_two_keys_and_several_spellings_of_missing_add_up():
+    table = people(3, 2, sex=["Female", "x", None, "Male", "Female"], age=[1, 1, 1, 2, 1])
+    sql = "SELECT age, sex, COUNT(*) FROM people WHERE age <= 2 GROUP BY age, sex"
+    found = exact(sql, table)
+    counts = dict(zip(found.groups, found.measures["m0"], strict=True))
+    assert counts[1, "Female"] == 2
+    assert counts[2, "Male"] == 1
+    assert sum(counts.values()) == 3
+
+
+def test_histograms_by_two_keys():
+    table = people(2, 2, sex=["Female", "Female", "Male", "?"], age=[1, 2, 2, 3])
+    found = exact("SELECT sex, MEDIAN(age) FROM people GROUP BY sex", table)
+    assert [list(row.nonzero()[0]) for row in found.histograms["q0"]] == [[1, 2], [2]]
+
+
 def test_it_hides_itself():
     assert "Exact object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
 

@@ -103,3 +103,16 @@ def test_postgres_has_no_least_truth_value():
     (read,) = render(question, engine("postgres"), widths={})
     assert "BOOL_AND(" in read.sql
     assert "MIN(" not in read.sql
+
+
+def test_an_undeclared_category_is_bounded_with_the_rest_and_counts_as_missing():
+    table = visits([(1, "A", 1), (1, "nowhere", 2), (1, "elsewhere", 3), (2, "nowhere", 1)])
+    assert exact("SELECT COUNT(*) FROM visits", visits=table) == [(4,)]
+    assert exact("SELECT COUNT(ward) FROM visits", visits=table) == [(1,)]
+
+
+def test_rows_of_one_source_are_read_again_and_joined_rows_are_kept():
+    (alone,) = reads("SELECT COUNT(*) FROM visits")
+    assert "WITH b AS NOT MATERIALIZED (" in alone.sql
+    (joined,) = reads("SELECT COUNT(*) FROM visits JOIN wards USING (ward)")
+    assert "WITH b AS MATERIALIZED (" in joined.sql

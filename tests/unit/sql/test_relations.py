@@ -83,6 +83,8 @@ def test_with_clauses_see_earlier_ones_only():
         ("SELECT COUNT(*) FROM visits RIGHT JOIN wards USING (ward)", "join kind"),
         ("SELECT COUNT(*) FROM wards LEFT JOIN visits USING (ward)", "join kind"),
         ("SELECT COUNT(*) FROM wards", "public only"),
+        ("SELECT COUNT(*) FROM wards WHERE ward IN (SELECT ward FROM wards)", "public only"),
+        ("SELECT COUNT(*) FROM wards WHERE ward IN (SELECT ward FROM visits)", "subquery"),
         ("SELECT COUNT(*) FROM (SELECT ward FROM visits LIMIT 5) AS t", "clause"),
         ("SELECT COUNT(*) FROM (SELECT cost + 1 FROM visits) AS t", "clause"),
         ("SELECT COUNT(*) FROM people AS p(a, b)", "clause"),
@@ -92,3 +94,13 @@ def test_with_clauses_see_earlier_ones_only():
 )
 def test_refusals(sql, expected):
     assert construct(sql) == expected
+
+
+def test_tables_may_be_listed_before_those_they_are_linked_by():
+    sql = (
+        "SELECT COUNT(*) FROM wards w, patients p, visits v "
+        "WHERE v.person = p.person AND v.ward = w.ward"
+    )
+    found = source(sql)
+    assert [scan.alias for scan in scans_of(found)] == ["v", "w", "p"]
+    assert unit_of(found) == "v.person"

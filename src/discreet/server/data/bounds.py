@@ -14,7 +14,7 @@ class UploadBounds:
 
     `unpacked` bounds what a compressed file becomes, `cell` the bytes of one text, `heading` those
     of a CSV file's first line. `seconds` is for the transfer, `examine_seconds` for each look at the
-    content. `waiting` uploads may lie unconfirmed at a time; `spare` bytes of the disk stay free.
+    content. `at_once` files are received at a time; `spare` bytes of the disk stay free.
     """
 
     size: int
@@ -26,7 +26,7 @@ class UploadBounds:
     seconds: float = 3600.0
     examine_seconds: float = 600.0
     memory_mb: int = 2048
-    waiting: int = 20
+    at_once: int = 4
     spare: int = 256 << 20
 
     @classmethod

@@ -134,7 +134,7 @@ class UploadStore:
                 shutil.rmtree(place, ignore_errors=True)
 
     def _make_room(self) -> None:
-        if len(self._open) >= 4:
+        if len(self._open) >= self.bounds.at_once:
             raise TooManyRequests("Other files are being received.", hint="Try again in a minute.")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if shutil.disk_usage(self.folder).free < self.bounds.size + self.bounds.spare:

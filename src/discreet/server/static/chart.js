@@ -68,7 +68,7 @@ export async function drawChart(panel, answer) {
     panel.replaceChildren(element("p", {}, "There is no noisy number in this answer to draw."));
     return;
   }
-  const place = element("div", { class: "chart" });
+  const place = element("div", { class: "chart" }, element("p", { class: "quiet" }, "Drawing…"));
   panel.replaceChildren(place);
   try {
     const embed = await loadLibrary();
