@@ -108,11 +108,11 @@ SELECT COUNT(*) FILTER (WHERE sex = 'Female') AS women, COUNT(*) AS all_people F
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT COUNT(CASE WHEN ((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) = ('Female')) THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
 --> postgres:
--->   SELECT COUNT(CASE WHEN ((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
 --> spark:
--->   SELECT COUNT(CASE WHEN ((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) = ('Female')) THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
 
 SELECT COUNT(CASE WHEN age >= 65 THEN 1 END) AS old FROM people
 --> shows old
@@ -123,9 +123,9 @@ SELECT COUNT(CASE WHEN age >= 65 THEN 1 END) AS old FROM people
 --> event Laplace(scale 1, l1 1)
 --> present: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb, postgres:
--->   SELECT COUNT(CASE WHEN ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) >= (65)) THEN 1 ELSE NULL END) AS r0 FROM "census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) >= (65)) THEN 1 ELSE NULL END AS BIGINT)) AS r0 FROM "census.people" AS t0
 --> spark:
--->   SELECT COUNT(CASE WHEN ((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) >= (65)) THEN 1 ELSE NULL END) AS r0 FROM `census.people` AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) >= (65)) THEN 1 ELSE NULL END AS BIGINT)) AS r0 FROM `census.people` AS t0
 
 -- within=20
 SELECT COUNT(*) AS n FROM people

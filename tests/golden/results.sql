@@ -10,9 +10,9 @@ SELECT 100.0 * COUNT(*) FILTER (WHERE member) / COUNT(*) AS percent FROM people
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb, postgres:
--->   SELECT COUNT(CASE WHEN t0."member" THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN t0."member" THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
 --> spark:
--->   SELECT COUNT(CASE WHEN t0.`member` THEN 1 ELSE NULL END) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
+-->   SELECT COUNT(CAST(CASE WHEN t0.`member` THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
 
 SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
 --> shows root, rounded

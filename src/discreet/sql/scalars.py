@@ -302,7 +302,9 @@ def _width_bucket(node: exp.WidthBucket, scope: Scope) -> Expr:
     value = to_expr(node.this, scope)
     written = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
     ends = [to_expr(end, scope) for end in written if end is not None]
-    if len(ends) != 3 or not all(isinstance(end, e.Literal) and _is_number(end.value) for end in ends):
+    if len(ends) != 3 or not all(
+        isinstance(end, e.Literal) and _is_number(end.value) for end in ends
+    ):
         raise refusal("clause", what="WIDTH_BUCKET with bounds that are not constant numbers")
     low, high, count = (Fraction(end.value) for end in ends if isinstance(end, e.Literal))  # type: ignore[arg-type]  # numbers by grammar
     if high <= low or count < 1 or count.denominator != 1:
