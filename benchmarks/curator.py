@@ -32,6 +32,7 @@ url = "sqlite:ledger.db"
 [datasets.bench]
 epsilon = 100000
 delta = 1e-6
+seconds = 600
 [datasets.bench.tables.{name}]
 source = "{source}"
 {unit}

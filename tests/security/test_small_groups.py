@@ -82,8 +82,8 @@ def fake(answers) -> FakeEngine:
 
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_chance_by_counting(tmp_path, units):
-    """Through the whole way, at a delta large enough to be seen: 200,000 groups of one person."""
-    groups = 50_000
+    """Through the whole way, at a delta large enough to be seen: 80,000 groups of one person."""
+    groups = 20_000
     sql = "SELECT town, COUNT(*) FROM people GROUP BY town"
     catalog = catalog_of(tmp_path, delta="0.9")
     plan = planned(sql, catalog, epsilon="1")

@@ -104,7 +104,7 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
 )
 @pytest.mark.parametrize("aggregate", ["AVG(age)", "VAR_POP(age)", "STDDEV(age)"])
 def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate, count, mean):
-    size = 1500
+    size = 800
     plan = planned(f"SELECT sex, {aggregate} FROM people GROUP BY sex", CATALOG, epsilon="1")
     centred = 2 * mean * count - 120 * count
     spread = 4 * 16 * count  # every person four years from the mean, half of them on each side
@@ -131,7 +131,7 @@ def test_intervals_of_means_and_variances_cover_at_least_what_they_say(aggregate
 
 
 def test_a_mean_with_half_the_error_bar_is_caught():
-    size = 1500
+    size = 800
     plan = planned("SELECT sex, AVG(age) FROM people GROUP BY sex", CATALOG, epsilon="1")
     exact = fixed(plan.plan, size, {"centred": 0, "present": 500, "squares": 0})
     table = finish(noisy_of(plan, exact), plan.question, plan.plan.mechanisms.laws)

@@ -104,7 +104,7 @@ def plain_value(value: Any) -> Any:
             return None
         return int(value) if value.denominator == 1 else float(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return None if not math.isfinite(value) else int(value) if value.is_integer() else value
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 

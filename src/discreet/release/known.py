@@ -19,7 +19,7 @@ from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import tabulated
+from discreet.plan.values import is_finite, tabulated
 from discreet.release.noise_step import Noisy
 
 Box = Mapping[str, Positions]
@@ -64,10 +64,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The boxes of a question's groups, in order, over one table's columns."""
+    """The boxes of a question's groups, in order, over one table's columns.
+
+    `ranges` are each column's first and last position: NULL is one only where the owner declared
+    that values may be missing. An estimate that relies on that says so.
+    """
 
     table: str
     boxes: tuple[tuple[tuple[str, Positions], ...], ...]
+    ranges: Mapping[str, tuple[int, int]]
 
 
 def cells_of(question: Question) -> Cells | None:
@@ -100,7 +105,12 @@ def cells_of(question: Question) -> Cells | None:
             box[name] = box[name] & where if name in box else where
         boxes.append(tuple(sorted((name.split(".", 1)[1], where) for name, where in box.items())))
     assert scan.dataset is not None, "every table belongs to a dataset"
-    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes))
+    ranges = {
+        field.name.split(".", 1)[1]: (NULL if field.missing else 0, field.domain.size - 1)  # type: ignore[union-attr]  # finite
+        for field in scan.fields
+        if is_finite(field.domain)
+    }
+    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes), ranges)
 
 
 def _scan(source: Relation) -> Scan | None:

@@ -109,7 +109,13 @@ def _encoded(column: pa.ChunkedArray, domain: Domain) -> _Places:
         known.setdefault(canonical(value, domain), len(known))
         for value in coded.dictionary.to_pylist()
     ]
-    return _Places(np.array(moved, dtype=np.int64)[coded.indices.to_numpy()], list(known))
+    return _Places(np.array(moved, dtype=np.int64)[np.from_dlpack(coded.indices)], list(known))
+
+
+def _integers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    # Not to_numpy(): that imports pandas where it is installed, which takes a second.
+    whole = np.from_dlpack(column.combine_chunks().cast(pa.int64()))
+    return whole.astype(np.int64, copy=False)
 
 
 def _by_group(keys: list[_Places], rows: int) -> _Places:
@@ -141,10 +147,10 @@ def _add_sums(
 def _add_bins(
     found: _Places, places: pa.ChunkedArray, counts: pa.ChunkedArray, bins: int
 ) -> dict[Group, npt.NDArray[np.int64]]:
-    present = places.is_valid().to_numpy()
-    where = places.drop_null().to_numpy().astype(np.int64)
+    present = np.array(places.is_valid().to_pylist(), dtype=bool)
+    where = _integers(places.drop_null())
     stacked = np.zeros((len(found.values), bins), dtype=np.int64)
-    np.add.at(stacked, (found.place[present], where), counts.to_numpy()[present])
+    np.add.at(stacked, (found.place[present], where), _integers(counts)[present])
     return dict(zip(found.values, stacked, strict=True))
 
 

@@ -8,7 +8,7 @@ variance is taken (generalised least squares). Post-processing, so it costs noth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -64,7 +64,7 @@ def _estimates(cells: Cells, known: list[Known]) -> list[Estimate] | None:
         return None
     boxes = [dict(item.box) for item in known]
     wanted = [dict(box) for box in cells.boxes]
-    matrix = _indicators(boxes + wanted)
+    matrix = _indicators(boxes + wanted, cells.ranges)
     if matrix is None:
         return None
     observed, targets = matrix[: len(boxes)], matrix[len(boxes) :]
@@ -81,14 +81,19 @@ def _estimates(cells: Cells, known: list[Known]) -> list[Estimate] | None:
         terms = [(Fraction(float(plain[i])).limit_denominator(10**6), known[i].law) for i in used]
         value = sum(float(plain[i]) * known[i].value for i in used)
         half = float(combined_half_width(terms, CONFIDENCE)) if terms else 0.0
-        found.append(Estimate(float(value), half))
+        # Weights carry the rounding of the solver; six decimals are far below any noise.
+        found.append(Estimate(round(float(value), 6), half))
     return found
 
 
-def _indicators(boxes: list[dict[str, Positions]]) -> Matrix | None:
+def _indicators(
+    boxes: list[dict[str, Positions]], ranges: Mapping[str, tuple[int, int]]
+) -> Matrix | None:
     """Return which atoms each box holds; None where there would be too many atoms."""
     names = sorted({name for box in boxes for name in box})
-    pieces = {name: _pieces(box[name] for box in boxes if name in box) for name in names}
+    pieces = {
+        name: _pieces((box[name] for box in boxes if name in box), ranges[name]) for name in names
+    }
     size = math.prod(len(parts) for parts in pieces.values())
     if size > MOST_ATOMS:
         return None
@@ -102,13 +107,14 @@ def _indicators(boxes: list[dict[str, Positions]]) -> Matrix | None:
     return matrix[:, matrix.any(axis=0)]
 
 
-def _pieces(sets: Iterable[Positions]) -> list[int]:
-    """Return one position of each piece into which these sets cut an axis, and one outside."""
-    starts: set[int] = {-2}
+def _pieces(sets: Iterable[Positions], within: tuple[int, int]) -> list[int]:
+    """Return one position of each piece into which these sets cut an axis."""
+    first, last = within
+    starts = {first}
     for positions in sets:
         for low, high in positions.spans:
             starts |= {low, high + 1}
-    return sorted(starts)
+    return sorted(place for place in starts if first <= place <= last)
 
 
 def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:

@@ -75,7 +75,8 @@ class Session:
         if self._skipping:
             return
         try:
-            self._allowed()
+            if isinstance(message, m.Query | m.Parse | m.Execute):
+                self._allowed()
             if isinstance(message, m.Query):
                 await self._query(message)
             else:
