@@ -49,9 +49,16 @@ def test_nothing_is_free_that_a_fresh_answer_would_tell_better():
     assert free(ALL, paid(ALL, "0.5", 2005), epsilon="0.6") is None
 
 
-def test_everyone_is_not_the_sum_of_the_known():
-    # Somebody's sex may be missing, so men and women are not all people.
-    assert free("SELECT COUNT(*) AS n FROM people", FOUR[1:]) is None
+def test_men_and_women_imply_everyone():
+    # The owner did not declare that sexes may be missing.
+    assert free("SELECT COUNT(*) AS n FROM people", FOUR[1:]) == [1996]
+
+
+def test_where_values_may_be_missing_the_known_are_not_everyone():
+    known = paid("SELECT COUNT(*) AS n FROM people WHERE balance >= 0", "1", 7)
+    known += paid("SELECT COUNT(*) AS n FROM people WHERE balance < 0", "1", 5)
+    assert free("SELECT COUNT(*) AS n FROM people WHERE balance IS NOT NULL", known) == [12]
+    assert free("SELECT COUNT(*) AS n FROM people", known) is None
 
 
 def test_only_the_same_measure_is_combined():
