@@ -12,3 +12,22 @@ def pytest_addoption(parser):
         action="store_true",
         help="rewrite tests/golden/*.sql; read the difference like code",
     )
+
+
+# On Spark these restart the JVM or ask hundreds of times: minutes each, so with the full counts.
+SLOW_ON_SPARK = frozenset(
+    {
+        "test_a_long_query_is_stopped_and_the_next_one_works",
+        "test_a_memory_bomb_is_stopped",
+        "test_every_probe_of_the_lockdown_is_closed",
+        "test_no_error_carries_a_cell",
+        "test_what_cannot_be_interrupted_is_killed_and_loses_no_table",
+    }
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("spark") and item.originalname in SLOW_ON_SPARK:
+            item.add_marker(pytest.mark.slow)
