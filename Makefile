@@ -44,13 +44,13 @@ run: $(READY)  ## start with the example data
 	@$(BIN)/discreet demo
 
 test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
-	$(BIN)/pytest -n 2 -m "not slow" tests
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests
 
 test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile
 
 test-full: setup lint types  ## the full counts (hours)
-	DISCREET_FULL=1 $(BIN)/pytest -n 2 -m "" tests
+	DISCREET_FULL=1 $(BIN)/pytest -n 2 --dist loadfile -m "" tests
 
 bench: setup  ## the hot paths beside their peers, as ratios
 	$(BIN)/python -m benchmarks
