@@ -4,9 +4,10 @@ Every column holds a canary in one person's rows. D has that person, D' has not.
 charge must be the same on both, and no byte of a canary may come out anywhere.
 """
 
-from __future__ import os
+from __future__ import annotations
 
 import itertools
+import os
 import random
 import traceback
 
