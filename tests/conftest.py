@@ -23,6 +23,7 @@ SLOW_ON_SPARK = frozenset(
         "test_a_memory_bomb_is_stopped",
         "test_every_probe_of_the_lockdown_is_closed",
         "test_no_error_carries_a_cell",
+        "test_threads_may_ask_at_the_same_time",
         "test_what_cannot_be_interrupted_is_killed_and_loses_no_table",
     }
 )

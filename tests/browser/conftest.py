@@ -128,6 +128,16 @@ def served(home, tmp_path_factory):
 
 
 @pytest.fixture
+def untouched(home, tmp_path):
+    """A server that nobody has asked anything yet."""
+    found, port = serve(home, tmp_path / "untouched", epsilon="1.0")
+    server = Server(found.app, port)
+    server.start()
+    yield found
+    server.stop()
+
+
+@pytest.fixture
 def small(home, tmp_path):
     """A server with a budget of 0.5, of which the analyst alice may have 0.3."""
     found, port = serve(home, tmp_path / "small", epsilon="0.5", analysts=ANALYSTS)

@@ -16,8 +16,8 @@ def ask(page, sql, epsilon="0.25"):
     page.wait_for_selector("#result:not([hidden])")
 
 
-def test_first_visit_asks_one_question_and_enter_leads_to_an_answer(served, visit):
-    page = visit(served, "/")
+def test_first_visit_asks_one_question_and_enter_leads_to_an_answer(untouched, visit):
+    page = visit(untouched, "/")
     expect(page.locator("h1")).to_have_text("Protecting data, asking, or teaching?")
     page.get_by_text("Asking", exact=True).click()
     expect(page.locator("#go")).to_have_text(re.compile(r"Ask · uses 0\.25, leaves \S+"))
@@ -26,8 +26,8 @@ def test_first_visit_asks_one_question_and_enter_leads_to_an_answer(served, visi
     page.keyboard.press("Enter")
     expect(page.locator("#panel-table tbody tr")).to_have_count(50)
     expect(page.locator("#panel-table svg.interval")).to_have_count(50)
-    page.goto(served.address + "/")
-    expect(page).to_have_url(served.address + "/ask")
+    page.goto(untouched.address + "/")
+    expect(page).to_have_url(untouched.address + "/ask")
 
 
 def test_the_price_and_the_noise_stand_before_the_button(served, visit):

@@ -74,7 +74,7 @@ def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
     [
         pytest.param("duckdb", 25, id="duckdb"),
         pytest.param("postgres", 80, id="postgres", marks=pytest.mark.postgres),
-        pytest.param("spark", 8, id="spark", marks=pytest.mark.spark),
+        pytest.param("spark", 3, id="spark", marks=pytest.mark.spark),
     ],
 )
 def test_every_engine_gives_the_same_exact_tables(kind, count, tmp_path):

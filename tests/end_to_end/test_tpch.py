@@ -99,7 +99,9 @@ def test_at_least_twelve_are_answered():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_counts_are_within_ten_percent_at_epsilon_one():
-    # Medians over many groups and runs: the 12 asked for are far from the limit (17 answered).
-    errors = [row["error"] for row in rows(scale=0.1, epsilon="1", runs=5)]
+    # 13 queries are expected to pass, each with a median over at least 50 cells that is half the
+    # limit or less; that two of them miss it has a chance below 1e-9.
+    errors = [row["error"] for row in rows(scale=0.1, epsilon="1", runs=25)]
     assert sum(error is not None and error <= 0.10 for error in errors) >= 12

@@ -213,7 +213,7 @@ def test_errors_on_duckdb_in_full(tmp_path, capfd):
 def test_errors_on_other_engines(kind, tmp_path, capfd):
     # Spark takes half a second for each statement; its full count comes with make test-full.
     short = kind == "spark" and os.environ.get("DISCREET_FULL") != "1"
-    check(kind, 40 if short else 330, tmp_path, capfd)
+    check(kind, 12 if short else 330, tmp_path, capfd)
 
 
 def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeypatch):
