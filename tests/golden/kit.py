@@ -18,7 +18,7 @@ from discreet.errors import DiscreetError
 from discreet.plan.keys import PrivateGroups
 from discreet.plan.plan import ask, make_plan
 from discreet.release.request import Request
-from discreet.release.within import expected_errors, least_epsilon
+from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
 from discreet.sql.render import render
@@ -119,7 +119,9 @@ def planned(pair: Pair) -> str:
     snapshots = {t.name: "1" for d in catalog().datasets.values() for t in d.tables}
     question = ask(statement, catalog(), snapshots)
     delta = catalog().budget_of(question.dataset).delta
-    epsilon = request.epsilon or least_epsilon(question, request.wanted, delta)
+    epsilon = request.epsilon or least_epsilon(
+        question, allowed_errors(request.wanted, question, None), delta
+    )
     plan = make_plan(question, epsilon=epsilon, budget_delta=delta)
     quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
     widths = {name: s.width for name, s in plan.mechanisms.selections.items()}

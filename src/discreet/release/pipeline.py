@@ -26,7 +26,7 @@ from discreet.release.reuse import implied
 from discreet.release.snapshots import label, snapshots_of
 from discreet.release.stored import pack, unpack
 from discreet.release.views import make_views, stored_views
-from discreet.release.within import expected_errors, least_epsilon
+from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
 from discreet.sql.render import Read, render
@@ -98,7 +98,12 @@ def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
     epsilon = request.epsilon
     if epsilon is None:
         assert request.wanted is not None, "a request has one of the two"
-        epsilon = least_epsilon(question, request.wanted, budget.delta)
+        paid = ledger.find_answer(
+            request.analyst, question.dataset.name, signature(statement), label(snapshots)
+        )
+        earlier = None if paid is None else unpack(paid[1]).answer
+        allowed = allowed_errors(request.wanted, question, earlier)
+        epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
     views = stored_views(statement.source, snapshots, engine)
     reads = render(question, engine, widths=_widths(plan), views=views)
@@ -277,6 +282,11 @@ def _notes(ready: Prepared) -> tuple[str, ...]:
     notes = []
     if ready.question.dataset.accepted:
         notes.append("The domains were read from the data and declared public by --accept.")
+    notes += [
+        f"'{table}' has changed since it was first asked about: this is version {version}."
+        for table, version in sorted(ready.question.snapshots.items())
+        if version != "1"
+    ]
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
     return tuple(notes)

@@ -6,16 +6,45 @@ from fractions import Fraction
 import pytest
 
 from asking import plan, question
+from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.release.request import Wanted
-from discreet.release.within import expected_errors, least_epsilon
+from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 
 NONE = Delta(Fraction(0))
 
 
-def least(sql, error):
-    return least_epsilon(question(sql), Wanted.of(error), NONE)
+def least(sql, error, paid=None):
+    asked = question(sql)
+    return least_epsilon(asked, allowed_errors(Wanted.of(error), asked, paid), NONE)
+
+
+def paid_answer(*rows):
+    nothing = Spent(Fraction(0), Fraction(0))
+    origin = Provenance("census", "people:1", "each row", (), ())
+    return Answer(
+        columns=("sex", "n"),
+        rows=rows,
+        error95=tuple((None, 1.0) for _ in rows),
+        cost=nothing,
+        before=nothing,
+        after=nothing,
+        limit=nothing,
+        free=False,
+        request_id="r",
+        provenance=origin,
+        keys=1,
+        noisy=(1,),
+    )
+
+
+def test_a_percentage_is_of_the_least_value_that_was_paid_for():
+    sql = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    paid = paid_answer(("Female", 400), ("Male", 1000))
+    assert least(sql, "5%", paid) == least(sql, "20")
+    with pytest.raises(QueryRefused, match="percentage"):
+        least(sql, "5%", paid_answer(("Female", 0), ("Male", 1000)))
 
 
 @pytest.mark.parametrize("error", ["3", "20", "1000", "0.5"])
