@@ -147,8 +147,10 @@ def small(home, tmp_path):
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    # Not for the session: playwright keeps an event loop running in this thread, and later tests
+    # on the same worker want one of their own.
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=30_000)  # patience, for machines that do other things too
