@@ -29,6 +29,7 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 class RemoteExplanation:
     """What a question would cost, how exact it would be and what it promises; nothing was spent."""
 
+    dataset: str
     columns: tuple[str, ...]
     sql: str
     mechanisms: tuple[str, ...]
@@ -274,6 +275,7 @@ def _ends(ends: list[float | None] | None) -> tuple[float, float] | None:
 def _explanation(found: dict[str, Any]) -> RemoteExplanation:
     budget = found["budget"]
     return RemoteExplanation(
+        dataset=found["dataset"],
         columns=tuple(found["columns"]),
         sql=found["sql"],
         mechanisms=tuple(found["mechanisms"]),

@@ -85,18 +85,25 @@ def explanation_words(found: Any) -> str:
         else f"  {name}: depends on the data; shown with the answer"
         for name, half in found.expected_error.items()
     ]
-    used = float(found.cost.epsilon)
-    left = float(found.limit.epsilon - found.after.epsilon)
     lines = [
         "Expected noise:",
         *errors,
         "Mechanisms:",
         *(f"  {line}" for line in found.mechanisms),
         f"Touches: {found.region}",
-        f"Would use {used:g}, leaving at least {max(left, 0):g} of {float(found.limit.epsilon):g}.",
+        price_words(found),
         "Nothing was spent.",
         *found.notes,
         "The engine would run:",
         *(f"  {line}" for line in found.sql),
     ]
     return "\n".join(lines)
+
+
+def price_words(found: Any) -> str:
+    """Return what a question would use and leave, for the person who is hit worst by all of them."""
+    used, limit = float(found.cost.epsilon), float(found.limit.epsilon)
+    left = float(found.limit.epsilon - found.after.epsilon)
+    if left < 0:
+        return f"Would use {used:g}: more than is left of {limit:g} for the people it asks about."
+    return f"Would use {used:g}, leaving {left:g} of {limit:g}."

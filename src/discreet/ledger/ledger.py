@@ -19,6 +19,7 @@ from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
 from discreet.ledger.book import Book
 from discreet.ledger.entry import (
+    Balance,
     Entry,
     Payer,
     Receipt,
@@ -31,7 +32,7 @@ from discreet.ledger.entry import (
 from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.loading import adopt, catch_up, load, open_store
 from discreet.ledger.policy import Policy
-from discreet.ledger.pricing import known_account, priced
+from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.session import Session
 from discreet.ledger.store import Store, StoredAnswer, seal
 
@@ -178,6 +179,14 @@ class Ledger:
         asked = fingerprint(payer, f"charge {body}")
         with self._current() as book:
             return self._repeated(book, request_id, asked)
+
+    def foreseen(self, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
+        """Return the payer's balance now, and as it would be after this charge; charges nothing.
+
+        An analyst foresees the own share only: the whole also holds what others asked.
+        """
+        with self._current() as book:
+            return foreseen(book, payer, quote)
 
     def _repeated(self, book: Book, request_id: str, asked: str) -> Receipt | None:
         position = book.requests.get(request_id)

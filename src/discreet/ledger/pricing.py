@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.book import Account, Book
-from discreet.ledger.entry import Payer
+from discreet.ledger.entry import Balance, Payer
 from discreet.ledger.refusal import refusal
 
 
@@ -52,6 +54,21 @@ def priced(book: Book, payer: Payer, quote: Quote) -> dict[str, Any]:
         "before": own.balance(own.peak()).to_json(),
         "after": own.balance(own_after).to_json(),
     }
+
+
+def foreseen(book: Book, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
+    """Return the payer's own balance before and after a charge that is not made.
+
+    `after` is what `priced` would record, also where the charge would not fit; a bill beyond all
+    counting is told as the plain sum, which does not fit either.
+    """
+    own = known_account(book, payer.budget, payer.analyst)
+    before = own.balance(own.peak())
+    bill = own.peak_with(quote.region, quote.cost)
+    if bill.epsilon is None and (bill.rho is None or not own.limits.delta):
+        more = quote.cost.epsilon or max(Fraction(1), own.limits.epsilon)
+        return before, replace(before, epsilon=before.epsilon + more)
+    return before, own.balance(bill)
 
 
 def _fitting(account: Account, quote: Quote) -> Cost:

@@ -55,8 +55,13 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a question would cost and how exact it would be; nothing was spent."""
+    """What a question would cost and how exact it would be; nothing was spent.
 
+    `after` is the payer's bill as the ledger would record it: that of the worst-hit person, not the
+    sum of all prices.
+    """
+
+    dataset: str
     columns: tuple[str, ...]
     sql: tuple[str, ...]
     mechanisms: tuple[str, ...]
@@ -72,6 +77,7 @@ class Explanation:
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet query --explain --json` prints."""
         return {
+            "dataset": self.dataset,
             "columns": list(self.columns),
             "sql": "\n".join(self.sql),
             "mechanisms": list(self.mechanisms),
@@ -295,19 +301,17 @@ def _notes(ready: Prepared) -> tuple[str, ...]:
 def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
     """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
     ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
-    balance = _balance(ledger, ready.payer)
     free = None if request.fresh else _free(ready, ledger)
-    cost = spent_of(FREE if free is not None else ready.quote.cost)
-    before = _spent(balance)
-    after = Spent(before.epsilon + cost.epsilon, before.delta + cost.delta)
+    before, after = ledger.foreseen(ready.payer, ready.quote)
     return Explanation(
+        dataset=ready.payer.dataset,
         columns=tuple(name for name, _ in ready.question.outputs),
         sql=tuple(read.sql for read in ready.reads),
         mechanisms=mechanism_words(ready.plan),
-        cost=cost,
-        before=before,
-        after=after,
-        limit=_limit(balance),
+        cost=spent_of(FREE if free is not None else ready.quote.cost),
+        before=_spent(before),
+        after=_spent(after if free is None else before),
+        limit=_limit(before),
         expected_error=expected_errors(ready.plan),
         region=catalog.describe_region(ready.question.region),
         free=free is not None,

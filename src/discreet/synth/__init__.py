@@ -1,0 +1,1 @@
+"""Synthetic data: workload, noisy marginals, model, rows."""

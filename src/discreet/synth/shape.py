@@ -1,0 +1,43 @@
+"""The table as a method sees it: columns of small codes, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Columns: TypeAlias = tuple[int, ...]
+"""Positions of columns, ascending: which marginal is meant."""
+Counts: TypeAlias = npt.NDArray[np.int64]
+"""Whole numbers of rows, one axis for each column of a marginal."""
+Codes: TypeAlias = npt.NDArray[np.int32]
+"""Rows by columns; each cell is the position of a value in its column's public list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Names of the columns and how many codes each has: public facts.
+
+    >>> Shape(("sex", "age"), (2, 120)).cells((0, 1))
+    240
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """Return how many columns there are."""
+        return len(self.sizes)
+
+    def of(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """Return the sizes of some columns: the shape of their marginal."""
+        return tuple(self.sizes[column] for column in columns)
+
+    def cells(self, columns: Sequence[int]) -> int:
+        """Return how many cells the marginal of these columns has."""
+        return prod(self.of(columns))
