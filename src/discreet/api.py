@@ -30,6 +30,12 @@ from discreet.release.pipeline import explain as explain_request
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
+from discreet.report import Document
+from discreet.synth.progress import Progress, silent
+from discreet.synth.reporting import comparison, publishable
+from discreet.synth.request import SynthRequest
+from discreet.synth.run import synthesize
+from discreet.synth.synthetic import Synthetic
 
 STATE = ".discreet"
 """The folder beside discreet.toml where snapshots of CSV files and stored tables are kept."""
@@ -128,6 +134,63 @@ class Curator:
             request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
         )
 
+    def synthesize(
+        self,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        delta: Number | None = None,
+        method: str = "tree",
+        rows: int | None = None,
+        where: str | None = None,
+        rules: Sequence[str] = (),
+        bins: str = "auto",
+        choose: Sequence[str] = (),
+        options: Mapping[str, Any] | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Progress = silent,
+    ) -> Synthetic:
+        """Return a synthetic copy of a table, charged before any row is read.
+
+        `delta` is a quarter of the dataset's unless given; without one the pure currency is used.
+        `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
+        `choose` pays for a private choice among several methods. The same `request_id` again gives
+        the same model, free. (docs/synth.md)
+        """
+        request = SynthRequest.of(
+            table,
+            epsilon=epsilon,
+            delta=delta,
+            method=method,
+            rows=rows,
+            where=where,
+            rules=rules,
+            bins=bins,
+            choose=choose,
+            options=options,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
+        return synthesize(
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
+        """Return what a synthetic copy supports: may be published with it, costs nothing."""
+        return publishable(synthetic, target=target)
+
+    def synthesis_comparison(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
+        """Return the comparison with the real rows: for the owner, recorded, never to be published."""
+        return comparison(
+            synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
+        )
+
     def columns(self, sql: str) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
         return shape_of(sql, catalog=self.catalog, ledger=self.ledger, engine=self.engine)
@@ -194,11 +257,9 @@ class Curator:
 
     def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
         """Return the answer that this analyst was given under this request id, if there is one."""
-        mine = self.history(last=10**9, analysts=(analyst,))
-        if not any(entry["request_id"] == request_id for entry in mine):
-            return None
-        payload = self.ledger.stored_answer(request_id)
-        return None if payload is None else unpack(payload).answer
+        payload = self.ledger.answer_of(analyst, request_id)
+        # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
+        return unpack(payload).answer if payload and payload.startswith(b"{") else None
 
     def close(self) -> None:
         """Stop the engine and let go of the ledger."""

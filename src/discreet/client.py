@@ -7,7 +7,9 @@ import json
 import math
 import ssl
 import threading
+import time
 import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +24,8 @@ from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, ServerF
 
 API = "/api/v1"
 TIMEOUT = 120.0
+FIRST_LOOK, LAST_LOOK = 0.1, 2.0
+"""Seconds between looks at a job: short at first, then longer."""
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -42,6 +46,82 @@ class RemoteExplanation:
     free: bool
     notes: tuple[str, ...]
     words: str
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RemoteSynthetic:
+    """A synthetic copy that a server keeps; its files are fetched when they are asked for."""
+
+    facts: dict[str, Any]
+    _fetch: Callable[[str], bytes]
+
+    @property
+    def method(self) -> str:
+        """Return the method that made it."""
+        return str(self.facts["method"])
+
+    @property
+    def cost(self) -> Spent:
+        """Return what was paid."""
+        return _spent(self.facts["cost"])
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what the reader should know."""
+        return tuple(self.facts["notices"])
+
+    @property
+    def request_id(self) -> str:
+        """Return the id under which the same copy can be had again, free."""
+        return str(self.facts["request_id"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts, as `discreet synth --json` prints them; not the rows themselves."""
+        return dict(self.facts)
+
+    def to_arrow(self) -> Any:
+        """Return the rows as a pyarrow table."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        return pq.read_table(pa.BufferReader(self.read("rows.parquet")))
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame."""
+        try:
+            return self.to_arrow().to_pandas()
+        except ImportError:
+            raise errors.MissingExtra("pandas", extra="pandas") from None
+
+    def write(self, path: str | Path) -> None:
+        """Write the rows to a .csv or .parquet file."""
+        self._write(path, "rows", (".csv", ".parquet"))
+
+    def save_model(self, path: str | Path) -> None:
+        """Write the model to a .json file, from which rows can be drawn anywhere, free."""
+        self._write(path, "model", (".json",))
+
+    def write_report(self, path: str | Path) -> None:
+        """Write the publishable report to a .html or .json file."""
+        self._write(path, "report", (".html", ".json"))
+
+    def read(self, file: str) -> bytes:
+        """Return one of the copy's files, such as "rows.csv" or "report.html"."""
+        return self._fetch(f"/synth/{self.facts['copy']}/{quote(file, safe='')}")
+
+    def _write(self, path: str | Path, name: str, endings: tuple[str, ...]) -> None:
+        target = Path(path)
+        ending = target.suffix.lower()
+        if ending not in endings:
+            raise InvalidInput(
+                f"'{target.name}' has no ending that says how to write it.",
+                hint=f"Use {' or '.join(endings)}.",
+            )
+        target.write_bytes(self.read(name + ending))
+
+    def __repr__(self) -> str:
+        shown = f"{self.facts['rows']:,} rows x {len(self.facts['columns'])} columns"
+        return f"RemoteSynthetic({shown}, method {self.method!r})"
 
 
 def connect(
@@ -117,6 +197,68 @@ class Client:
         body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
         return _explanation(self._call("POST", "/explain", body))
 
+    def synthesize(
+        self,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        delta: Number | None = None,
+        method: str = "tree",
+        rows: int | None = None,
+        where: str | None = None,
+        rules: Sequence[str] = (),
+        bins: str = "auto",
+        choose: Sequence[str] = (),
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None,
+    ) -> RemoteSynthetic:
+        """Return a synthetic copy of a table that the server made; see `Curator.synthesize`.
+
+        The copy stays on the server, and using it is free; `to_arrow`, `write`, `save_model` and
+        `write_report` fetch its files.
+        """
+        written = epsilon.value if isinstance(epsilon, Epsilon) else epsilon
+        wish: dict[str, Any] = {
+            "table": table,
+            "epsilon": str(written),
+            "delta": None if delta is None else str(delta),
+            "method": method,
+            "rows": rows,
+            "where": where,
+            "rules": list(rules),
+            "bins": bins,
+            "choose": list(choose),
+            "analyst": analyst,
+            "request_id": request_id or uuid.uuid4().hex,
+        }
+        job = self._call("POST", "/synth", wish)["job"]
+        return RemoteSynthetic(self._followed(job, progress), self._file)
+
+    def _followed(self, job: str, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
+        """Return the answer of a job when it has one, or raise its problem."""
+        waited = FIRST_LOOK
+        while True:
+            found = self._call("GET", f"/jobs/{job}")
+            if found["progress"] is not None:
+                now = found["progress"]
+                progress(now["done"], now["of"], now["what"])
+            if "answer" in found:
+                answer: dict[str, Any] = found["answer"]
+                return answer
+            if "problem" in found:
+                raise _error(int(found["problem"].get("status", 500)), found["problem"])
+            time.sleep(waited)
+            waited = min(2 * waited, LAST_LOOK)
+
+    def _file(self, path: str) -> bytes:
+        """Return a file that the server sends as it is."""
+        with self._lock:
+            status, content = self._sent("GET", API + path, None, self._headers())
+        if status >= 400:
+            raise _error(status, _parsed(content))
+        return content
+
     def budget_report(self) -> dict[str, Any]:
         """Return what is spent and left: your own share, or everything for an owner."""
         return self._call("GET", "/budget")
@@ -152,18 +294,18 @@ class Client:
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         content = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        headers = self._headers()
         if content is not None:
             headers["Content-Type"] = "application/json"
         with self._lock:
             status, text = self._sent(method, API + path, content, headers)
-        try:
-            found = json.loads(text)
-        except ValueError:
-            raise ServerFailed("The server sent something that is not JSON.") from None
+        found = _parsed(text)
         if status >= 400 or not isinstance(found, dict):
             raise _error(status, found)
         return found
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
 
     def _sent(
         self, method: str, path: str, content: bytes | None, headers: dict[str, str]
@@ -216,6 +358,13 @@ def _question(
     said |= {name: str(amount) for name, amount in amounts.items() if amount is not None}
     said |= {} if analyst is None else {"analyst": analyst}
     return said | ({} if max_rows is None else {"max_rows": max_rows})
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ServerFailed("The server sent something that is not JSON.") from None
 
 
 def _error(status: int, found: Any) -> DiscreetError:

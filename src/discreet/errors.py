@@ -10,6 +10,7 @@
     ├── LedgerError               the ledger cannot be used as it is
     │   ├── NotALedger            the file or database is something else
     │   ├── LedgerTampered        its history does not match its own hashes, or is older than its head
+    │   ├── AuditTampered         the server's audit log does not match its own hashes
     │   ├── LedgerBusy            another process held it for too long; nothing was charged
     │   └── LedgerWriteFailed     disk full or worse; nothing is answered
     ├── RequestConflict           this request id was used before, for something else
@@ -99,6 +100,10 @@ class NotALedger(LedgerError):
 
 class LedgerTampered(LedgerError):
     """The history does not match its own hashes, or is older than the head kept outside."""
+
+
+class AuditTampered(LedgerError):
+    """The server's audit log does not match its own hashes, or is shorter than its head says."""
 
 
 class LedgerBusy(LedgerError):

@@ -185,12 +185,37 @@ def test_a_question_can_be_cancelled(served, visit, gated):
     expect(page.locator("#result")).to_be_hidden()
 
 
+def test_the_button_says_what_the_worst_hit_person_will_have_left(small, visit):
+    page = visit(small, token=small.analyst)
+    ask(page, "SELECT COUNT(*) AS n FROM people WHERE sex = 'Female'", epsilon="0.2")
+    page.fill("#sql", "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male'")
+    page.fill("#epsilon", "0.15")
+    expect(page.locator("#go")).to_have_text("Ask · uses 0.15, leaves 0.10")
+    expect(page.locator("#price-problem")).to_be_empty()
+    page.click("#go")
+    expect(page.locator("#paid")).to_have_text("Used 0.15 · leaves 0.10 of 0.30")
+
+
+def test_each_mechanism_leads_to_its_proof(served, visit):
+    page = visit(served)
+    ask(page, "SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age > 11")
+    page.click("#tab-how")
+    noise = page.locator("#panel-how li")
+    expect(noise.filter(has_text="Laplace").locator("a")).to_have_attribute("href", "/notes/0002")
+    chosen = noise.filter(has_text="exponential").locator("a")
+    expect(chosen).to_have_attribute("href", "/notes/0004")
+    chosen.click()
+    expect(page.locator("h1")).to_have_text("Exact selection")
+    page.go_back()
+    expect(page.locator("#panel-table tbody tr")).to_have_count(1)
+
+
 def test_when_the_budget_is_gone_what_is_free_is_shown(small, visit):
     page = visit(small, token=small.analyst)
     ask(page, COUNT, epsilon="0.3")
     expect(page.locator("#left")).to_have_text("0.00 of 0.30 left")
     page.fill("#sql", "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male' AND age > 20")
-    expect(page.locator("#price-problem")).to_contain_text("Tight.")
+    expect(page.locator("#price-problem")).to_contain_text("Too much.")
     page.click("#go")
     expect(page.locator("#price-problem")).to_contain_text("Not done.")
     expect(page.locator("#free-list")).to_contain_text(COUNT)

@@ -23,6 +23,23 @@ def test_the_owner_sees_everything_without_javascript(small, visit):
     href = town.locator(".history a").first.get_attribute("href")
     page.goto(small.address + href)
     assert page.input_value("#sql") == SQL
+    assert page.input_value("#epsilon") == "0.2", "what was paid for is free at its own price"
+    assert page.input_value("#payer") == "alice"
+
+
+def test_when_nothing_is_left_what_is_free_is_said_and_leads_there(small, visit):
+    with small.context.workspace.curator() as curator:
+        curator.query("SELECT COUNT(*) AS n FROM people", epsilon="0.3", analyst="alice")
+    page = visit(small, "/budget", token=small.analyst)
+    expect(page.locator(".purse")).to_contain_text("Nothing is left to spend.")
+    expect(page.locator(".purse")).to_contain_text("groups that add up to a whole")
+    expect(page.locator(".purse")).to_contain_text("synthetic copy")
+    page.locator(".history a").first.click()
+    expect(page.locator("#go")).to_have_text("Ask · free")
+    page.click("#go")
+    expect(page.locator("#panel-table tbody tr")).to_have_count(1)
+    expect(page.locator("#paid")).to_contain_text("Free")
+    expect(page.locator("#free-why")).to_contain_text("Answers that were paid for")
 
 
 def test_an_analyst_sees_the_own_share_and_no_more(small, visit):

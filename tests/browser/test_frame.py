@@ -3,7 +3,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ("/ask", "/data", "/budget", "/learn")
+PAGES = ("/ask", "/data", "/budget", "/learn", "/notes", "/notes/0010")
 
 
 def test_no_request_leaves_for_anywhere_else(served, visit):
@@ -63,7 +63,7 @@ def test_motion_only_where_it_is_welcome(served, visit, wish, motion):
 def test_only_places_that_exist_are_linked(served, visit):
     page = visit(served, "/ask")
     links = page.locator(".places a")
-    assert links.all_inner_texts() == ["Ask", "Data", "Budget", "Learn"]
+    assert links.all_inner_texts() == ["Ask", "Synthesize", "Data", "Budget", "Learn"]
     for link in [link.get_attribute("href") for link in links.all()]:
         assert page.request.get(served.address + link).status == 200
 

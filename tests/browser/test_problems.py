@@ -4,6 +4,7 @@ from playwright.sync_api import expect
 def test_a_page_that_does_not_exist_says_so_as_a_page(served, visit):
     page = visit(served, "/nowhere")
     expect(page.locator("h1")).to_have_text("There is no such page")
+    expect(page.get_by_role("link", name="Budget")).to_be_visible()
     assert page.request.get(served.address + "/nowhere").status == 404
 
 

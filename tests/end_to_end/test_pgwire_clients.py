@@ -275,3 +275,45 @@ def test_roles(pg):
         with pytest.raises(psycopg.errors.ConfigurationLimitExceeded) as error:
             bob.execute("SELECT /* discreet.epsilon=0.6 */ COUNT(*) FROM people WHERE age > 13")
         assert error.value.diag.message_hint
+
+
+def test_server_side_cursors_pay_once(pg):
+    """psycopg declares, describes the portal, fetches in pages and closes, in a transaction."""
+    sql = "SELECT age, COUNT(*) AS n FROM people WHERE sex = %s GROUP BY age ORDER BY age"
+    with psycopg.connect(pg.url(options="-c discreet.epsilon=0.5")) as connection:
+        before = pg.spent("alice")
+        with connection.cursor(name="pages") as cursor:
+            cursor.execute(sql, ["Female"])
+            assert [column.name for column in cursor.description] == ["age", "n"]
+            assert pg.spent("alice") == before + 0.5
+            first, some = cursor.fetchone(), cursor.fetchmany(20)
+            cursor.itersize = 7
+            rest = list(cursor)
+        assert [row[0] for row in [first, *some, *rest]] == list(range(121))
+        assert pg.spent("alice") == before + 0.5
+        with connection.cursor(name="again", scrollable=True, binary=True) as cursor:
+            cursor.execute(sql, ["Female"])
+            cursor.scroll(100, mode="absolute")
+            assert cursor.fetchone()[0] == 100
+            cursor.scroll(-11)
+            assert cursor.fetchone()[0] == 90
+        assert pg.spent("alice") == before + 0.5
+        with pytest.raises(psycopg.errors.InvalidCursorName):
+            connection.execute("FETCH 1 FROM again")
+
+
+def test_a_held_cursor_survives_its_transaction_and_others_do_not(pg):
+    sql = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY sex"
+    with psycopg.connect(pg.url(options="-c discreet.epsilon=0.5")) as connection:
+        connection.execute(f"DECLARE held CURSOR WITH HOLD FOR {sql}")
+        connection.execute(f"DECLARE brief CURSOR FOR {sql}")
+        connection.commit()
+        assert connection.execute("FETCH ALL FROM held").fetchall()[1][0] == "Male"
+        with pytest.raises(psycopg.errors.InvalidCursorName):
+            connection.execute("FETCH ALL FROM brief")
+        connection.rollback()
+        connection.autocommit = True
+        before = pg.spent("alice")
+        with pytest.raises(psycopg.errors.NoActiveSqlTransaction):
+            connection.execute(f"DECLARE alone CURSOR FOR {sql} /* discreet.fresh=on */")
+        assert pg.spent("alice") == before

@@ -15,6 +15,7 @@ import pytest
 from discreet.server.pgwire.messages import MAX_MESSAGE
 from discreet.server.tokens import Role
 from pgwire_kit import Endpoint, Wire, endpoint, write_town
+from probes import PROBES
 
 
 @pytest.fixture(scope="module")
@@ -28,77 +29,6 @@ def alice(pg):
     with psycopg.connect(pg.url(), autocommit=True) as found:
         found.execute("SET discreet.epsilon = 1")
         yield found
-
-
-PROBES = [
-    "COPY people TO '/tmp/out'",
-    "COPY people TO STDOUT",
-    "COPY (SELECT * FROM people) TO PROGRAM 'id'",
-    "SELECT pg_read_file('/etc/passwd')",
-    "SELECT pg_catalog.pg_read_file('/etc/passwd') FROM pg_class",
-    "SELECT pg_ls_dir('/')",
-    "SELECT lo_import('/etc/passwd')",
-    "SELECT lo_get(1)",
-    "SELECT set_config('discreet.analyst', 'bob', false)",
-    "SELECT set_config('discreet.max_epsilon', '900', false)",
-    "SELECT set_config('is_superuser', 'on', false)",
-    "SELECT * FROM pg_stats",
-    "SELECT histogram_bounds FROM pg_catalog.pg_stats",
-    "SELECT * FROM pg_statistic",
-    "SELECT n_live_tup FROM pg_stat_user_tables",
-    "SELECT * FROM pg_authid",
-    "SELECT * FROM pg_shadow",
-    "EXPLAIN ANALYZE SELECT COUNT(*) FROM people",
-    "EXPLAIN (ANALYZE, FORMAT JSON) SELECT COUNT(*) FROM people",
-    "SELECT query_to_xml('SELECT * FROM people', true, false, '')",
-    "SELECT table_to_xml('people', true, false, '')",
-    "SELECT * FROM people",
-    "SELECT age FROM people LIMIT 1",
-    "SELECT DISTINCT income FROM people",
-    "SELECT note FROM people",
-    "SELECT COUNT(*) FROM people WHERE note = 'SECRET-1'",
-    "SELECT row_to_json(people) FROM people",
-    "SELECT array_agg(age) FROM people",
-    "SELECT string_agg(sex, ',') FROM people",
-    "TABLE people",
-    "SELECT (SELECT max(age) FROM people) FROM pg_class",
-    "SELECT * FROM preview.people p JOIN people q ON p.age = q.age",
-    "SELECT * FROM read_csv('/etc/passwd')",
-    "SELECT * FROM '/etc/passwd'",
-    'SELECT * FROM "/etc/passwd"',
-    "SELECT * FROM duckdb_settings()",
-    "SELECT * FROM preview.people, duckdb_tables()",
-    "SELECT query('SELECT 1')",
-    "SELECT getenv('HOME')",
-    "SELECT current_setting('discreet.nothing')",
-    "SELECT pg_sleep(100)",
-    "SELECT pg_terminate_backend(1)",
-    "SELECT repeat('x', 1000000000)",
-    "SELECT dblink('host=other', 'SELECT 1')",
-    "CREATE TABLE x AS SELECT * FROM people",
-    "CREATE FUNCTION f() RETURNS int AS 'SELECT 1' LANGUAGE sql",
-    "SELECT * INTO x FROM people",
-    "INSERT INTO people VALUES (1)",
-    "UPDATE people SET age = 1",
-    "DELETE FROM people",
-    "DROP TABLE people",
-    "DO $$ BEGIN PERFORM 1; END $$",
-    "CALL something()",
-    "PREPARE p AS SELECT * FROM people",
-    "DECLARE c CURSOR FOR SELECT * FROM people",
-    "SET ROLE owner",
-    "SET SESSION AUTHORIZATION owner",
-    "SET server_version = '9'",
-    "LOAD 'something'",
-    "ATTACH 'x.db'",
-    "PRAGMA database_list",
-    "INSTALL httpfs",
-    "GRANT ALL ON people TO bob",
-    "WITH RECURSIVE r AS (SELECT 1 UNION ALL SELECT * FROM r) SELECT * FROM r",
-    "SELECT COUNT(*) FROM secret.agents",
-    "SELECT COUNT(*) FROM people TABLESAMPLE SYSTEM (10)",
-    "SELECT COUNT(*) FROM people WHERE 1 / (age - 30) > 0 AND CAST(note AS INTEGER) > 5",
-]
 
 
 @pytest.mark.parametrize("sql", PROBES)

@@ -43,6 +43,7 @@ EXPECTED = {
     ("POST", "/session"): EVERYBODY,
     ("GET", "/session"): ALL,
     ("DELETE", "/session"): ALL,
+    ("GET", "/audit"): OWNER,
     ("GET", "/health"): EVERYBODY,
     ("GET", "/metrics"): {"owner", "reviewer"},
 }

@@ -1,6 +1,7 @@
 """The Data API: from a file to the first private answer; nothing public before; budgets and shares."""
 
 import json
+import os
 import re
 import threading
 import tomllib
@@ -296,7 +297,12 @@ def test_budgets_and_shares_are_changed_and_recorded(server, owner):
     assert toml(server) == before
     assert owner.put(f"{place}/budget", json={"epsilon": "0.1"}).json()["epsilon"] == 0.1
     agreed = owner.put(f"{place}/budget", json={"epsilon": 3, "delta": 1e-9, "agreed": True})
-    assert agreed.json() == {"budget": "other", "epsilon": 3.0, "delta": 1e-9}
+    assert agreed.json() == {
+        "budget": "other",
+        "epsilon": 3.0,
+        "delta": 1e-9,
+        "before": {"epsilon": 0.1, "delta": 0.0},
+    }
     assert owner.put(f"{place}/analysts/dave", json={"epsilon": "0.25"}).status_code == 200
     assert owner.put(f"{place}/analysts/dave", json={"epsilon": "0.5"}).status_code == 200
     assert owner.delete(f"{place}/analysts/dave").status_code == 200
@@ -366,3 +372,36 @@ def test_only_the_owner_passes(server, owner):
         if path != UPLOADS or method == "GET":
             assert owner.request(method, path, json={"x": 1}).status_code in (200, 400, 404)
     assert toml(server) == before
+
+
+def test_uploads_that_nobody_confirms_expire(tmp_path):
+    """At the next upload and at the next start; a review that comes too late declares nothing."""
+    path = write_world(tmp_path)
+    with running(path, upload_hours=1) as server, server.client(server.token()) as owner:
+        late, forgotten, kept = (uploaded(owner, csv(people=400, salt=i)) for i in (1, 2, 3))
+        review = review_of(owner, late)
+        names = {"dataset": "kept", "table": "kept", "analysts": {"bob": {"epsilon": 2}}}
+        confirmed = owner.post(f"{UPLOADS}/{kept}/confirm", json=review_of(owner, kept, **names))
+        assert confirmed.status_code == 200, confirmed.text
+        store = server.app.state.uploads
+        for upload in (late, kept):
+            _aged(store, upload)
+        new = uploaded(owner, csv(people=400, salt=4))
+        ids = {upload["id"] for upload in owner.get(UPLOADS).json()["uploads"]}
+        assert ids == {forgotten, kept, new}
+        before = toml(server)
+        assert owner.post(f"{UPLOADS}/{late}/confirm", json=review).status_code == 404
+        assert toml(server) == before
+        _aged(store, forgotten)
+    with running(path, upload_hours=1) as server, server.client(server.token()) as owner:
+        ids = {upload["id"] for upload in owner.get(UPLOADS).json()["uploads"]}
+        assert ids == {kept, new}
+        asked = {"sql": "SELECT COUNT(*) AS n FROM kept", "epsilon": 1, "analyst": "bob"}
+        assert owner.post(f"{API}/query", json=asked).status_code == 200
+
+
+def _aged(store, upload):
+    facts = store.folder / upload / "facts.json"
+    found = json.loads(facts.read_text())
+    facts.write_text(json.dumps(found | {"created": found["created"] - 7200}))
+    os.utime(facts, (found["created"] - 7200,) * 2)

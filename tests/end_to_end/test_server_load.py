@@ -110,25 +110,37 @@ def test_a_bomb_ends_at_its_limit_and_others_are_served(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_a_hundred_bombs(tmp_path):
-    """Security test 22: each ends at its limit + 1 s; another analyst's p99 stays below twice."""
+    """Security test 22: each ends at its limit + 1 s; another analyst's p99 stays below twice.
+
+    Rounds with and without bombs take turns in one run, so that whatever else the machine does
+    weighs on both sides alike.
+    """
     config = write_world(tmp_path)
+    calm, pressed, found = [], [], []
     with running(config) as server, server.context.workspace.curator() as curator:
-        client = server.client(server.token("analyst", "bob"))
-        _timed(client, 20)
-        calm, pressed = _timed(client, 300), []
-        reading, found = arm(curator.engine), []
-        thread = threading.Thread(target=explode, args=(server, found, 100))
-        thread.start()
-        assert reading.wait(60)
-        while thread.is_alive():
-            pressed += _timed(client, 10)
-        thread.join()
-        client.close()
-    assert {status for status, _ in found} == {502}
-    assert max(seconds for _, seconds in found) < LIMIT + 1
+        reading = arm(curator.engine)
+        with server.client(server.token("analyst", "bob")) as client:
+            explode(server, [], 1)  # the engine's processes start
+            _timed(client, 20)
+            for _ in range(20):
+                calm += _timed(client, 40)
+                reading.clear()
+                thread = threading.Thread(target=explode, args=(server, found, 5))
+                thread.start()
+                assert reading.wait(60)
+                while thread.is_alive():
+                    pressed += _timed(client, 5)
+                thread.join()
+    assert [status for status, _ in found] == [502] * 100
     before, beside = np.quantile(calm, 0.99), np.quantile(pressed, 0.99)
-    print(f"p99 {before * 1000:.1f} ms alone, {beside * 1000:.1f} ms beside bombs")
-    assert beside < 2 * before + 0.05
+    longest = max(seconds for _, seconds in found)
+    print(f"p99 {before * 1000:.1f} ms alone ({len(calm)}), {beside * 1000:.1f} ms beside bombs")
+    print(
+        f"({len(pressed)}); medians {np.median(calm) * 1000:.1f} and "
+        f"{np.median(pressed) * 1000:.1f}; longest bomb {longest:.2f} s"
+    )
+    assert longest < LIMIT + 1
+    assert beside < 2 * before + 0.02, "20 ms: a few time slices of the scheduler"
 
 
 def _timed(client, times):

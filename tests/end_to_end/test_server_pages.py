@@ -88,9 +88,14 @@ def test_wrong_addresses_are_pages_for_browsers_and_problems_for_programs(server
     with signed_in(server) as client:
         page = client.get("/nowhere", headers=HTML)
         assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert ('href="/budget"' in page.text, "Sign out" in page.text) == (True, True)
+        assert client.get("/static/nothing.css", headers=HTML).text.count('href="/budget"') == 1
         assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
         problem = client.get("/api/v1/jobs/none", headers=HTML)
         assert problem.headers["content-type"] == "application/problem+json"
+    with server.client(cookies={server.context.settings.cookie: "made up"}) as nobody:
+        page = nobody.get("/nowhere", headers=HTML)
+        assert (page.status_code, 'href="/budget"' in page.text) == (404, False)
 
 
 def test_assets_are_checked_again_and_stay_inside_their_folder(server):

@@ -26,6 +26,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=100_000, help="inputs to try")
     parser.add_argument("--seed", type=int, default=1, help="the same seed tries the same inputs")
     parser.add_argument("--all", action="store_true", help="go on after a finding")
+    parser.add_argument("--twin", action="store_true", help="plant a bug that must be found")
     parser.add_argument("--seconds", type=int, default=0, help="stop after so long; 0 is never")
     return parser.parse_args()
 

@@ -15,16 +15,20 @@ with atheris.instrument_imports(include=["discreet.sql", "discreet.plan"]):
     from discreet.plan.plan import ask, make_plan
     from discreet.sql.bind import bind
 
+from fuzz_kit import Findings, fuzz, options
+
 from curator_kit import catalog_of
 from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError, InternalError
 from discreet.examples.build import TABLES
 from discreet.examples.policy import policy_text
-from fuzz_kit import Findings, fuzz, options
 from queries import Mutator, Questions
 
 CATALOGS = tuple(
-    (catalog, {table.name: "1" for dataset in catalog.datasets.values() for table in dataset.tables})
+    (
+        catalog,
+        {table.name: "1" for dataset in catalog.datasets.values() for table in dataset.tables},
+    )
     for catalog in (loads(policy_text(1000, TABLES), base=Path()), catalog_of(Path()))
 )
 """The town, and the attackers' world, which has every kind of column. The first byte chooses."""
@@ -33,8 +37,10 @@ TOWN = (
     "SELECT region, COUNT(*) AS n FROM people WHERE age >= 65 GROUP BY region ORDER BY n DESC",
     "SELECT sex, AVG(income) FROM people GROUP BY 1 HAVING COUNT(*) > 10 LIMIT 3 OFFSET 1",
     "SELECT MEDIAN(age), STDDEV(income) FROM people WHERE job IN ('nurse') OR region IS NULL",
-    "SELECT v.diagnosis, COUNT(DISTINCT v.person_id) FROM visits v JOIN people p "
-    "ON v.person_id = p.person_id WHERE p.age BETWEEN 20 AND 40 GROUP BY v.diagnosis",
+    (
+        "SELECT v.diagnosis, COUNT(DISTINCT v.person_id) FROM visits v JOIN people p "
+        "ON v.person_id = p.person_id WHERE p.age BETWEEN 20 AND 40 GROUP BY v.diagnosis"
+    ),
     "WITH old AS (SELECT person_id, age FROM people WHERE age > 60) SELECT COUNT(*) FROM old",
     "SELECT r.region, SUM(p.income) FROM people p JOIN regions r USING (region) GROUP BY r.region",
     "SELECT CASE WHEN rating > 3 THEN 'high' ELSE 'low' END AS h, COUNT(*) FROM ratings GROUP BY h",
@@ -59,6 +65,12 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
     return data[:1] + changed.encode("utf-8", "surrogateescape")
 
 
+def broken(sql: str) -> None:
+    """Fail as a rule would that knows all clauses but one."""
+    if "HAVING" in sql:
+        raise LookupError("planted")
+
+
 def main() -> None:
     wanted = options()
     findings = Findings(go_on=wanted.all)
@@ -66,6 +78,8 @@ def main() -> None:
     def one(data: bytes) -> None:
         sql, (catalog, snapshots) = statement(data), CATALOGS[data[0] % 2 if data else 0]
         try:
+            if wanted.twin:
+                broken(sql)
             question = ask(bind(sql, catalog), catalog, snapshots)
             delta = Delta(catalog.budget_of(question.dataset).delta.value)
             make_plan(question, epsilon=Epsilon.of("1"), budget_delta=delta)
@@ -73,7 +87,7 @@ def main() -> None:
             findings.tell(error, sql)
         except DiscreetError:
             return
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is a finding
+        except Exception as error:  # whatever it is, it is a finding
             findings.tell(error, sql)
 
     rng = random.Random(wanted.seed)

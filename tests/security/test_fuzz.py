@@ -166,6 +166,12 @@ def test_every_function_off_the_list_is_refused():
         "SELECT 1e999999999 + COUNT(*) FROM people",
         "SELECT QUANTILE_CONT(age, 1e999999999) FROM people",
         "SELECT COUNT(*) FROM people WHERE born > DATE '2020-01-01' + INTERVAL 999999999 YEAR",
+        "SELECT SUM(1e17 * '5') FROM people",
+        "SELECT COUNT(*) FROM people WHERE '5' * 1e17 = '55'",
+        "SELECT SUM(age) + 'x' * 3 FROM people",
+        "SELECT 'a' + 'b', COUNT(*) FROM people",
+        "SELECT sex * 100000000000, COUNT(*) FROM people GROUP BY 1",
+        "SELECT COUNT(*) FROM people WHERE sex * 100000000000 = 'x'",
     ],
 )
 def test_what_would_show_rows_is_refused(sql):

@@ -85,6 +85,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         max_rows=_max_rows(shape, unit, place),
         version=None if shape.version is None else str(shape.version),
         bounded=_bounded(shape, unit, place),
+        rules=shape.rules,
     )
 
 

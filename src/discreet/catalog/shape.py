@@ -59,6 +59,7 @@ class TableShape(_Shape):
     max_rows: StrictInt | None = Field(default=None, ge=1)
     bound: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
+    rules: tuple[StrictStr, ...] = Field(default=(), strict=False)
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
 
@@ -183,6 +184,7 @@ def _near(where: tuple[str, ...]) -> str:
 _WANTED = {
     "url": 'must be a text such as "duckdb:"',
     "values": "must be a list of texts",
+    "rules": "must be a list of texts",
     "tables": "must be a table of settings",
     "columns": "must be a table of settings",
     "datasets": "must be a table of settings",

@@ -16,6 +16,7 @@ COMMANDS = {
     "token": ("discreet.cli.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.query", "Answer one SQL question privately."),
+    "synth": ("discreet.cli.synth", "Make a synthetic copy of a file or a table."),
     "budget": ("discreet.cli.budget", "What is spent, what is left, who is most exposed."),
     "ledger": ("discreet.cli.ledger", "Verify, back up or restore the ledger."),
     "explain": ("discreet.cli.explain", "What an epsilon promises, in plain words."),

@@ -20,14 +20,21 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 @app.command()
 def verify(*, as_json: Json = False, config: Config = None) -> None:
-    """Check every entry, every stored answer and the head.
+    """Check every entry, every stored answer and the head; and the audit log of the server.
 
     Example: discreet ledger verify
     """
     from discreet.api import open as open_curator
+    from discreet.server.audit import AuditLog
+    from discreet.server.settings import STATE
 
-    entries = open_curator(config).ledger.verify()
-    _say({"entries": entries, "intact": True}, f"{entries} entries, all intact.", as_json=as_json)
+    curator = open_curator(config)
+    entries = curator.ledger.verify()
+    lines = AuditLog(curator.catalog.base / STATE).verify()
+    words = f"{entries} entries, all intact."
+    if lines:
+        words += f" {lines} lines of the audit log, all intact."
+    _say({"entries": entries, "intact": True, "audit": lines}, words, as_json=as_json)
 
 
 @app.command()

@@ -29,6 +29,9 @@ def serve(
         ),
     ] = False,
     max_upload_mb: Annotated[int, typer.Option(min=1, help="Largest upload.")] = 512,
+    upload_hours: Annotated[
+        float, typer.Option(min=0.01, help="Delete uploads that nobody confirmed for so long.")
+    ] = 24.0,
     default_epsilon: Annotated[
         str | None,
         typer.Option(help="For PostgreSQL clients that name no epsilon; none otherwise."),
@@ -51,6 +54,7 @@ def serve(
         tls_certificate=tls_certificate,
         tls_key=tls_key,
         max_upload_mb=max_upload_mb,
+        upload_hours=upload_hours,
         default_epsilon=default_epsilon,
     )
     parts.refuse_taken(host, port)

@@ -83,7 +83,10 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
 
     Example: discreet token list
     """
+    from discreet.server.audit import COMMAND_LINE, Deed
+
     with _opened(config) as (tokens, _):
+        tokens.audit.record(COMMAND_LINE, Deed.TOKENS_LISTED)
         found = [token.to_json() for token in tokens.all()]
     if json:
         print(json_text.dumps({"tokens": found}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -17,3 +17,22 @@ def waiting(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(f"{what} …"):
         yield
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Yield a function (done, of, step) that moves a bar on a terminal, and does nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of, _step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(f"{what}: {{task.description}}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("", total=1)
+
+        def tell(done: int, of: int, step: str) -> None:
+            bars.update(task, completed=done, total=max(of, 1), description=step)
+
+        yield tell

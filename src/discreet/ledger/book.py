@@ -157,13 +157,17 @@ class Reservation:
 
 @dataclass(slots=True)
 class Book:
-    """Everything that follows from the history up to `position`."""
+    """Everything that follows from the history up to `position`.
+
+    `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
+    """
 
     position: int = -1
     hash: str = ROOT
     genesis: str = ROOT
     accounts: dict[Key, Account] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
+    charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -218,6 +222,7 @@ def _limit(book: Book, entry: Entry) -> None:
 def _charge(book: Book, entry: Entry) -> None:
     data = entry.data
     book.requests[data["request_id"]] = entry.position
+    book.charged.setdefault(data["analyst"], []).append(entry.position)
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
         account = book.account(data["budget"], analyst)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -235,6 +235,17 @@ class Ledger:
             found = self._store.answer(request_id)
         return None if found is None else found.payload
 
+    def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
+        """Return the answer that this request got, if this analyst is who paid for it."""
+        with self._guarded():
+            found = self._store.answer(request_id)
+        if found is None:
+            return None
+        # Who paid is read from the chain, which cannot be edited unseen, at one place of it.
+        paid = self._entry(found.position).data
+        mine = paid.get("request_id") == request_id and paid["analyst"] == analyst
+        return found.payload if mine else None
+
     def answers(
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
@@ -324,12 +335,24 @@ class Ledger:
 
     def history(self, budget: str | None = None, *, last: int | None = None) -> list[Entry]:
         """Return the `last` entries, oldest first: of one budget, or of the whole ledger."""
+        start = 0
+        if budget is None and last is not None:
+            with self._current() as book:
+                start = max(0, book.position + 1 - last)  # the earlier ones are not even read
         found = [
             entry
-            for entry in self._entries()
+            for entry in self._entries(start)
             if budget is None or entry.data.get("budget") in (None, budget)
         ]
         return found if last is None else found[-last:] if last > 0 else []
+
+    def charges(self, analysts: Collection[str | None], *, last: int) -> list[Entry]:
+        """Return the `last` charges of these analysts, oldest first; no others are read."""
+        if last <= 0:
+            return []
+        with self._current() as book:
+            places = [place for who in analysts for place in book.charged.get(who, [])[-last:]]
+        return [self._entry(place) for place in sorted(places)[-last:]]
 
     def verify(self) -> int:
         """Return how many entries there are, after checking each of them, the head and the store."""
@@ -400,9 +423,9 @@ class Ledger:
             self._book = catch_up(self._store, self._store, self._book)
             yield self._book
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self, start: int = 0) -> list[Entry]:
         with self._guarded():
-            return [Entry.of(item) for item in self._store.links(start=0)]
+            return [Entry.of(item) for item in self._store.links(start=start)]
 
     def _entry(self, position: int) -> Entry:
         with self._guarded():

@@ -47,12 +47,8 @@ def history_report(
     ledger: Ledger, *, last: int, analysts: Collection[str | None] | None = None
 ) -> list[dict[str, Any]]:
     """Return the last entries, latest first: the charges of `analysts`, or everything if None."""
-    found = [
-        entry
-        for entry in ledger.history()
-        if analysts is None or (entry.kind == "charge" and entry.data["analyst"] in analysts)
-    ]
-    return [_entry(entry) for entry in reversed(found[-last:] if last > 0 else [])]
+    found = ledger.history(last=last) if analysts is None else ledger.charges(analysts, last=last)
+    return [_entry(entry) for entry in reversed(found)]
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

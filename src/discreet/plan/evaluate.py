@@ -44,6 +44,8 @@ def _arithmetic(node: e.Arithmetic, row: Row) -> Any:
         return None
     if isinstance(left, dt.date) or isinstance(right, dt.date):
         return _date_arithmetic(node.operator, left, right)
+    if isinstance(left, str) or isinstance(right, str):
+        raise TypeError("no arithmetic on text")  # Python would repeat it: 1e12 * 'x'
     return _OPERATORS[node.operator](left, right)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import CatalogError
+from discreet.server.audit import AuditLog
 
 FILE = "access.db"
 
@@ -29,11 +30,13 @@ CREATE TABLE IF NOT EXISTS sessions (
 class AccessDb:
     """One connection, lent to one thread at a time.
 
-    Reads go to the file on every call: a revocation by another process holds at once.
+    Reads go to the file on every call: a revocation by another process holds at once. `audit` is the
+    log beside it of who did what.
     """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.audit = AuditLog(folder)
         path = folder / FILE
         # Created by us first, so that nobody else can read it even for a moment.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -18,7 +18,19 @@ from discreet.server.limits import BodyLimit
 from discreet.server.logs import RequestLog
 from discreet.server.pgwire import serve_pg
 from discreet.server.problems import add_problems
-from discreet.server.routes import budget, catalog, data, health, jobs, pages, query, tokens
+from discreet.server.routes import (
+    audit,
+    budget,
+    catalog,
+    data,
+    health,
+    jobs,
+    pages,
+    pages_synth,
+    query,
+    synth,
+    tokens,
+)
 from discreet.server.settings import Settings
 from discreet.server.sign_in import SignInByAddress
 
@@ -61,7 +73,7 @@ def _built(context: Context) -> FastAPI:
     )
     app.state.context = context
     add_problems(app)
-    for module in (query, jobs, catalog, budget, tokens, health):
+    for module in (query, jobs, catalog, budget, tokens, audit, health):
         add_routes(app, module.router)
     _add_rest(app)
     _refuse_unguarded(app)
@@ -70,8 +82,10 @@ def _built(context: Context) -> FastAPI:
 
 
 def _add_rest(app: FastAPI) -> None:
-    """Add the Data API, and the page with its assets."""
+    """Add the Data API, synthetic copies, and the page with its assets."""
     data.add_to(app)
+    synth.add_to(app)
+    pages_synth.add_to(app)
     pages.add_to(app)
 
 

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from discreet.errors import DiscreetError, InternalError, NotAllowed, NotSignedIn
+from discreet.server.audit import STRANGER, Actor, Deed
 from discreet.server.context import Context, context_of
 from discreet.server.tokens import Role, Token
 
@@ -32,6 +33,11 @@ class Principal:
     analyst: str | None
     token_id: str
     csrf: str | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Return the caller as the audit log names them."""
+        return Actor(self.analyst or self.role.value, self.token_id)
 
     @property
     def key(self) -> str:
@@ -124,21 +130,33 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
     if found is None:
         if "authorization" in request.headers:
             _fine(context, address)
+            context.access.audit.record_seldom(
+                STRANGER, Deed.SIGN_IN_FAILED, way="token", address=address
+            )
         raise NotSignedIn(
             "This needs a valid token; yours is missing, unknown, expired or revoked.",
             hint="Send 'Authorization: Bearer TOKEN', or sign in on the page.",
         )
     if found.role not in roles:
+        _tell_refused(request, context, found, "role")
         names = " or ".join(sorted(role.value for role in roles))
         raise NotAllowed(f"This is for the role {names}, not for {found.role.value}.")
     if found.csrf is not None and request.method not in _READS:
         sent = request.headers.get("x-csrf-token", "")
         if not hmac.compare_digest(sent.encode(), found.csrf.encode()):
+            _tell_refused(request, context, found, "csrf")
             raise NotAllowed(
                 "The request does not carry the CSRF token of its session.",
                 hint="Reload the page and try again.",
             )
     context.by_token.take(found.token_id)
+
+
+def _tell_refused(request: Request, context: Context, who: Principal, why: str) -> None:
+    """Write down who was refused which route: its pattern, as addresses may hold anything."""
+    route = getattr(request.scope.get("route"), "path", "unknown")
+    facts = {"route": f"{request.method} {route}", "why": why}
+    context.access.audit.record_seldom(who.actor, Deed.REFUSED, **facts)
 
 
 def _fine(context: Context, address: str) -> None:
@@ -171,6 +189,12 @@ def caller(request: Request) -> Principal:
     if found is None:
         raise InternalError("an endpoint without roles asked for its caller")
     return found
+
+
+def recognise(request: Request) -> None:
+    """Let `maybe_caller` say who calls where no route was found, so that nobody was admitted."""
+    if not hasattr(request.state, "caller"):
+        request.state.caller = _found(request, context_of(request))
 
 
 def maybe_caller(request: Request) -> Principal | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import HTTPConnection
 
 from discreet.server.access_db import AccessDb
+from discreet.server.audit import AuditLog
 from discreet.server.jobs import Runner
 from discreet.server.limits import Buckets
 from discreet.server.metrics import Metrics
@@ -33,6 +34,7 @@ class Context:
     @classmethod
     def open(cls, settings: Settings) -> Context:
         """Return everything opened and ready; `close` gives it back."""
+        AuditLog(settings.state_folder).verify()  # before anything is opened that must be closed
         workspace = Workspace(settings.config)
         access = AccessDb(settings.state_folder)
         tokens = Tokens(access)

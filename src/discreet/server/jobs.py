@@ -48,6 +48,8 @@ class Job:
         self.state = State.QUEUED
         self.step = "queued"
         self.steps: list[str] = ["queued"]
+        self.progress: tuple[int, int, str] | None = None
+        """How far it is, where the number of steps is public: done, of how many, what."""
         self.charged = False
         self.future: Future[Any] = Future()
         self.future.set_running_or_notify_cancel()  # a caller who leaves must not take it along
@@ -62,11 +64,21 @@ class Job:
 
     def tell(self, step: str) -> None:
         """Enter a public step; raise Cancelled if the caller has had enough."""
-        if not self._wanted:
-            raise self._cancelled()
+        self.check()
         if step == "charged":
             self.charged = True
         self._say(step)
+
+    def advance(self, done: int, of: int, what: str) -> None:
+        """Enter how far the work is, in public steps; raise Cancelled if it is enough."""
+        self.check()
+        self.progress = (done, of, what)
+        self._wake()
+
+    def check(self) -> None:
+        """Raise Cancelled if the caller has had enough."""
+        if not self._wanted:
+            raise self._cancelled()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener`, from any thread, whenever something changes."""
@@ -128,6 +140,10 @@ class Job:
         with self._lock:
             self.step = step
             self.steps.append(step)
+        self._wake()
+
+    def _wake(self) -> None:
+        with self._lock:
             listeners = list(self._listeners)
         for listener in listeners:
             listener()

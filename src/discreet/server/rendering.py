@@ -10,10 +10,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, NotSignedIn
-from discreet.server.auth import API, maybe_caller
+from discreet.server.auth import API, maybe_caller, recognise
 from discreet.server.problems import status_of
 from discreet.server.views import places
 
@@ -69,6 +70,7 @@ def _shown(plain: Handler) -> Handler:
         wants = "text/html" in request.headers.get("accept", "")
         if not wants or request.url.path.startswith(API) or isinstance(error, NotSignedIn):
             return await plain(request, error)
+        await run_in_threadpool(recognise, request)
         if isinstance(error, DiscreetError):
             status, sentence = status_of(error), str(error)
         else:

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from discreet.server.access_db import AccessDb
+from discreet.server.audit import Actor, Deed
 from discreet.server.tokens import Token, Tokens
 
 
@@ -27,8 +28,10 @@ class Sessions:
         self._tokens = tokens
         self._seconds = hours * 3600
 
-    def new(self, token: Token) -> str:
-        """Return the cookie of a new session of the holder of `token`."""
+    def new(self, token: Token, *, way: str = "page") -> str:
+        """Return the cookie of a new session of the holder of `token`, told to the audit log."""
+        who = Actor(token.analyst or token.role.value, token.id)
+        self._db.audit.record(who, Deed.SIGNED_IN, way=way)
         cookie, now = secrets.token_urlsafe(32), time.time()
         with self._db.writing() as connection:
             connection.execute("DELETE FROM sessions WHERE expires < ?", (now,))

@@ -22,7 +22,8 @@ class Settings:
     requests a second and at once. `workers` questions are in work at a time, `in_work_each` of one
     caller and `waiting_each` waiting; `reading_each` of them read data at once, so that nobody can
     hold the whole engine. `default_epsilon` is for clients of the PostgreSQL endpoint that name
-    none; None means that every question must name its own.
+    none; None means that every question must name its own. An upload that nobody has confirmed or
+    looked at for `upload_hours` is deleted.
     """
 
     config: Path
@@ -34,6 +35,7 @@ class Settings:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     max_upload_mb: int = 512
+    upload_hours: float = 24.0
     max_body_kb: int = 256
     rate: float = 50.0
     burst: int = 200
@@ -49,6 +51,8 @@ class Settings:
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise InvalidInput("TLS needs both a certificate and its key.")
+        if not self.upload_hours > 0:
+            raise InvalidInput("Uploads must be kept for some time: give more than 0 hours.")
         if not (self.loopback or self.tls or self.allow_plain_http):
             raise InvalidInput(
                 f"'{self.host}' can be reached from other machines, and plain HTTP shows tokens "

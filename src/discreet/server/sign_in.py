@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from discreet.server.audit import STRANGER, Deed
 from discreet.server.context import Context
 
 
@@ -31,8 +32,17 @@ class SignInByAddress:
         response = RedirectResponse(f"{target}?{rest}" if rest else target, 303)
         token = self._context.tokens.find(text)
         if token is not None:
-            set_cookie(response, self._context, self._context.sessions.new(token))
+            cookie = self._context.sessions.new(token, way="address")
+            set_cookie(response, self._context, cookie)
+        else:
+            client = scope.get("client")
+            tell_failed(self._context, way="address", address=client[0] if client else "unknown")
         await response(scope, receive, send)
+
+
+def tell_failed(context: Context, *, way: str, address: str) -> None:
+    """Write down that somebody could not sign in; never what they sent."""
+    context.access.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way=way, address=address)
 
 
 def set_cookie(response: Response, context: Context, cookie: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import hashlib
 import hmac
 import secrets
@@ -14,6 +15,7 @@ from typing import Any
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.access_db import AccessDb
+from discreet.server.audit import COMMAND_LINE, Actor, AuditLog, Deed
 
 PREFIX = "dsc_"
 ROUNDS = 4096
@@ -91,13 +93,19 @@ class Tokens:
     """All tokens of one server.
 
     Guarantee: nothing here can be turned back into a token; a lookup takes the same steps for a
-    wrong token as for a right one, and compares in constant time.
+    wrong token as for a right one, and compares in constant time. No token is made or revoked
+    without a line of the audit log, written first.
     """
 
     def __init__(self, db: AccessDb) -> None:
         self._db = db
         self.salt: bytes = db.rows("SELECT value FROM facts WHERE name = 'salt'")[0][0]
         """One salt for all, so that a SCRAM server can name it before it knows the token."""
+
+    @property
+    def audit(self) -> AuditLog:
+        """Return the log of who did what with them."""
+        return self._db.audit
 
     def new(
         self,
@@ -106,9 +114,10 @@ class Tokens:
         analyst: str | None = None,
         expires_days: float | None = None,
         label: str = "",
+        by: Actor = COMMAND_LINE,
     ) -> NewToken:
         """Return a fresh token; an analyst's names the analyst of the catalog that it asks as."""
-        return self.new_many(role, [analyst], expires_days=expires_days, label=label)[0]
+        return self.new_many(role, [analyst], expires_days=expires_days, label=label, by=by)[0]
 
     def new_many(
         self,
@@ -117,6 +126,7 @@ class Tokens:
         *,
         expires_days: float | None = None,
         label: str = "",
+        by: Actor = COMMAND_LINE,
     ) -> list[NewToken]:
         """Return one fresh token for each of `analysts`, all or none of them stored."""
         for analyst in analysts:
@@ -133,6 +143,7 @@ class Tokens:
             made.append(NewToken(token, text))
             facts = (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
             rows.append((*facts, *scram_keys(text, self.salt)))
+        self.audit.record_all(by, Deed.TOKEN_MADE, [_facts(item.token) for item in made])
         with self._db.writing() as connection:
             connection.executemany("INSERT INTO tokens VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         return made
@@ -171,18 +182,18 @@ class Tokens:
         rows = self._db.rows(f"SELECT {_FIELDS} FROM tokens ORDER BY created, id")
         return [_token(row) for row in rows]
 
-    def revoke(self, token_id: str) -> Token:
+    def revoke(self, token_id: str, *, by: Actor = COMMAND_LINE) -> Token:
         """Return the token after it was made useless, in every process and session, at once."""
+        if not self._db.rows("SELECT 1 FROM tokens WHERE id = ?", token_id):
+            raise UnknownName("There is no token with this id.", hint="See: discreet token list.")
+        self.audit.record(by, Deed.TOKEN_REVOKED, id=token_id)
         with self._db.writing() as connection:
             connection.execute(
                 "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
                 (time.time(), token_id),
             )
             connection.execute("DELETE FROM sessions WHERE token = ?", (token_id,))
-        rows = self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)
-        if not rows:
-            raise UnknownName("There is no token with this id.", hint="See: discreet token list.")
-        return _token(rows[0])
+        return _token(self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)[0])
 
 
 _FIELDS = "id, role, analyst, label, created, expires, revoked"
@@ -190,6 +201,16 @@ _FIELDS = "id, role, analyst, label, created, expires, revoked"
 
 def _token(row: tuple[Any, ...]) -> Token:
     return Token(row[0], Role(row[1]), *row[2:7])
+
+
+def _facts(token: Token) -> dict[str, str]:
+    """Return what the audit log says of a new token."""
+    facts = {"id": token.id, "role": token.role.value}
+    if token.analyst is not None:
+        facts["analyst"] = token.analyst
+    if token.expires is not None:
+        facts["until"] = dt.datetime.fromtimestamp(token.expires, dt.UTC).date().isoformat()
+    return facts | ({"label": token.label} if token.label else {})
 
 
 def _hash(text: str) -> bytes:

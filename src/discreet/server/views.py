@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
+from urllib.parse import urlencode
 
 from discreet.server.tokens import Role
 
@@ -14,6 +16,8 @@ UNSURE = 0.05
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24
 """Longer domains are told by their number of values beside the editor."""
+
+_QUESTION = re.compile(r"(select|with)\b", re.IGNORECASE)
 
 ROUGH, FINE = "0.1", "0.5"
 """The two epsilons in which what is left is told."""
@@ -24,6 +28,7 @@ def places(role: Role | None, *, with_data: bool) -> list[dict[str, str]]:
     found = []
     if role in (Role.OWNER, Role.ANALYST):
         found.append({"name": "Ask", "path": "/ask"})
+        found.append({"name": "Synthesize", "path": "/synthesize"})
     if role is Role.OWNER and with_data:
         found.append({"name": "Data", "path": "/data"})
     if role is not None:
@@ -122,6 +127,7 @@ def _purse(
         "delta_words": _delta_words(delta),
         "questions": questions_left(epsilon["left"]),
         "asked": spent_some,
+        "gone": epsilon["left"] <= 0,
         "worst": facts.get("worst_region", "") if spent_some else "",
         "exposures": f"{exposures:,} release(s) carry no guarantee; see the history."
         if exposures
@@ -168,7 +174,10 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
             used = "all" if entry["epsilon"] is None else amount(entry["epsilon"])
             sql = " ".join(str(entry["sql"] or "").split())
             who = entry["analyst"] or "owner"
-            return line | {"who": who, "used": used, "what": sql or "a release", "sql": sql}
+            found = line | {"who": who, "used": used, "what": sql or "a release"}
+            # A synthetic copy is charged, too; its note is words, not a question to ask again.
+            is_question = _QUESTION.match(sql) is not None
+            return found | ({"sql": sql, "again": _again(entry)} if is_question else {})
         case "limit":
             whose = f"the share of {entry['analyst']}" if entry["analyst"] else "the limit"
             change = f"{'set' if entry['old'] is None else 'changed'} {whose}{_to(entry['new'])}"
@@ -180,6 +189,13 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
     return line | {"what": str(entry["kind"])}
 
 
+def _again(entry: Mapping[str, Any]) -> str:
+    """Return the address part that asks this again: at its own price by its own payer it is free."""
+    amount_paid = {} if entry["epsilon"] is None else {"epsilon": f"{entry['epsilon']:.12g}"}
+    payer = {} if entry["analyst"] is None else {"analyst": entry["analyst"]}
+    return urlencode({"sql": entry["sql"] or "", **amount_paid, **payer})
+
+
 def _to(limit: Mapping[str, str] | None) -> str:
     return "" if limit is None else f" to {amount(float(Fraction(limit['epsilon'])))}"
 
@@ -189,7 +205,7 @@ def questions_left(left: float) -> str:
     rough = math.floor(left / float(ROUGH) + 1e-9)
     fine = math.floor(left / float(FINE) + 1e-9)
     if left <= 0:
-        return "Nothing is left to spend. Answers that were paid for stay free to read again."
+        return "Nothing is left to spend."
     if rough == 0:
         return f"Enough for a last question with ε up to {amount(left)}."
     more = f", or {_counts(fine, FINE)}" if fine else ""

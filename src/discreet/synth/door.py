@@ -17,6 +17,7 @@ from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
+from discreet.synth.merging import Merges, merge_counts
 from discreet.synth.shape import Columns, Counts, Shape
 
 Law: TypeAlias = GaussianLaw | LaplaceLaw
@@ -114,14 +115,22 @@ class Door:
             return GaussianLaw(Fraction(self.unit.l2_squared) / (2 * amount))
         return LaplaceLaw(Fraction(self.unit.l1) / amount)
 
-    def measure(self, wanted: Sequence[Columns], *, share: Fraction) -> list[Measured]:
-        """Return noisy counts of several marginals, which together use `share`, each the same part."""
+    def measure(
+        self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
+    ) -> list[Measured]:
+        """Return noisy counts of several marginals, which together use `share`, each the same part.
+
+        Columns in `merged` are counted by group of codes instead of by code: a row still lies in
+        exactly one cell, so the noise is the same and there is less of it. Groups come from public
+        facts or noisy values, like everything a method asks.
+        """
         if not wanted:
             return []
         law = self.law(share / len(wanted))
         self._take(share)
         found = []
-        for columns, exact in zip(wanted, self._counter.marginals(wanted), strict=True):
+        for columns, full in zip(wanted, self._counter.marginals(wanted), strict=True):
+            exact = merge_counts(full, columns, merged or {})
             found.append(Measured(columns, exact + self._draw(law, exact.shape), law))
             self.events.append(self._event(law))
         return found

@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from discreet.cli.budget import budget
 from discreet.cli.ledger import app
+from discreet.errors import AuditTampered
 from discreet.ledger import Ledger, budget_report, budget_words
+from discreet.server.audit import COMMAND_LINE, AuditLog, Deed
 from ledger_kit import open_ledger, pay, policy
 
 DATASETS = {"census": "census"}
@@ -28,6 +30,7 @@ def opened(tmp_path, monkeypatch):
     pay(ledger, "0.25", "a")
     curator = SimpleNamespace(
         ledger=ledger,
+        catalog=SimpleNamespace(base=tmp_path),
         budget_report=lambda: budget_report(ledger, DATASETS, describe=lambda _: "everyone"),
         budget_words=lambda last: budget_words(
             ledger, DATASETS, describe=lambda _: "everyone", last=last
@@ -63,7 +66,20 @@ def test_budget_prints_words_or_json(opened):
 
 def test_verify(opened):
     assert run(app, "verify").output == "3 entries, all intact.\n"
-    assert json.loads(run(app, "verify", "--json").output) == {"entries": 3, "intact": True}
+    told = json.loads(run(app, "verify", "--json").output)
+    assert told == {"entries": 3, "intact": True, "audit": 0}
+
+
+def test_verify_checks_the_audit_log_too(opened, tmp_path):
+    state = tmp_path / ".discreet"
+    state.mkdir()
+    AuditLog(state).record_all(COMMAND_LINE, Deed.TOKEN_MADE, [{"id": "a"}, {"id": "b"}])
+    assert run(app, "verify").output.endswith("2 lines of the audit log, all intact.\n")
+    log = state / "audit.log"
+    log.write_bytes(log.read_bytes().replace(b'"id":"a"', b'"id":"c"'))
+    failed = run(app, "verify")
+    assert isinstance(failed.exception, AuditTampered)
+    assert failed.output == ""
 
 
 def test_backup_and_restore(opened, tmp_path):

@@ -60,6 +60,19 @@ def test_explain_spends_nothing(ask):
     assert "Nothing was spent." in ask(BY_SEX, "--epsilon", "0.5", "--explain")[1]
 
 
+def test_explain_says_what_the_worst_hit_person_would_have_left(ask):
+    women, men = (f"SELECT COUNT(*) AS n FROM people WHERE sex = '{s}'" for s in ("Female", "Male"))
+    assert ask(women, "--epsilon", "0.5")[0] == 0
+    found = json.loads(ask(men, "--epsilon", "0.5", "--explain", "--json")[1])
+    assert found["dataset"] == "census"
+    assert found["budget"]["after"]["epsilon"] == 0.5, "0.5 each, of different people"
+    limit = found["budget"]["limit"]["epsilon"]
+    told = ask(men, "--epsilon", "0.5", "--explain")[1]
+    assert f"Would use 0.5, leaving {limit - 0.5:g} of {limit:g}." in told
+    much = ask(women, "--epsilon", f"{limit:g}", "--explain", "--fresh")[1]
+    assert f"more than is left of {limit:g} for the people it asks about" in much
+
+
 def test_the_same_request_id_is_paid_once(ask):
     first = ask(BY_SEX, "--epsilon", "0.5", "--request-id", "a", "--json")
     again = ask(BY_SEX, "--epsilon", "0.5", "--request-id", "a", "--json")

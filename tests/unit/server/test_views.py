@@ -56,9 +56,9 @@ def names(role, *, with_data=True):
 
 
 def test_each_role_sees_the_places_that_exist_for_it():
-    assert names(Role.OWNER) == ["Ask", "Data", "Budget", "Learn"]
-    assert names(Role.OWNER, with_data=False) == ["Ask", "Budget", "Learn"]
-    assert names(Role.ANALYST) == ["Ask", "Budget", "Learn"]
+    assert names(Role.OWNER) == ["Ask", "Synthesize", "Data", "Budget", "Learn"]
+    assert names(Role.OWNER, with_data=False) == ["Ask", "Synthesize", "Budget", "Learn"]
+    assert names(Role.ANALYST) == ["Ask", "Synthesize", "Budget", "Learn"]
     assert names(Role.REVIEWER) == ["Budget", "Learn"]
     assert names(None) == ["Learn"]
 
@@ -132,6 +132,7 @@ def test_a_purse_shows_history_and_hides_what_it_was_not_told():
             "used": "0.25",
             "sql": "SELECT COUNT(*) FROM people",
             "what": "SELECT COUNT(*) FROM people",
+            "again": "sql=SELECT%0A++COUNT%28%2A%29+FROM+people&epsilon=0.25",
         }
     ]
     assert purse["worst"] == ""
@@ -153,3 +154,13 @@ def test_changes_of_limits_and_exposures_are_part_of_the_history():
         "released without a guarantee: k-anonymous",
         "restore",
     ]
+
+
+def test_only_questions_can_be_asked_again():
+    copy = CHARGE | {"sql": "synthetic copy of people by tree", "analyst": "zoe"}
+    entry, question = budget_view(BUDGET, CATALOG, [copy, CHARGE])[0]["history"]
+    assert (entry["what"], entry["sql"]) == ("synthetic copy of people by tree", "")
+    assert "again" not in entry
+    assert question["again"].startswith("sql=SELECT")
+    asked = budget_view(BUDGET, CATALOG, [CHARGE | {"analyst": "zoë", "epsilon": None}])[0]
+    assert asked["history"][0]["again"].endswith("&analyst=zo%C3%AB")

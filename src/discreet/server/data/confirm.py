@@ -44,6 +44,7 @@ def declared_text(
     text: str, old: Catalog, store: UploadStore, upload: Upload, review: Review, *, base: Path
 ) -> str:
     """Return the text of discreet.toml with the reviewed table in it, all else as it was."""
+    store.find(upload.id)  # an upload that has expired since is not declared
     _refuse_engine(old)
     _refuse_names(old, review)
     _refuse_twice(old, store, upload)

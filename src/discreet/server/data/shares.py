@@ -26,7 +26,7 @@ class NewBudget(BaseModel):
 
 
 def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[str, Any]:
-    """Return the budget that is in force after the change, which the ledger has recorded.
+    """Return the budget after and `before` the change, which the ledger has recorded.
 
     A total may be lowered at any time. One that was raised breaks what its people were promised
     before, so it needs the owner's word.
@@ -34,9 +34,12 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
     epsilon = Epsilon.of(wanted.epsilon)
     delta = None if wanted.delta is None else Delta.of(wanted.delta)
 
+    before: dict[str, float] = {}
+
     def edit(text: str, old: Catalog) -> str:
         found = old.dataset(dataset)
         budget = old.budget_of(found)
+        before.update(epsilon=float(budget.epsilon), delta=float(budget.delta))
         higher = epsilon > budget.epsilon or (delta is not None and delta > budget.delta)
         if higher and not wanted.agreed:
             raise InvalidInput(
@@ -50,20 +53,29 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
 
     new = change(workspace, edit)
     now = new.budget_of(new.dataset(dataset))
-    return {"budget": now.name, "epsilon": float(now.epsilon), "delta": float(now.delta)}
+    amounts = {"epsilon": float(now.epsilon), "delta": float(now.delta)}
+    return {"budget": now.name, **amounts, "before": before}
 
 
 def set_share(workspace: Workspace, dataset: str, analyst: str, share: Share) -> dict[str, Any]:
-    """Return the analyst's share that is in force after the change."""
+    """Return the analyst's share after and `before` the change; before a first one it is None."""
     epsilon, delta = checked_share(analyst, share)
+    before: list[dict[str, float]] = []
 
     def edit(text: str, old: Catalog) -> str:
+        if dataset in old.analysts.get(analyst, {}):
+            before.append(_amounts(old, analyst, dataset))
         amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
         return with_share(text, analyst, old.dataset(dataset).name, amounts)
 
     new = change(workspace, edit)
-    cap = new.cap(analyst, new.dataset(dataset))
-    return {"analyst": analyst, "epsilon": float(cap.epsilon), "delta": float(cap.delta)}
+    shown = {"analyst": analyst, **_amounts(new, analyst, dataset)}
+    return shown | {"before": before[0] if before else None}
+
+
+def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, float]:
+    cap = catalog.cap(analyst, catalog.dataset(dataset))
+    return {"epsilon": float(cap.epsilon), "delta": float(cap.delta)}
 
 
 def remove_share(workspace: Workspace, dataset: str, analyst: str) -> dict[str, Any]:

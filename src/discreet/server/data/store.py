@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,21 @@ class UploadStore:
         upload = self._read(upload_id) if _is_ours(self.folder / upload_id[:64]) else None
         if upload is None:
             raise UnknownName("There is no upload with this id.")
+        with suppress(OSError):
+            os.utime(self.folder / upload_id / _FACTS)  # somebody works on it
         return upload
+
+    def unseen(self, seconds: float) -> list[Upload]:
+        """Return the uploads that nobody has looked at for so long, oldest first."""
+        end = time.time() - seconds
+        return [upload for upload in self.all() if self._seen(upload) < end]
+
+    def _seen(self, upload: Upload) -> float:
+        try:
+            looked = (self.folder / upload.id / _FACTS).stat().st_mtime
+        except OSError:
+            looked = 0.0  # deleted just now
+        return max(upload.created, looked)
 
     def table(self, upload: Upload) -> Path:
         """Return the Parquet file of an upload."""

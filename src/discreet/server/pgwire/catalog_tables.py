@@ -210,6 +210,29 @@ INFORMATION_SCHEMA: dict[str, str] = {
     "applicable_roles": "grantee text, role_name text, is_grantable text",
 }
 
+_TABLE_STATISTICS = (
+    "relid oid, schemaname text, relname text, seq_scan bigint, seq_tup_read bigint, "
+    "idx_scan bigint, idx_tup_fetch bigint, n_tup_ins bigint, n_tup_upd bigint, "
+    "n_tup_del bigint, n_live_tup bigint, n_dead_tup bigint, n_mod_since_analyze bigint, "
+    "last_vacuum timestamp, last_autovacuum timestamp, last_analyze timestamp, "
+    "last_autoanalyze timestamp"
+)
+PG_CATALOG |= {
+    "pg_stat_all_tables": _TABLE_STATISTICS,
+    "pg_stat_user_tables": _TABLE_STATISTICS,
+    "pg_stat_activity": (
+        "datid oid, datname text, pid int, usesysid oid, usename text, application_name text, "
+        "client_addr text, client_hostname text, client_port int, backend_start timestamp, "
+        "xact_start timestamp, query_start timestamp, state_change timestamp, "
+        "wait_event_type text, wait_event text, state text, query text, backend_type text"
+    ),
+    "pg_stat_gssapi": "pid int, gss_authenticated bool, principal text, encrypted bool",
+    "pg_stat_ssl": "pid int, ssl bool, version text, cipher text, bits int",
+    "pg_stat_database": "datid oid, datname text, numbackends int, xact_commit bigint, "
+    "xact_rollback bigint, blks_read bigint, blks_hit bigint, tup_returned bigint",
+}
+"""Statistics that tools join to their lists: always empty, because to fill them would tell."""
+
 SECRET_PREFIXES = (
     "pg_stat",
     "pg_authid",

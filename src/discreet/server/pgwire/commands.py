@@ -55,6 +55,15 @@ class Transaction:
         self._end(keep=False)
         return Result("ROLLBACK")
 
+    def refuse_aborted(self, verb: str) -> None:
+        """Refuse any statement but the end of a block in which something went wrong."""
+        if self.status == "E" and verb not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
+            raise Failure(
+                "25P02",
+                "The transaction is aborted; statements are ignored until it ends.",
+                hint="ROLLBACK. What was paid stays paid.",
+            )
+
     def failed(self) -> None:
         """Note that a statement in the block went wrong."""
         if self.status == "T":

@@ -19,6 +19,7 @@ from discreet.server.pgwire.parameters import parameter_types
 from discreet.server.pgwire.problems import Failure
 from discreet.server.pgwire.question import Asker, explained, pg_columns, pg_result
 from discreet.server.pgwire.result import Ready, Result, rows_of
+from discreet.server.pgwire.shapes import asks_for_no_rows, over_previews
 from discreet.server.pgwire.statements import Statement
 from discreet.server.pgwire.types import FLOAT8, INT8, TEXT, Column
 from discreet.server.pgwire.visible import PREVIEW
@@ -65,12 +66,7 @@ class Dispatcher:
     async def ready(self, statement: Statement, declared: Sequence[int] = ()) -> Ready:
         """Return the statement ready to run, or refuse it."""
         verb = statement.verb
-        if self.transaction.status == "E" and verb not in ("ROLLBACK", "COMMIT", "END", "ABORT"):
-            raise Failure(
-                "25P02",
-                "The transaction is aborted; statements are ignored until it ends.",
-                hint="ROLLBACK. What was paid stays paid.",
-            )
+        self.transaction.refuse_aborted(verb)
         if verb in _QUESTIONS or (not verb and statement.text.startswith("(")):
             return await self._select(statement, declared)
         if verb == "EXPLAIN":
@@ -110,6 +106,10 @@ class Dispatcher:
     async def _select(self, statement: Statement, declared: Sequence[int]) -> Ready:
         tree = parsed(statement.text)
         place = _place(tree)
+        if place == "question" and asks_for_no_rows(tree):
+            browser = await asyncio.to_thread(self._browser)
+            browser.check(tree)
+            return await self._browsing(over_previews(tree), declared, PREVIEW)
         if place == "question":
             return await self._question(statement, declared)
         return await self._browsing(tree, declared, place)

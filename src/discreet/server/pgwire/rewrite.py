@@ -37,8 +37,9 @@ def rewritten(tree: exp.Expr, facts: Facts) -> exp.Expr:
         so that DuckDB's own catalog, files and settings cannot be named.
     """
     copy = tree.copy()
-    if any(with_.args.get("recursive") for with_ in copy.find_all(exp.With)):
-        raise Failure("0A000", "WITH RECURSIVE is not supported here.")
+    for with_ in copy.find_all(exp.With):
+        if with_.args.get("recursive"):
+            _end_recursion(with_)
     name_outputs(copy)
     defined = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
     for node in reversed(list(copy.walk())):
@@ -50,6 +51,24 @@ def rewritten(tree: exp.Expr, facts: Facts) -> exp.Expr:
     return copy
 
 
+_ALWAYS_EMPTY = {"pg_auth_members", "pg_inherits"}
+"""Trees of roles and of tables, which clients climb; nobody has any here."""
+
+
+def _end_recursion(with_: exp.With) -> None:
+    """Leave out steps that join an empty table, so that the first step is all there is."""
+    for cte in with_.expressions:
+        union = cte.this
+        if not isinstance(union, exp.Union):
+            continue
+        step = union.expression
+        joins = (step.args.get("joins") or []) if isinstance(step, exp.Select) else []
+        if not any(j.this.name.lower() in _ALWAYS_EMPTY and not j.side for j in joins):
+            raise Failure("0A000", "WITH RECURSIVE is not supported here.")
+        cte.set("this", union.this)
+    with_.set("recursive", False)
+
+
 def _changed(node: exp.Expr, facts: Facts, defined: set[str]) -> exp.Expr:
     if isinstance(node, exp.Table):
         return _table(node, facts, defined)
@@ -57,15 +76,9 @@ def _changed(node: exp.Expr, facts: Facts, defined: set[str]) -> exp.Expr:
         for part in ("db", "catalog"):
             node.set(part, None)
         return node
-    if isinstance(node, exp.Dot):
-        return _dot(node)
-    if isinstance(node, exp.Cast):
-        return recast(node)
-    if isinstance(node, exp.Collate):
-        inner: exp.Expr = node.this
-        return inner
-    if isinstance(node, exp.Operator):
-        return _operator(node)
+    for kind, rule in _REWRITTEN.items():
+        if isinstance(node, kind):
+            return rule(node)
     if isinstance(node, exp.Placeholder | exp.Parameter | exp.SessionParameter):
         raise Failure("42P02", "A parameter has no value.")
     if isinstance(node, exp.Func):
@@ -104,7 +117,7 @@ def _renamed(node: exp.Table, name: str) -> exp.Expr:
     if any(node.args.get(part) for part in ("sample", "pivots", "when", "changes", "version")):
         raise Failure("0A000", "This is not supported here.")
     alias = node.args.get("alias") or exp.TableAlias(
-        this=exp.to_identifier(node.name.lower(), quoted=True)
+        this=exp.to_identifier(node.name.lower() or "settings", quoted=True)
     )
     node.set("this", exp.to_identifier(name, quoted=True))
     node.set("db", None)
@@ -120,6 +133,8 @@ _ROW_FUNCTIONS = ("generate_series", "exploding_generate_series", "unnest", "exp
 def _table_function(node: exp.Table) -> exp.Expr:
     inner = node.this
     name = inner.name.lower() if isinstance(inner, exp.Anonymous) else inner.sql_name().lower()
+    if name == "pg_show_all_settings":
+        return _renamed(node, prefixed("pg_settings"))
     if name.removeprefix(PREFIX) in EMPTY_TABLES:
         raise Unanswerable(f"{name}() is empty here.")
     if name not in _ROW_FUNCTIONS:
@@ -164,6 +179,25 @@ def _operator(node: exp.Operator) -> exp.Expr:
     return build(node.this, node.expression)
 
 
+def _any(node: exp.Any) -> exp.Expr:
+    """Return ANY(ARRAY(query)) as ANY(query): DuckDB takes the former for an array of arrays."""
+    array = node.this.unnest() if isinstance(node.this, exp.Paren) else node.this
+    if isinstance(array, exp.Array) and len(array.expressions) == 1:
+        [inner] = array.expressions
+        if isinstance(inner, exp.Select):
+            return exp.Any(this=exp.Subquery(this=inner.copy()))
+    return node
+
+
+_REWRITTEN: Mapping[type[exp.Expr], Callable[[Any], exp.Expr]] = {
+    exp.Dot: _dot,
+    exp.Cast: recast,
+    exp.Collate: lambda node: node.this,
+    exp.Operator: _operator,
+    exp.Any: _any,
+}
+
+
 def _function(node: exp.Func, facts: Facts) -> exp.Expr:
     anonymous = isinstance(node, exp.Anonymous)
     name = (node.name if anonymous else node.sql_name()).lower()
@@ -176,12 +210,14 @@ def _function(node: exp.Func, facts: Facts) -> exp.Expr:
         return literal([*implicit, *facts.path])
     if name in ("current_setting", "set_config"):
         return _setting(name, node, facts)
+    if name == "pg_show_all_settings":
+        return node  # a table, which is put in its place where it stands as one
     if name in MACROS:
         arguments = node.expressions if anonymous else list(node.iter_expressions())
         return exp.Anonymous(this=PREFIX + name, expressions=arguments)
     if name in EMPTY_TABLES or name.startswith("_pg_"):
         raise Unanswerable(f"{name} is empty here.")
-    if name in NULLED or name.startswith(("pg_get_", "has_")):
+    if name in NULLED or name.startswith(("pg_get_", "pg_stat_get_", "has_")):
         return exp.Null()
     if name not in PASSED:
         raise _no_function(name)
@@ -196,8 +232,9 @@ def _setting(name: str, node: exp.Func, facts: Facts) -> exp.Expr:
         raise _no_function(name)
     setting = written[0].name.lower()
     if name == "set_config":
-        # asyncpg switches jit off before it looks at types; nothing else may be set this way.
-        if setting != "jit" or len(written) < 2:
+        # asyncpg switches jit off before it looks at types, pgAdmin sets how bytes are written;
+        # neither means anything here, and nothing else may be set this way.
+        if setting not in ("jit", "bytea_output") or len(written) < 2:
             raise Failure("42501", "Settings are changed with SET.", hint="SET name = value.")
         return exp.Literal.string(written[1].name[:10])
     try:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InvalidInput
 from discreet.server.pgwire import messages as m
 from discreet.server.pgwire import replies
 from discreet.server.pgwire.channel import Channel, Gone
+from discreet.server.pgwire.cursors import MAX_KEPT, VERBS, Cursors, Portal
 from discreet.server.pgwire.dispatch import Dispatcher
 from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.problems import Failure, reply_of
@@ -18,23 +18,10 @@ from discreet.server.pgwire.result import Ready, Result
 from discreet.server.pgwire.statements import Statement, split
 from discreet.server.pgwire.types import Column, read, write
 
-MAX_KEPT = 1000
-"""Prepared statements, and portals, that one session may keep."""
 IDLE_SECONDS = 3600.0
 WRITE_SECONDS = 120.0
 _BATCH = 500
 """Rows after which the client must keep up."""
-
-
-@dataclass
-class Portal:
-    """A statement with its values, and how much of its result has been sent."""
-
-    ready: Ready | None
-    values: Sequence[Any]
-    formats: tuple[int, ...]
-    result: Result | None = None
-    sent: int = 0
 
 
 class Session:
@@ -52,6 +39,7 @@ class Session:
         self._allowed = allowed
         self._statements: dict[str, Ready | None] = {}
         self._portals: dict[str, Portal] = {}
+        self._cursors = Cursors(self._portals, dispatcher.transaction, dispatcher.ready)
         self._reported = self._report()
         self._skipping = False
 
@@ -68,8 +56,6 @@ class Session:
     async def _answer(self, message: m.Message) -> None:
         if isinstance(message, m.Sync):
             self._skipping = False
-            if self._dispatcher.transaction.status == "I":
-                self._portals.clear()  # portals do not outlive their transaction
             self._ready()
             return
         if self._skipping:
@@ -102,10 +88,7 @@ class Session:
         if not found:
             self._channel.put(replies.EMPTY_QUERY)
         for statement in found:
-            if statement.verb in ("DEALLOCATE", "CLOSE"):
-                self._channel.put(replies.complete(self._forget(statement)))
-                continue
-            ready = await self._dispatcher.ready(statement)
+            ready = await self._prepared(statement, ())
             if ready.parameters:
                 raise Failure("42P02", "There is no parameter $1.", hint="Values must be bound.")
             result = await ready.run(())
@@ -149,7 +132,9 @@ class Session:
         self._channel.put(replies.PARSE_COMPLETE)
 
     async def _prepared(self, statement: Statement, types: Sequence[int]) -> Ready:
-        if statement.verb in ("DEALLOCATE", "CLOSE"):
+        if statement.verb in VERBS:
+            return await self._cursors.ready(statement, types)
+        if statement.verb == "DEALLOCATE":
 
             async def forget(_values: Sequence[Any]) -> Result:
                 return Result(self._forget(statement))
@@ -158,9 +143,6 @@ class Session:
         return await self._dispatcher.ready(statement, types)
 
     def _forget(self, statement: Statement) -> str:
-        if statement.verb == "CLOSE":
-            self._portals.clear()
-            return "CLOSE CURSOR"
         name = statement.text.split()[-1].strip('"')
         if name.upper() == "ALL":
             self._statements.clear()
@@ -252,6 +234,8 @@ class Session:
                 self._channel.put(replies.notice(said))
 
     def _ready(self) -> None:
+        if self._dispatcher.transaction.status == "I":
+            self._cursors.end()
         now = self._report()
         for name, value in now.items():
             if self._reported.get(name) != value:

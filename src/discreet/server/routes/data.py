@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request
+from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
-from discreet.server.auth import add_routes, allow, api_router
-from discreet.server.context import context_of
+from discreet.server.audit import Deed
+from discreet.server.auth import add_routes, allow, api_router, caller
+from discreet.server.context import Context, context_of
 from discreet.server.data.bounds import UploadBounds
 from discreet.server.data.confirm import confirm as confirm_review
 from discreet.server.data.confirm import dataset_of, open_for
+from discreet.server.data.expire import expire
 from discreet.server.data.proposal import look, proposal_json
 from discreet.server.data.receive import FIELD, OVERHEAD
 from discreet.server.data.review import Review, Share, still_open
@@ -45,7 +48,13 @@ def add_to(app: FastAPI) -> None:
     """Add the routes, and the store of uploads that they share."""
     settings = app.state.context.settings
     app.state.uploads = UploadStore(settings.state_folder, UploadBounds.of(settings))
+    _expire(app.state.context, app.state.uploads)
     add_routes(app, router)
+
+
+def _expire(context: Context, store: UploadStore) -> None:
+    settings = context.settings
+    expire(settings.config, store, hours=settings.upload_hours)
 
 
 def _store(request: Request) -> UploadStore:
@@ -63,7 +72,9 @@ async def upload(request: Request) -> dict[str, Any]:
     if declared.isdigit() and int(declared[:20]) > bounds.size + OVERHEAD:
         raise bounds.too_large()
     content_type = request.headers.get("content-type", "")
+    await run_in_threadpool(_expire, context_of(request), store)
     kept = await take_in(request.stream(), content_type=content_type, store=store)
+    await run_in_threadpool(_tell, request, Deed.UPLOADED, upload=kept.id)
     return kept.to_json()
 
 
@@ -115,7 +126,10 @@ def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any
 def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
     """Declare the reviewed table in discreet.toml; from now on it can be asked."""
     store = _store(request)
-    return confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
+    found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
+    facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
+    _tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
+    return found
 
 
 @router.delete("/data/uploads/{upload_id}")
@@ -130,6 +144,7 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
         raise RequestConflict(
             f"The dataset '{taken}' reads this upload.", hint="Remove it from discreet.toml first."
         )
+    _tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
     store.remove(found)
     return {"id": upload_id, "removed": True}
 
@@ -138,18 +153,39 @@ def remove(request: Request, upload_id: Id) -> dict[str, Any]:
 @allow(Role.OWNER)
 def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
     """Change the total of a dataset; the ledger records it."""
-    return set_budget(context_of(request).workspace, dataset, wanted)
+    found = set_budget(context_of(request).workspace, dataset, wanted)
+    _tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    return found
 
 
 @router.put("/data/datasets/{dataset}/analysts/{analyst}")
 @allow(Role.OWNER)
 def share(request: Request, dataset: Name, analyst: Name, wanted: Share) -> dict[str, Any]:
     """Give an analyst a share of a dataset, or change it; the ledger records it."""
-    return set_share(context_of(request).workspace, dataset, analyst, wanted)
+    found = set_share(context_of(request).workspace, dataset, analyst, wanted)
+    _tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    return found
 
 
 @router.delete("/data/datasets/{dataset}/analysts/{analyst}")
 @allow(Role.OWNER)
 def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
     """Take an analyst's share away; the ledger records it."""
-    return remove_share(context_of(request).workspace, dataset, analyst)
+    found = remove_share(context_of(request).workspace, dataset, analyst)
+    _tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
+    return found
+
+
+def _tell(request: Request, deed: Deed, **facts: object) -> None:
+    context_of(request).access.audit.record(caller(request).actor, deed, **facts)
+
+
+def _change(found: dict[str, Any]) -> dict[str, str]:
+    """Return a change of limits as the audit log tells it: before and after."""
+    before = found["before"]
+    return {
+        f"{name}_{when}": f"{side[name]:g}"
+        for when, side in (("before", before), ("after", found))
+        if side is not None
+        for name in ("epsilon", "delta")
+    }

@@ -61,7 +61,7 @@ async def cancel(request: Request, job_id: str) -> dict[str, Any]:
 @router.get("/jobs/{job_id}/events", response_class=StreamingResponse)
 @allow(Role.OWNER, Role.ANALYST)
 async def events(request: Request, job_id: str) -> StreamingResponse:
-    """Tell the steps of a job as they happen: state changes only, no counts."""
+    """Tell the steps of a job as they happen: state changes and public steps, no counts of rows."""
     job = context_of(request).runner.find(caller(request).key, job_id)
     return StreamingResponse(_told(job), media_type="text/event-stream")
 
@@ -73,7 +73,7 @@ async def _told(job: Job) -> AsyncIterator[str]:
         loop.call_soon_threadsafe(news.set)
 
     job.listen(wake)
-    said = 0
+    said, last = 0, None
     try:
         while True:
             news.clear()
@@ -81,6 +81,9 @@ async def _told(job: Job) -> AsyncIterator[str]:
             for step in steps[said:]:
                 yield f"event: step\ndata: {json.dumps({'step': step})}\n\n"
             said = len(steps)
+            if job.progress not in (None, last):
+                last = job.progress
+                yield f"event: progress\ndata: {json.dumps(_progress(job))}\n\n"
             if state.final and job.steps[said:] == []:
                 yield f"event: end\ndata: {json.dumps({'state': state.value})}\n\n"
                 return
@@ -92,6 +95,13 @@ async def _told(job: Job) -> AsyncIterator[str]:
         job.forget(wake)
 
 
+def _progress(job: Job) -> dict[str, Any] | None:
+    if job.progress is None:
+        return None
+    done, of, what = job.progress
+    return {"done": done, "of": of, "what": what}
+
+
 def _brief(job: Job) -> dict[str, Any]:
     return {
         "job": job.id,
@@ -100,6 +110,7 @@ def _brief(job: Job) -> dict[str, Any]:
         "created": job.created,
         "request_id": job.request_id,
         "charged": job.charged,
+        "progress": _progress(job),
     }
 
 

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import hmac
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from discreet.server.audit import MOST_READ, Deed
 from discreet.server.auth import GuardedRoute, add_routes, allow, everybody, maybe_caller
 from discreet.server.charts import chart_bundle
 from discreet.server.context import context_of
+from discreet.server.notes import all_notes, note
 from discreet.server.rendering import HERE, WITH_DATA, add_page_problems, message, page
 from discreet.server.routes import budget as budget_api
 from discreet.server.routes import catalog as catalog_api
-from discreet.server.sign_in import set_cookie
+from discreet.server.sign_in import set_cookie, tell_failed
 from discreet.server.tokens import Role
 from discreet.server.views import budget_view, datasets_view, first_question, places
+from discreet.server.views_owner import audit_view, limits_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
 START_EPSILON = "0.25"
 START_COOKIE = "discreet_start"
 YEAR = 365 * 24 * 3600
+_AMOUNT = re.compile(r"\d{0,6}\.?\d{1,12}(e-?\d{1,2})?")
+"""An epsilon that an address may carry; the price is asked for before anything is spent."""
 MAX_SQL = 20_000
 """Characters of a question that an address may carry."""
 
@@ -93,6 +99,7 @@ def sign_in(request: Request, token: Annotated[str, Form()] = "") -> Response:
     own = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
     found = context.tokens.find(token.strip()) if own else None
     if found is None:
+        tell_failed(context, way="page", address=request.client.host if request.client else "")
         problem = (
             "This token is unknown, expired or revoked. Check that it was copied whole, "
             "or ask the owner for a new one."
@@ -114,6 +121,7 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
     if not hmac.compare_digest(csrf.encode(), who.csrf.encode()):
         sentence = "The form was not one of this session. Nothing was changed."
         return message(request, "You are still signed in", sentence, status=403)
+    context.access.audit.record(who.actor, Deed.SIGNED_OUT)
     context.sessions.end(request.cookies[context.settings.cookie])
     response.delete_cookie(context.settings.cookie, path="/")
     return response
@@ -121,17 +129,19 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
 
 @router.get("/ask")
 @allow(Role.OWNER, Role.ANALYST)
-def ask(request: Request, sql: str = "") -> Response:
+def ask(request: Request, sql: str = "", epsilon: str = "", analyst: str = "") -> Response:
     """Show the editor, the catalog beside it, and a first question already written."""
     catalog = catalog_api.catalog(request)
     datasets = datasets_view(catalog)
+    written = _AMOUNT.fullmatch(epsilon) is not None
     return page(
         request,
         "ask.html",
         "Ask",
         datasets=datasets,
         sql=sql[:MAX_SQL] or first_question(datasets),
-        epsilon=START_EPSILON,
+        epsilon=epsilon if written else START_EPSILON,
+        payer=analyst,
         analysts=catalog.get("analysts", []),
     )
 
@@ -160,6 +170,9 @@ def data(request: Request) -> Response:
         unfinished=catalog["unfinished"],
         warnings=catalog["warnings"],
         analysts=catalog["analysts"],
+        limits_of=limits_view(budget_api.budget(request)),
+        plain=lambda value: f"{value:.12g}",
+        log=audit_view(context_of(request).access.audit.last(MOST_READ)),
         max_upload_mb=context_of(request).settings.max_upload_mb,
     )
 
@@ -169,6 +182,21 @@ def data(request: Request) -> Response:
 def learn(request: Request) -> Response:
     """Show epsilon in pictures; all of it is worked out in the browser."""
     return page(request, "learn.html", "Learn")
+
+
+@router.get("/notes")
+@everybody
+def notes(request: Request) -> Response:
+    """List the notes that say why each part keeps its promise."""
+    return page(request, "notes.html", "Notes", notes=list(all_notes().values()))
+
+
+@router.get("/notes/{number}")
+@everybody
+def one_note(request: Request, number: str) -> Response:
+    """Show one note."""
+    found = note(number)
+    return page(request, "note.html", f"{found.number} {found.title}", note=found)
 
 
 @router.get("/static/charts.js")

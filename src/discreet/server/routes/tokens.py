@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.api import Curator
 from discreet.errors import NotSignedIn, UnknownName
+from discreet.server.audit import Deed
 from discreet.server.auth import Principal, allow, api_router, caller, everybody, principal
 from discreet.server.context import context_of
-from discreet.server.sign_in import set_cookie
+from discreet.server.sign_in import set_cookie, tell_failed
 from discreet.server.tokens import Role
 
 router = api_router("tokens")
@@ -41,7 +42,9 @@ class SignIn(BaseModel):
 @allow(Role.OWNER)
 def listed(request: Request) -> dict[str, Any]:
     """List all tokens, never their texts."""
-    return {"tokens": [token.to_json() for token in context_of(request).tokens.all()]}
+    tokens = context_of(request).tokens
+    tokens.audit.record(caller(request).actor, Deed.TOKENS_LISTED)
+    return {"tokens": [token.to_json() for token in tokens.all()]}
 
 
 @router.post("/tokens", status_code=201)
@@ -54,7 +57,11 @@ def new(request: Request, wanted: TokenWanted) -> dict[str, Any]:
         with context.workspace.curator() as curator:
             refuse_unknown(curator, wanted.analyst)
     made = context.tokens.new(
-        role, analyst=wanted.analyst, expires_days=wanted.expires_days, label=wanted.label
+        role,
+        analyst=wanted.analyst,
+        expires_days=wanted.expires_days,
+        label=wanted.label,
+        by=caller(request).actor,
     )
     return made.token.to_json() | {"token": made.text}
 
@@ -63,7 +70,7 @@ def new(request: Request, wanted: TokenWanted) -> dict[str, Any]:
 @allow(Role.OWNER)
 def revoke(request: Request, token_id: str) -> dict[str, Any]:
     """Make a token useless, at once and for good."""
-    return context_of(request).tokens.revoke(token_id).to_json()
+    return context_of(request).tokens.revoke(token_id, by=caller(request).actor).to_json()
 
 
 @router.post("/session")
@@ -73,8 +80,10 @@ def sign_in(request: Request, body: SignIn) -> JSONResponse:
     context = context_of(request)
     token = context.tokens.find(body.token)
     if token is None:
+        address = request.client.host if request.client else "unknown"
+        tell_failed(context, way="session", address=address)
         raise NotSignedIn("This token is unknown, expired or revoked.")
-    cookie = context.sessions.new(token)
+    cookie = context.sessions.new(token, way="session")
     session = context.sessions.find(cookie)
     csrf = None if session is None else session.csrf
     response = JSONResponse(_said(principal(token, csrf=csrf)))
@@ -96,6 +105,7 @@ def sign_out(request: Request) -> JSONResponse:
     context = context_of(request)
     cookie = request.cookies.get(context.settings.cookie)
     if cookie:
+        context.access.audit.record(caller(request).actor, Deed.SIGNED_OUT)
         context.sessions.end(cookie)
     response = JSONResponse({"signed_in": False})
     response.delete_cookie(context.settings.cookie, path="/")

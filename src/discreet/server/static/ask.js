@@ -32,7 +32,10 @@ function explained(explanation) {
   const preview = byId("preview");
   if (explanation && !answer && !busy) preview.replaceChildren(previewTable(explanation, valuesOf));
   else preview.replaceChildren();
-  if (explanation) sayLeft(explanation.budget.before.epsilon, explanation.budget.limit.epsilon);
+  if (explanation) {
+    showDataset(explanation.dataset); // the server knows which data set a question is about
+    sayLeft(explanation.budget.before.epsilon, explanation.budget.limit.epsilon);
+  }
   const spent = explanation && explanation.budget.before.epsilon >= explanation.budget.limit.epsilon;
   if (spent && !explanation.free) showFree();
 }
@@ -146,15 +149,18 @@ function showAnswer(found, sent) {
 
 async function showFree() {
   const { answers } = await call("GET", "/answers").catch(() => ({ answers: [] }));
-  const seen = new Map(answers.filter(({ sql }) => sql).map((paid) => [paid.sql, paid]));
+  const { copies } = await call("GET", "/synth").catch(() => ({ copies: [] }));
+  const seen = new Map(answers.filter(({ sql }) => /^\s*(select|with)\b/i.test(sql ?? "")).map((paid) => [paid.sql, paid]));
   const list = byId("free-list");
   list.replaceChildren(
+    ...copies.slice(0, 6).map(({ id, table, method, epsilon }) =>
+      element("li", { class: "copy" }, element("a", { href: `/synthesize/${id}` }, `Synthetic copy of ${table}`), ` (${method}, ε ${epsilon})`)),
     ...[...seen.values()].slice(0, 12).map((paid) => {
       const read = () => again(paid);
       return element("li", {}, element("button", { type: "button", click: read }, paid.sql.replace(/\s+/g, " ")));
     }),
   );
-  if (!seen.size) list.replaceChildren(element("li", { class: "quiet" }, "Nothing was paid for yet."));
+  if (!seen.size && !copies.length) list.replaceChildren(element("li", { class: "quiet" }, "Nothing was paid for yet."));
   byId("free").hidden = false;
 }
 

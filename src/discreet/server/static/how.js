@@ -3,11 +3,11 @@ import { element } from "./dom.js";
 import { amount } from "./words.js";
 
 const PROOFS = [
-  [/Laplace/, "note 0002, exact additive noise"],
-  [/Gaussian/, "note 0009, calibration of the discrete Gaussian"],
-  [/exponential|permute-and-flip/, "note 0004, exact selection"],
-  [/groups appear/, "note 0005, thresholds"],
-  [/rows of each unit/, "note 0016, regions and bounding"],
+  [/Laplace/, "0002", "exact additive noise"],
+  [/Gaussian/, "0009", "calibration of the discrete Gaussian"],
+  [/exponential|permute-and-flip/, "0004", "exact selection"],
+  [/groups appear/, "0005", "thresholds"],
+  [/rows? of each unit/, "0016", "regions and bounding"],
 ];
 
 export function howPanel(answer) {
@@ -15,8 +15,8 @@ export function howPanel(answer) {
   const facts = [
     ["Protects", from.unit],
     ["Price", answer.free ? "free" : `ε ${amount(cost.epsilon)}${cost.delta ? `, δ ${cost.delta}` : ""}`],
-    ["Noise", from.mechanisms.length ? listOf(from.mechanisms) : "none was needed"],
-    ["Proof", proofs(from.mechanisms) || "–"],
+    ["Noise", from.mechanisms.length ? mechanisms(from.mechanisms) : "none was needed"],
+    ["Bill", element("span", {}, "that of the person hit worst by all questions together · ", noteLink("0010", "the worst-hit person"))],
     ["Data set", `${from.dataset}, snapshot ${from.snapshot}`],
     ["Request", answer.request_id],
     ...from.notes.map((note) => ["Note", note]),
@@ -30,11 +30,15 @@ export function howPanel(answer) {
   return panel;
 }
 
-const listOf = (lines) => element("ul", {}, ...lines.map((line) => element("li", {}, line)));
+const noteLink = (number, title) => element("a", { href: `/notes/${number}`, title }, `proof: note ${number}`);
 
-function proofs(mechanisms) {
-  const found = PROOFS.filter(([words]) => mechanisms.some((line) => words.test(line)));
-  return found.map(([, note]) => note).join("; ");
+// Each mechanism beside the note that proves it.
+function mechanisms(lines) {
+  const items = lines.map((line) => {
+    const found = PROOFS.find(([words]) => words.test(line));
+    return element("li", {}, line, ...(found ? [" · ", noteLink(found[1], found[2])] : []));
+  });
+  return element("ul", {}, ...items);
 }
 
 export function downloadPanel(answer, question) {

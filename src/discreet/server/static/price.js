@@ -143,12 +143,13 @@ export class Price {
     button.textContent = cost.epsilon > 0 ? `Ask · uses ${amount(cost.epsilon)}${leaves}` : "Ask · free";
   }
 
+  // `after` is what the ledger would record, so this is no guess: the question would be refused.
   sayOver({ cost, budget }) {
+    if (budget.after.epsilon <= budget.limit.epsilon + 1e-12) return;
     const left = Math.max(0, budget.limit.epsilon - budget.before.epsilon);
-    if (!(cost.epsilon > left + 1e-12)) return;
-    const message = `This uses ${amount(cost.epsilon)}; ${amount(left)} is left for the most exposed group so far.`;
-    const hint = "A question about other people may still fit. If it does not, nothing is spent.";
-    sayProblem(byId("price-problem"), { message, hint }, { word: "Tight.", kind: "care" });
+    const message = `This uses ${amount(cost.epsilon)}, more than is left for the people it asks about. Asked like this it is refused, and nothing is spent.`;
+    const hint = "A question about people who were asked about less may still fit.";
+    sayProblem(byId("price-problem"), { message, hint }, { word: "Too much.", kind: "care" });
     if (left > 0) {
       const use = () => this.set(String(Math.floor(left * 1e6) / 1e6));
       byId("price-problem").append(element("button", { type: "button", click: use }, `Use what is left: ${amount(left)}`));

@@ -1,0 +1,23 @@
+"""Documents of words, figures and tables: self-contained pages and JSON."""
+
+from discreet.report.charts import bars, heat, lines, pairs
+from discreet.report.document import Block, Document, Figure, Grid, Section, Words
+from discreet.report.html import to_fragment, to_html
+from discreet.report.save import to_json, write
+
+__all__ = [
+    "Block",
+    "Document",
+    "Figure",
+    "Grid",
+    "Section",
+    "Words",
+    "bars",
+    "heat",
+    "lines",
+    "pairs",
+    "to_fragment",
+    "to_html",
+    "to_json",
+    "write",
+]

@@ -1,0 +1,78 @@
+"""A document as JSON, and onto the disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InvalidInput
+from discreet.report.document import Block, Cell, Document, Figure, Grid, Words
+from discreet.report.html import to_html
+
+SUFFIXES = (".html", ".json")
+
+
+def to_json(document: Document) -> dict[str, Any]:
+    """Return the document as plain objects; every block says its kind."""
+    return {
+        "title": document.title,
+        "subtitle": document.subtitle,
+        "warning": document.warning,
+        "sections": [
+            {"title": section.title, "blocks": [_block(block) for block in section.blocks]}
+            for section in document.sections
+        ],
+    }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    match block:
+        case Words():
+            return {"kind": "words", "text": block.text, "warning": block.warning}
+        case Figure():
+            return {
+                "kind": "figure",
+                "title": block.title,
+                "spec": block.spec,
+                "caption": block.caption,
+            }
+        case Grid():
+            return {
+                "kind": "grid",
+                "headers": list(block.headers),
+                "rows": [[_finite(cell) for cell in row] for row in block.rows],
+                "caption": block.caption,
+            }
+
+
+def _finite(cell: Cell) -> Cell:
+    """JSON has no infinity and no NaN."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def check_suffix(path: str | Path) -> Path:
+    """Return the path of a report; refuse other endings before anything is spent."""
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(
+            f"A report cannot be written as '{target.suffix}'.", hint="Use .html or .json."
+        )
+    return target
+
+
+def write(document: Document, path: str | Path) -> Path:
+    """Return the path of the report after writing it; its ending says how."""
+    target = check_suffix(path)
+    if target.suffix.lower() == ".json":
+        text = json.dumps(to_json(document), indent=1, allow_nan=False) + "\n"
+    else:
+        text = to_html(document)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(
+            f"The report cannot be written to '{target}': {error.strerror}."
+        ) from None
+    return target

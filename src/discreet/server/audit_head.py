@@ -1,0 +1,61 @@
+"""The head of the audit log, in a file of its own: what a shortened log cannot know."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.errors import AuditTampered
+
+HEAD = "audit.head"
+ROOT = "0" * 64
+"""What the first line names as its predecessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last line: its position, the byte where it ends, and its hash."""
+
+    position: int
+    end: int
+    hash: str
+
+    def to_bytes(self) -> bytes:
+        """Return one line with its own checksum."""
+        text = f"{self.position} {self.end} {self.hash}"
+        return f"{text} {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
+
+
+def read_head(path: Path) -> Head:
+    """Return the head, or raise AuditTampered where it is missing or any byte of it differs."""
+    try:
+        content = path.read_bytes()
+        position, end, mark, _ = content.decode("ascii").split(" ")
+        head = Head(int(position), int(end), mark)
+    except (OSError, ValueError):
+        head = None
+    if head is None or head.to_bytes() != content:
+        raise AuditTampered(
+            f"The head of the audit log, '{HEAD}', is missing or damaged.",
+            hint="Put it back from a copy; or move it and the log to a safe place as evidence.",
+        )
+    return head
+
+
+def write_head(path: Path, head: Head) -> None:
+    """Replace the head: after a crash there is the old one or the new one, never half of one."""
+    temporary = path.with_name(path.name + ".new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, head.to_bytes())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    temporary.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,69 @@
+"""Least of a smooth convex function: limited-memory quasi-Newton steps in numpy."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Vector: TypeAlias = npt.NDArray[np.float64]
+Slope: TypeAlias = Callable[[Vector], tuple[float, Vector]]
+"""From a point to the function's value and gradient there."""
+
+MEMORY = 10
+SHRINKS = 20
+
+
+def descend(slope: Slope, start: Vector, *, steps: int, scale: Vector) -> Vector:
+    """Return a point near the least value, after at most `steps` steps.
+
+    `scale` is a guess of the inverse of the second derivatives: the first step's length.
+    """
+    point = start
+    value, gradient = slope(point)
+    moves: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
+    for _ in range(steps):
+        direction = _direction(gradient, moves, scale)
+        fall = float(gradient @ direction)
+        if fall >= 0:
+            moves.clear()
+            direction = -scale * gradient
+            fall = float(gradient @ direction)
+        length = 1.0
+        for _ in range(SHRINKS):
+            ahead = point + length * direction
+            there, steeper = slope(ahead)
+            if there <= value + 1e-4 * length * fall:
+                break
+            length /= 2
+        else:
+            return point  # no step helps any more: rounding errors are all that is left
+        moved, turned = ahead - point, steeper - gradient
+        bend = float(moved @ turned)
+        if bend > 1e-12 * float(moved @ moved):
+            moves.append((moved, turned, bend))
+        point, value, gradient = ahead, there, steeper
+    return point
+
+
+def _direction(
+    gradient: Vector, moves: deque[tuple[Vector, Vector, float]], scale: Vector
+) -> Vector:
+    """Return the quasi-Newton direction from the last few moves: the two-loop recursion."""
+    found = -gradient
+    weights = []
+    for moved, turned, bend in reversed(moves):
+        weight = float(moved @ found) / bend
+        weights.append(weight)
+        found = found - weight * turned
+    if moves:
+        _, turned, bend = moves[-1]
+        found = found * scale * (bend / float(turned @ (scale * turned)))
+    else:
+        found = found * scale
+    for (moved, turned, bend), weight in zip(moves, reversed(weights), strict=True):
+        found = found + moved * (weight - float(turned @ found) / bend)
+    return found

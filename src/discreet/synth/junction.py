@@ -1,0 +1,148 @@
+"""A junction tree: cliques of columns, joined so that beliefs can be passed along exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from discreet.synth.shape import Columns
+
+Neighbours = dict[int, set[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class JunctionTree:
+    """Cliques, root first: each but the first hangs on an earlier one by its separator.
+
+    A clique that shares no column with the others hangs on the root by an empty separator.
+    """
+
+    sizes: tuple[int, ...]
+    cliques: tuple[Columns, ...]
+    parents: tuple[int, ...]
+    separators: tuple[Columns, ...]
+
+    @property
+    def cells(self) -> int:
+        """Return how many numbers the tables of all cliques hold."""
+        return sum(map(self.cells_of, self.cliques))
+
+    def cells_of(self, columns: Iterable[int]) -> int:
+        """Return how many cells the table of some columns has."""
+        return prod(self.sizes[column] for column in columns)
+
+    def host(self, columns: Columns) -> int | None:
+        """Return the smallest clique that has all these columns, if there is one."""
+        wanted = set(columns)
+        found = [i for i, clique in enumerate(self.cliques) if wanted <= set(clique)]
+        return min(found, key=lambda i: self.cells_of(self.cliques[i]), default=None)
+
+    def with_room(self, columns: Columns) -> tuple[Columns, ...]:
+        """Return cliques of a tree that also covers these columns: its own, some of them wider.
+
+        The columns meet in one clique, and each widens the cliques on its way there; that leaves
+        every column's cliques connected, which is all that a junction tree needs.
+        """
+        if self.host(columns) is not None:
+            return self.cliques
+        wide = [set(clique) for clique in self.cliques]
+        meeting = max(range(len(wide)), key=lambda i: (len(wide[i] & set(columns)), -i))
+        for column in columns:
+            for i in self._way(column, meeting):
+                wide[i].add(column)
+        return tuple(tuple(sorted(clique)) for clique in wide)
+
+    def _way(self, column: int, meeting: int) -> list[int]:
+        """Return the cliques between the meeting place and the nearest clique with the column."""
+        there = self._upwards(meeting)
+        ways = []
+        for i, clique in enumerate(self.cliques):
+            if column in clique:
+                here = self._upwards(i)
+                common = next(node for node in here if node in there)
+                ways.append(here[: here.index(common) + 1] + there[: there.index(common)])
+        return min(ways, key=len)
+
+    def _upwards(self, node: int) -> list[int]:
+        found = [node]
+        while self.parents[found[-1]] >= 0:
+            found.append(self.parents[found[-1]])
+        return found
+
+
+def junction_tree(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> JunctionTree:
+    """Return a junction tree whose cliques cover every wanted set of columns, and all columns.
+
+    >>> junction_tree((2, 2, 2), [(0, 1), (1, 2)]).cliques
+    ((0, 1), (1, 2))
+    """
+    return _join(sizes, _maximal(_cliques(sizes, wanted)))
+
+
+def widened(tree: JunctionTree, wanted: Iterable[Columns], new: Columns) -> JunctionTree:
+    """Return the smaller of two trees that cover `wanted` and `new`: built afresh, or widened."""
+    afresh = junction_tree(tree.sizes, [*wanted, new])
+    grown = junction_tree(tree.sizes, tree.with_room(new))
+    return min(afresh, grown, key=lambda found: found.cells)
+
+
+def _cliques(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> list[Columns]:
+    """Return the cliques met when columns are eliminated one by one, cheapest table first."""
+    near: Neighbours = {column: set() for column in range(len(sizes))}
+    for columns in wanted:
+        for one, other in combinations(columns, 2):
+            near[one].add(other)
+            near[other].add(one)
+    cost = {column: _cost(column, near, sizes) for column in near}
+    cliques = []
+    while near:
+        column = min(cost, key=lambda c: (cost[c], c))
+        around = near.pop(column)
+        del cost[column]
+        cliques.append(tuple(sorted(around | {column})))
+        for other in around:
+            near[other] |= around
+            near[other] -= {column, other}
+        for other in around:
+            cost[other] = _cost(other, near, sizes)
+    return cliques
+
+
+def _cost(column: int, near: Neighbours, sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many pairs elimination would join, and the cells of the table it makes.
+
+    Nothing to join means nothing to lose: those go first, so that a tree stays the tree it was.
+    """
+    around = near[column]
+    missing = sum(other not in near[one] for one, other in combinations(around, 2))
+    table = sizes[column] * prod(sizes[other] for other in around)
+    return (table if missing else 0), table
+
+
+def _maximal(cliques: list[Columns]) -> list[Columns]:
+    """Return the cliques that are part of no other, in reading order."""
+    kept: list[set[int]] = []
+    for clique in sorted(map(set, cliques), key=len, reverse=True):
+        if not any(clique <= other for other in kept):
+            kept.append(clique)
+    return sorted(tuple(sorted(clique)) for clique in kept)
+
+
+def _join(sizes: tuple[int, ...], cliques: list[Columns]) -> JunctionTree:
+    """Return the cliques joined by a spanning tree of greatest separators: Prim's algorithm."""
+    order, parents = [cliques[0]], [-1]
+    separators: list[Columns] = [()]
+    best = {clique: (0, len(set(clique) & set(cliques[0]))) for clique in cliques[1:]}
+    while best:
+        clique = max(best, key=lambda c: (best[c][1], [-column for column in c]))
+        parent, _ = best.pop(clique)
+        separators.append(tuple(sorted(set(clique) & set(order[parent]))))
+        parents.append(parent)
+        order.append(clique)
+        for other, (_, shared) in best.items():
+            overlap = len(set(other) & set(clique))
+            if overlap > shared:
+                best[other] = (len(order) - 1, overlap)
+    return JunctionTree(sizes, tuple(order), tuple(parents), tuple(separators))

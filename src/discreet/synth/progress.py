@@ -1,0 +1,13 @@
+"""How a method says how far it is: steps are public numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Told (done, of, what)."""
+
+
+def silent(_done: int, _of: int, _what: str) -> None:
+    """Tell nobody."""

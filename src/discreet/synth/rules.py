@@ -1,0 +1,207 @@
+"""Conditions and rules over synthetic rows, read by our own SQL binder; no engine ever sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sqlglot
+from sqlglot.tokenizer_core import Token, TokenType
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.region import NULL as NULL_POSITION
+from discreet.core.schema import Column, Dataset, IdentifierDomain, Table
+from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.errors import InvalidInput, QueryRefused
+from discreet.plan import expr as e
+from discreet.plan.box import to_box
+from discreet.plan.evaluate import evaluate
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Filter
+from discreet.sql.bind import bind
+from discreet.sql.refuse import refusal
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.decode import Places, value_at
+from discreet.synth.model import Allowed
+
+_ALIAS = "rows"
+MOST_RULES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one row; columns are named as the binder names them, `rows.NAME`."""
+
+    text: str
+    expr: Expr
+
+    def columns(self, encoding: Encoding) -> tuple[int, ...]:
+        """Return the places of the coded columns that it reads."""
+        names = sorted(e.columns_of(self.expr))
+        return tuple(encoding.index(name.split(".", 1)[1]) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """Rows that agree on `given` agree on `then`: places of coded columns."""
+
+    text: str
+    given: tuple[int, ...]
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules of one table."""
+
+    conditions: tuple[Condition, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the rules as they were written."""
+        said = [rule.text for rule in self.conditions]
+        return (*said, *(rule.text for rule in self.dependencies))
+
+
+def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:
+    """Return the rules that `texts` say, or refuse one with a sentence.
+
+    A rule is a condition ("age >= 16"), an implication ("age >= 16 if employed = 'yes'") or a
+    dependency ("zip -> city"). As with SQL's CHECK, a row breaks a condition only where it is false.
+    """
+    if len(texts) > MOST_RULES:
+        raise InvalidInput(f"There are more than {MOST_RULES} rules.")
+    conditions: list[Condition] = []
+    dependencies: list[Dependency] = []
+    for text in texts:
+        tokens = _tokens(text)
+        arrow = _top_level(tokens, "->")
+        if arrow is not None:
+            dependencies.append(_dependency(text, tokens, arrow, encoding))
+            continue
+        conditions.append(_implication(text, tokens, encoding))
+    return Rules(tuple(conditions), tuple(dependencies))
+
+
+def read_condition(text: str, encoding: Encoding) -> Condition:
+    """Return the condition that `text` writes over the columns of `encoding`."""
+    try:
+        statement = bind(
+            f'SELECT COUNT(*) AS n FROM "{_ALIAS}" WHERE ({text}\n)', _catalog(encoding)
+        )
+    except QueryRefused as refused:
+        raise InvalidInput(
+            f"The condition '{text[:80]}' cannot be used: {refused.message}", hint=refused.hint
+        ) from None
+    plain = not statement.keys and statement.limit is None and statement.having == e.TRUE
+    if not plain or not isinstance(statement.source, Filter):
+        raise InvalidInput(f"'{text[:80]}' is not a condition on one row.")
+    return Condition(text, statement.source.condition)
+
+
+def _catalog(encoding: Encoding) -> Catalog:
+    """Return a catalog with one table: the columns as they are encoded, nothing private."""
+    columns = tuple(
+        Column(column.name, column.domain, missing=column.missing).by_day()
+        if isinstance(column, Coded)
+        else Column(column.name, IdentifierDomain())
+        for column in encoding.columns
+    )
+    table = Table(_ALIAS, "", PrivacyUnit(), columns, max_rows=1)
+    dataset = Dataset("synthetic", (table,), Neighbours.ADD_REMOVE, "synthetic")
+    return Catalog(Path(), "duckdb:", "sqlite:", {"synthetic": dataset}, {})
+
+
+def _tokens(text: str) -> list[Token]:
+    if not text.strip() or len(text) > 10_000:
+        raise InvalidInput("A rule is a condition of 1 to 10,000 characters.")
+    try:
+        return list(sqlglot.tokenize(text, read="duckdb"))
+    except Exception:  # noqa: BLE001  # broken text trips the tokenizer in ways of its own
+        raise refusal("syntax", where="the beginning") from None
+
+
+def _top_level(tokens: Sequence[Token], word: str) -> int | None:
+    """Return where a word stands outside all brackets; None if it does not."""
+    depth = 0
+    for i, token in enumerate(tokens):
+        if token.token_type is TokenType.L_PAREN:
+            depth += 1
+        elif token.token_type is TokenType.R_PAREN:
+            depth -= 1
+        elif depth == 0 and i and token.text.lower() == word and not _quoted(token):
+            return i
+    return None
+
+
+def _quoted(token: Token) -> bool:
+    return token.token_type in {TokenType.STRING, TokenType.IDENTIFIER}
+
+
+def _implication(text: str, tokens: Sequence[Token], encoding: Encoding) -> Condition:
+    at = _top_level(tokens, "if")
+    if at is None or at + 1 == len(tokens):
+        return read_condition(text, encoding)
+    then = read_condition(text[: tokens[at].start], encoding)
+    given = read_condition(text[tokens[at].end + 1 :], encoding)
+    return Condition(text, e.Or((e.Not(given.expr), then.expr)))
+
+
+def _dependency(text: str, tokens: Sequence[Token], arrow: int, encoding: Encoding) -> Dependency:
+    left = [token.text for token in tokens[:arrow] if token.token_type is not TokenType.COMMA]
+    right = [token.text for token in tokens[arrow + 1 :]]
+    if len(right) != 1 or not 1 <= len(left) <= 2:
+        raise InvalidInput(
+            f"The rule '{text[:80]}' is not understood.",
+            hint="Write a dependency as: zip -> city, or: country, zip -> city.",
+        )
+    then = encoding.index(right[0])
+    if encoding.coded[then].edges is not None:
+        raise InvalidInput(
+            f"Column '{right[0]}' is kept in bins, so the rule '{text[:80]}' cannot fix its value.",
+            hint="The right side of -> must be a category, or numbers with few declared values.",
+        )
+    return Dependency(text, tuple(encoding.index(name) for name in left), then)
+
+
+def holds(condition: Condition, places: Places, encoding: Encoding) -> npt.NDArray[np.object_]:
+    """Return for each row True, False or None: the value of the condition."""
+    names = sorted(e.columns_of(condition.expr))
+    columns = condition.columns(encoding)
+    if not columns:
+        return np.full(len(places), evaluate(condition.expr, {}), dtype=object)
+    coded = [encoding.coded[i] for i in columns]
+    some, inverse = np.unique(places[:, list(columns)], axis=0, return_inverse=True)
+    table = np.empty(len(some), dtype=object)
+    for i, row in enumerate(some.tolist()):
+        values: dict[str, Any] = {
+            name: value_at(column, place)
+            for name, column, place in zip(names, coded, row, strict=True)
+        }
+        table[i] = evaluate(condition.expr, values)
+    return table[inverse.reshape(-1)]
+
+
+def allowed_codes(condition: Condition, encoding: Encoding) -> Allowed:
+    """Return, for columns that the condition restricts, the codes that its rows can have."""
+    domains = {
+        f"{_ALIAS}.{c.name}": c.by_day().domain for c in _catalog(encoding).table(_ALIAS).columns
+    }
+    found: dict[int, npt.NDArray[np.bool_]] = {}
+    for name, positions in to_box(condition.expr, domains).hull.items():
+        index = encoding.index(name.split(".", 1)[1])
+        column = encoding.coded[index]
+        mask = np.zeros(column.size, dtype=bool)
+        for low, high in positions.spans:
+            for code in range(column.values):
+                first, behind = column.span(code)
+                mask[code] |= first <= high and low < behind
+        if column.missing:
+            mask[column.values] = NULL_POSITION in positions
+        found[index] = mask
+    return found

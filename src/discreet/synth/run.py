@@ -1,0 +1,206 @@
+"""synthesize(): charge, learn, store the codes, fit, keep the model, draw rows; in that order."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.engine.base import Engine
+from discreet.errors import InternalError, InvalidInput
+from discreet.ledger.entry import Balance, Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.pipeline import spent_of
+from discreet.synth.codes_sql import codes_sql
+from discreet.synth.door import Door, Purse
+from discreet.synth.implied import too_small
+from discreet.synth.learn import Means, learn
+from discreet.synth.model import Model
+from discreet.synth.model_file import Saved, from_text, to_text
+from discreet.synth.prepare import Prepared, prepare, preview_of
+from discreet.synth.progress import Progress, silent
+from discreet.synth.recording import RecordingDoor
+from discreet.synth.request import SynthRequest
+from discreet.synth.selection import Candidate, choose_method
+from discreet.synth.shape import Columns, Counts
+from discreet.synth.sql_counter import SqlCounter, store_codes
+from discreet.synth.synthetic import Synthetic, sample_rows
+
+LEFT_OUT = (
+    "Rows with a value that is missing or not declared, in a column without missing = true, are "
+    "left out."
+)
+ACCEPTED = "The domains were read from the data and declared public by --accept."
+LARGEST_MODEL = 1 << 30
+
+
+def synthesize(
+    request: SynthRequest,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+    progress: Progress = silent,
+) -> Synthetic:
+    """Return a synthetic copy of a table, charged before any row is read.
+
+    Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
+        every noisy table and every choice of the method, and the number of rows. It is durable
+        before the engine runs; the model is durable before a row is drawn from it, and the same
+        request id gets the same model again, free. Rows, conditions and rules are post-processing.
+    """
+    started = time.monotonic()
+    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    if ready.free:
+        saved = _without_data(ready, rng, progress)
+        return _finished(ready, saved, None, _now(ledger, ready.payer), started)
+    receipt = ledger.charge(
+        ready.payer,
+        ready.funds.quote,
+        request_id=request.request_id,
+        body=request.body,
+        note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
+        snapshot=ready.snapshot,
+    )
+    stored = ledger.stored_answer(request.request_id) if receipt.repeated else None
+    if stored is None:
+        saved = _fitted(ready, receipt, engine, rng, progress)
+        stored = ledger.store_answer(receipt, pack(saved))
+    saved = replace(unpack(stored), rules=ready.rules)
+    return _finished(ready, saved, receipt, receipt.after, started)
+
+
+def _fitted(
+    ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng, progress: Progress
+) -> Saved:
+    funds, outline = ready.funds, ready.outline
+    progress(0, 1, "reading the table")
+    means = Means(engine, receipt, funds.learning, funds.threshold_delta, ready.unit, rng)
+    learned = learn(outline, means, lambda what: progress(0, 1, what))
+    encoding = learned.encoding
+    if not encoding.coded:
+        raise InvalidInput(
+            "The budget was too small to learn anything about any column; it is spent.",
+            hint="Declare the domains in discreet.toml, or use a larger epsilon.",
+        )
+    progress(0, 1, "storing the codes")
+    sql = codes_sql(outline.scan, engine, encoding.coded)
+    relation = store_codes(engine, sql, snapshot=ready.snapshot, permit=receipt)
+    counter = SqlCounter(engine, relation, encoding.shape, receipt)
+    door = RecordingDoor(counter, encoding.shape, funds.fitting, ready.unit, rng)
+    model, method, words = _fit(ready, door, progress)
+    notices = (*outline.notices, *learned.notices, *words)
+    private = bool(getattr(rng, "private", True))
+    facts = _facts(ready, method, notices, private=private)
+    return Saved(encoding, model, tuple(door.measured), ready.rules, facts)
+
+
+def _fit(ready: Prepared, door: Door, progress: Progress) -> tuple[Model, str, tuple[str, ...]]:
+    options = ready.request.options
+    if len(ready.methods) == 1:
+        ((name, method),) = ready.methods
+        return method.fit(door, progress=progress, **options), name, ()
+    candidates = [
+        Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
+        for name, method in ready.methods
+    ]
+    chosen = choose_method(door, candidates, progress=progress)
+    return chosen.model, chosen.name, (chosen.words(),)
+
+
+class NoRows:
+    """A counter for methods that read no data: whoever asks it has broken that promise."""
+
+    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:  # noqa: ARG002 the protocol's
+        """Refuse."""
+        raise InternalError("a method that reads no data asked for some")
+
+
+def _without_data(ready: Prepared, rng: Rng, progress: Progress) -> Saved:
+    """Return a model that no row had any part in."""
+    encoding = preview_of(ready.outline, words=False)
+    if not encoding.coded:
+        raise InvalidInput("No column of this table has declared values to choose from.")
+    ((name, method),) = ready.methods
+    door = Door(NoRows(), encoding.shape, Purse(Fraction(1), concentrated=False), ready.unit, rng)
+    options = {"rows": ready.request.rows, **ready.request.options}
+    model = method.fit(door, progress=progress, **options)
+    notices = (*ready.outline.notices, "No row was read: the values are random.")
+    return Saved(encoding, model, (), ready.rules, _facts(ready, name, notices, private=True))
+
+
+def _facts(
+    ready: Prepared, method: str, notices: Sequence[str], *, private: bool
+) -> dict[str, Any]:
+    """Return what a saved model says about where it comes from: public, or paid for."""
+    funds = ready.funds
+    return {
+        "dataset": ready.payer.dataset,
+        "method": method,
+        "options": dict(ready.request.options),
+        "cost": {"epsilon": str(ready.request.epsilon.value), "delta": str(funds.delta.value)},
+        "purse": {"amount": str(funds.fitting.amount), "concentrated": funds.purse.concentrated},
+        "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
+        "accepted": ready.outline.dataset.accepted,
+        "notices": list(notices),
+        "private": private,
+    }
+
+
+def _finished(
+    ready: Prepared, saved: Saved, receipt: Receipt | None, balance: Balance, started: float
+) -> Synthetic:
+    request = ready.request
+    rows = sample_rows(saved, request.rows, where=request.where)
+    notices = [*saved.facts["notices"]]
+    if any(not column.missing for column in saved.encoding.coded) and receipt is not None:
+        notices.append(LEFT_OUT)
+    if ready.outline.dataset.accepted:
+        notices.append(ACCEPTED)
+    warning = too_small(saved.measured, max(1, round(saved.model.total)))
+    notices += [] if warning is None else [warning]
+    free = receipt is None or receipt.repeated
+    return Synthetic(
+        saved=saved,
+        rows=rows,
+        method=str(saved.facts["method"]),
+        cost=spent_of(FREE if receipt is None or receipt.repeated else receipt.cost),
+        before=_spent(balance if receipt is None else receipt.before),
+        after=_spent(balance),
+        limit=Spent(balance.limit_epsilon, balance.limit_delta),
+        free=free,
+        request_id=request.request_id,
+        notices=(*notices, *rows.notices),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _now(ledger: Ledger, payer: Payer) -> Balance:
+    found = ledger.spent(payer.budget, payer.analyst)
+    return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
+
+
+def _spent(balance: Balance) -> Spent:
+    return Spent(balance.epsilon, balance.delta)
+
+
+def pack(saved: Saved) -> bytes:
+    """Return a model as the ledger keeps it."""
+    return zlib.compress(to_text(saved).encode(), 6)
+
+
+def unpack(payload: bytes) -> Saved:
+    """Return the model that `pack` wrote."""
+    opened = zlib.decompressobj()
+    text = opened.decompress(payload, LARGEST_MODEL)
+    if not opened.eof:
+        raise InvalidInput("The stored model is too large to be read.")
+    return from_text(text.decode(), name="the stored model")

@@ -1,0 +1,185 @@
+"""Paid selection: fit several methods, each with a part of the budget, and keep a good one.
+
+Choosing by looking at the real data costs budget like any other question. Here it is one question:
+which candidate's tables are closest to the real ones, answered by the exponential mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InternalError, InvalidInput
+from discreet.synth.door import Counter, Door, Law, Measured, Purse
+from discreet.synth.merging import Merges
+from discreet.synth.model import Model
+from discreet.synth.quality_scope import CELLS, PAIRS
+from discreet.synth.shape import Columns, Shape
+
+Progress = Callable[[int, int, str], None]
+Fit = Callable[[Door, Progress], Model]
+
+FOR_CHOICE = Fraction(1, 20)
+"""The part of the budget that pays for the choice: the score moves by one row for each person, so
+little is enough; all else is split evenly, since nobody knows beforehand who will win."""
+
+STEPS = 100
+"""Steps that a selection is told in: public, whatever the candidates do."""
+
+MOST = 8
+"""More candidates would leave each of them too little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A method with its settings, under the name that is reported."""
+
+    name: str
+    fit: Fit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The candidate that was chosen, its model, and what each step used of the budget."""
+
+    name: str
+    model: Model
+    each: Fraction
+    choice: Fraction
+    candidates: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return how the budget was split, in one sentence."""
+        return (
+            f"'{self.name}' was chosen among {', '.join(self.candidates)} by a paid selection: "
+            f"{float(self.each):.1%} of the budget fitted each, {float(self.choice):.1%} chose."
+        )
+
+
+def choose_method(
+    door: Door,
+    candidates: Sequence[Candidate],
+    *,
+    workload: Sequence[Columns] = (),
+    choice: Fraction = FOR_CHOICE,
+    progress: Progress = lambda _done, _of, _what: None,
+) -> Chosen:
+    """Return the model of a candidate whose tables in `workload` are close to the real ones.
+
+    Without a workload these are the pairs of columns (all of them, up to 300).
+
+    Guarantee: everything passes through `door`, in shares that add up to 1: `choice` for the
+        selection and (1 - choice) / k for each fit. The score of a candidate is minus the sum over W
+        tables of the L1 distance between exact counts and fixed whole numbers (its fitted tables,
+        paid for already). One row more or less changes one cell of each table by 1, so every
+        distance moves by at most 1 and the score by at most W. (docs/notes/0024)
+    """
+    names = [candidate.name for candidate in candidates]
+    if not 2 <= len(names) <= MOST or len(set(names)) != len(names):
+        raise InvalidInput(
+            f"A paid selection needs 2 to {MOST} different methods.",
+            hint="Write --choose tree,adaptive.",
+        )
+    tables = tuple(workload) or pairs_of(door.shape)
+    each = (1 - choice) / len(candidates)
+    models = []
+    for i, candidate in enumerate(candidates):
+        told = _stretch(progress, i, len(candidates), candidate.name)
+        told(0, 1, "fitting")
+        models.append(candidate.fit(PartDoor(door, each), told))
+    progress(STEPS - 1, STEPS, "choosing")
+    picked = door.choose(_scores(models, tables), sensitivity=len(tables), share=choice)
+    progress(STEPS, STEPS, "chosen")
+    return Chosen(names[picked], models[picked], each, choice, tuple(names))
+
+
+def _stretch(progress: Progress, place: int, of: int, name: str) -> Progress:
+    """Return a listener that tells one candidate's steps as its stretch of the whole."""
+
+    def told(done: int, steps: int, what: str) -> None:
+        part = (place + min(1.0, done / max(steps, 1))) / of
+        progress(round((STEPS - 1) * part), STEPS, f"{name}: {what}")
+
+    return told
+
+
+def pairs_of(shape: Shape) -> tuple[Columns, ...]:
+    """Return the tables that the choice goes by: pairs in a public order, single columns for one."""
+    every = [two for two in combinations(range(shape.width), 2) if shape.cells(two) <= CELLS]
+    if not every:
+        return tuple((i,) for i in range(shape.width))
+    step = -(-len(every) // PAIRS)
+    return tuple(every[::step])
+
+
+def _scores(
+    models: Sequence[Model], tables: Sequence[Columns]
+) -> Callable[[Counter], npt.NDArray[np.int64]]:
+    # Rounded before anything exact is read: whole numbers against whole numbers.
+    fitted = [
+        [np.rint(model.marginal(columns)).astype(np.int64) for columns in tables]
+        for model in models
+    ]
+
+    def scores(counter: Counter) -> npt.NDArray[np.int64]:
+        exact = counter.marginals(tables)
+        return np.array(
+            [
+                -sum(int(np.abs(x - y).sum()) for x, y in zip(exact, mine, strict=True))
+                for mine in fitted
+            ],
+            dtype=np.int64,
+        )
+
+    return scores
+
+
+class PartDoor(Door):
+    """A door that gives a method a fixed part of another door's budget.
+
+    Guarantee: a share of this door is that share times `part` of the outer one, and shares here add
+        up to at most 1; so the method uses at most `part`.
+    """
+
+    def __init__(self, outer: Door, part: Fraction) -> None:
+        self.shape = outer.shape
+        self.purse = Purse(part * outer.purse.amount, outer.purse.concentrated)
+        self.unit = outer.unit
+        self.events = outer.events
+        self._outer = outer
+        self._part = part
+        self._spent = Fraction(0)
+
+    def law(self, share: Fraction) -> Law:
+        """Return the noise that a marginal gets for a share of the part."""
+        return self._outer.law(share * self._part)
+
+    def measure(
+        self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
+    ) -> list[Measured]:
+        """Return noisy counts, paid from the part."""
+        if not wanted:
+            return []
+        self._mine(share)
+        return self._outer.measure(wanted, share=share * self._part, merged=merged)
+
+    def choose(
+        self,
+        scores: Callable[[Counter], npt.NDArray[np.int64]],
+        *,
+        sensitivity: int,
+        share: Fraction,
+    ) -> int:
+        """Return the index of a good candidate, paid from the part."""
+        self._mine(share)
+        return self._outer.choose(scores, sensitivity=sensitivity, share=share * self._part)
+
+    def _mine(self, share: Fraction) -> None:
+        if share <= 0 or self._spent + share > 1:
+            raise InternalError("a method asked for more than its part")
+        self._spent += share

@@ -1,0 +1,165 @@
+"""A synthetic table: rows, the model they come from, its price, and what the reader should know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.answer import Spent
+from discreet.errors import InvalidInput, MissingExtra
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.decode import NULL, Places, to_table
+from discreet.synth.door import Measured
+from discreet.synth.drawing import draw
+from discreet.synth.model import Model
+from discreet.synth.model_file import Saved, write_model
+from discreet.synth.rows_out import write_rows
+from discreet.synth.rules import read_condition, read_rules
+from discreet.synth.shape import Codes
+
+MOST_ROWS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Rows:
+    """Made-up rows, as values and as codes, and what happened while they were drawn."""
+
+    table: pa.Table
+    codes: Codes
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Synthetic:
+    """A synthetic copy of one table.
+
+    `saved` holds the model, the encoding and the noisy tables behind it: all of it paid for.
+    `rows` is one sample; `sample` draws others, free of charge. `private` is false where a seeded
+    generator drew the noise.
+    """
+
+    saved: Saved
+    rows: Rows
+    method: str
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+    request_id: str
+    notices: tuple[str, ...]
+    seconds: float
+
+    @property
+    def model(self) -> Model:
+        """Return the fitted model."""
+        return self.saved.model
+
+    @property
+    def encoding(self) -> Encoding:
+        """Return how values and codes belong together."""
+        return self.saved.encoding
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """Return the noisy tables that the method saw, each with the law of its noise."""
+        return self.saved.measured
+
+    @property
+    def table(self) -> pa.Table:
+        """Return the made-up rows."""
+        return self.rows.table
+
+    @property
+    def private(self) -> bool:
+        """Return whether the noise came from the operating system's entropy."""
+        return bool(self.saved.facts.get("private", True))
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows as a pyarrow table."""
+        return self.rows.table
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame."""
+        try:
+            return self.rows.table.to_pandas()
+        except ImportError:
+            raise MissingExtra("pandas", extra="pandas") from None
+
+    def write(self, path: str | Path) -> None:
+        """Write the rows to a .csv or .parquet file."""
+        write_rows(self.rows.table, Path(path))
+
+    def save_model(self, path: str | Path) -> None:
+        """Write the model to a file that `load_model` reads; sampling from it is free."""
+        write_model(self.saved, Path(path))
+
+    def sample(self, rows: int, *, where: str | None = None) -> pa.Table:
+        """Return other made-up rows from the same model, free of charge."""
+        return sample_rows(self.saved, rows, where=where).table
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts that `discreet synth --json` prints; not the rows themselves."""
+        return {
+            "rows": self.rows.table.num_rows,
+            "columns": self.rows.table.column_names,
+            "method": self.method,
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "free": self.free,
+            "seconds": round(self.seconds, 3),
+            "estimated_rows": round(self.model.total),
+            "request_id": self.request_id,
+            "notices": list(self.notices),
+        }
+
+    def __repr__(self) -> str:
+        shown = f"{self.rows.table.num_rows:,} rows x {self.rows.table.num_columns} columns"
+        return f"Synthetic({shown}, method {self.method!r}, epsilon {float(self.cost.epsilon):g})"
+
+
+def sample_rows(
+    saved: Saved, rows: int | None = None, *, where: str | None = None, seed: int | None = None
+) -> Rows:
+    """Return made-up rows of a paid model: as many as the real table has, unless `rows` says so.
+
+    `seed` makes the sample repeatable; the guarantee hangs on the model, not on these dice.
+    """
+    wanted = max(0, round(saved.model.total)) if rows is None else rows
+    if isinstance(wanted, bool) or not 0 <= wanted <= MOST_ROWS:
+        raise InvalidInput(f"The number of rows must be a whole number from 0 to {MOST_ROWS:,}.")
+    condition = None if where is None else read_condition(where, saved.encoding)
+    rules = read_rules(saved.rules, saved.encoding)
+    dice = np.random.default_rng(seed)  # no guarantee hangs on these dice: the model is paid for
+    drawn = draw(saved.model, saved.encoding, wanted, dice=dice, where=condition, rules=rules)
+    notices = []
+    if drawn.repeated:
+        notices.append(
+            f"{drawn.repeated:,} rows are repeated from others: the model hardly ever satisfies "
+            "the condition and the rules."
+        )
+    table = to_table(drawn.places, saved.encoding, dice)
+    return Rows(table, codes_of(drawn.places, saved.encoding), tuple(notices))
+
+
+def codes_of(places: Places, encoding: Encoding) -> Codes:
+    """Return the codes of decoded rows: the bin of each position, the last code for NULL."""
+    codes = np.empty(places.shape, dtype=np.int32)
+    for i, column in enumerate(encoding.coded):
+        codes[:, i] = _codes(places[:, i], column)
+    return codes
+
+
+def _codes(places: Places, column: Coded) -> Any:
+    known = places
+    if column.edges is not None:
+        known = np.searchsorted(np.array(column.edges), places, side="right") - 1
+    return np.where(places == NULL, column.values, known)

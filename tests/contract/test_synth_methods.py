@@ -1,0 +1,237 @@
+"""What every method of synthesis promises; adding a method to METHODS adds it here."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from discreet.account.price import price
+from discreet.account.tally import tally
+from discreet.core.event import Composed
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InvalidInput
+from discreet.synth.door import Measured, Purse, Unit
+from discreet.synth.memory import MemoryCounter
+from discreet.synth.methods import ALIASES, METHODS, find_method, read_model
+from discreet.synth.shape import Shape
+from discreet.testing import ALPHA
+from synth_kit import OPTIONS, PURSES, door_to, random_codes, shape_of
+
+GRID = Fraction(1, 10**24)  # computed costs are rounded up to this
+SHAPE = shape_of(3, 4, 2, 5)
+
+
+@pytest.fixture(params=METHODS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture(params=PURSES)
+def purse(request):
+    return PURSES[request.param]
+
+
+def table(rows=400, shape=SHAPE, seed=3):
+    return random_codes(np.random.default_rng(seed), shape, rows)
+
+
+def fitted(name, codes, shape, **door):
+    opened = door_to(codes, shape, **door)
+    return METHODS[name].fit(opened, **OPTIONS.get(name, {})), opened
+
+
+def spent(door) -> Fraction:
+    """Return what the events that passed add up to, in the door's currency."""
+    found = tally(Composed(tuple(door.events)))
+    return found.rho if door.purse.concentrated else found.epsilon
+
+
+def test_it_never_spends_more_than_was_charged(name, purse):
+    for unit in (Unit(), Unit(3), Unit(2, replaced=True)):
+        _, door = fitted(name, table(), SHAPE, purse=purse, unit=unit)
+        if METHODS[name].uses_data:
+            assert 0 < spent(door) <= purse.amount + len(door.events) * GRID
+            assert 0 <= door.left < 1
+        else:
+            assert door.events == [] and door.left == 1
+
+
+def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
+    """The charge before the run covers what happened, in the ledger's own words."""
+    _, door = fitted(name, table(), SHAPE, purse=purse)
+    if not METHODS[name].uses_data:
+        return
+    words = {"epsilon": Epsilon.of("1e-9"), "delta": Delta.of("1e-9")}
+    charged = price(purse.event, **words).cost
+    happened = price(Composed(tuple(door.events)), **words).cost
+    slack = len(door.events) * GRID
+    if purse.concentrated:
+        assert happened.rho <= charged.rho + slack
+    else:
+        assert happened.epsilon <= charged.epsilon + slack and happened.delta == 0
+
+
+def test_the_same_words_and_dice_give_the_same_rows(name, purse):
+    models = [fitted(name, table(), SHAPE, purse=purse, seed=5)[0] for _ in range(2)]
+    rows = [model.sample(100, dice=np.random.default_rng(1)) for model in models]
+    assert models[0].to_json() == models[1].to_json()
+    assert (rows[0] == rows[1]).all()
+    if METHODS[name].uses_data:
+        other = fitted(name, table(), SHAPE, purse=purse, seed=6)[0]
+        assert other.to_json() != models[0].to_json()
+
+
+def test_rows_lie_inside_the_shape_and_are_as_many_as_asked(name):
+    model, _ = fitted(name, table(), SHAPE)
+    for rows in (0, 1, 7, 1000):
+        codes = model.sample(rows, dice=np.random.default_rng(2))
+        assert codes.shape == (rows, SHAPE.width)
+        assert codes.dtype == np.int32
+        assert (codes >= 0).all() and (codes < np.array(SHAPE.sizes)).all()
+
+
+def test_marginals_add_up_and_agree_with_each_other(name):
+    model, _ = fitted(name, table(), SHAPE)
+    assert model.shape == SHAPE
+    for ways in (1, 2, 3):
+        for columns in combinations(range(SHAPE.width), ways):
+            found = model.marginal(columns)
+            assert found.shape == SHAPE.of(columns)
+            assert (found >= -1e-9 * model.total).all()
+            assert found.sum() == pytest.approx(model.total, rel=1e-6)
+            assert np.allclose(found.sum(axis=-1), _one(model, columns[:-1]), atol=1e-4 * model.total)
+
+
+def _one(model, columns):
+    return model.marginal(columns) if columns else model.total
+
+
+def test_marginals_agree_with_a_large_sample(name):
+    """Hoeffding's bound for each cell: all of them fail together with a chance below ALPHA."""
+    model, _ = fitted(name, table(), SHAPE)
+    rows = 200_000
+    counter = MemoryCounter(model.sample(rows, dice=np.random.default_rng(4)), SHAPE)
+    wanted = [(0, 1), (1, 3), (0, 2, 3), (1, 2, 3)]
+    cells = sum(SHAPE.cells(columns) for columns in wanted)
+    apart = np.sqrt(np.log(2 * cells / ALPHA) / (2 * rows))
+    wrong = 0.0
+    for columns, found in zip(wanted, counter.marginals(wanted), strict=True):
+        expected = model.marginal(columns) / model.total
+        assert np.abs(found / rows - expected).max() < apart
+        wrong = max(wrong, np.abs(found / rows - np.roll(expected, 1)).max())
+    if METHODS[name].uses_data:
+        assert wrong > apart, "this test could not have caught a model of another column"
+
+
+def test_conditional_rows_satisfy_the_condition_and_follow_the_model(name):
+    model, _ = fitted(name, table(), SHAPE)
+    given = {0: np.array([True, False, True]), 3: np.array([False, True, True, False, True])}
+    rows = 100_000
+    codes = model.sample(rows, dice=np.random.default_rng(5), given=given)
+    assert codes.shape == (rows, SHAPE.width)
+    for column, allowed in given.items():
+        assert allowed[codes[:, column]].all()
+    joint = model.marginal((0, 1, 3)) * given[0][:, None, None] * given[3]
+    expected = joint.sum(axis=(0, 2)) / joint.sum()
+    found = np.bincount(codes[:, 1], minlength=4) / rows
+    assert np.abs(found - expected).max() < np.sqrt(np.log(8 / ALPHA) / (2 * rows))
+
+
+def test_a_model_survives_its_json(name):
+    model, _ = fitted(name, table(), SHAPE)
+    again = read_model(json.loads(json.dumps(model.to_json(), allow_nan=False)))
+    assert again.shape == model.shape
+    assert again.to_json() == model.to_json()
+    ours, theirs = (m.sample(50, dice=np.random.default_rng(9)) for m in (model, again))
+    assert (ours == theirs).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rows"),
+    [((1,), 30), ((5,), 30), ((1, 1, 1), 30), ((1, 4, 1), 30), ((3, 2), 0), ((2, 2), 1)],
+    ids=str,
+)
+def test_odd_tables_are_taken_as_they_are(name, purse, sizes, rows):
+    shape = shape_of(*sizes)
+    model, door = fitted(name, table(rows, shape), shape, purse=purse)
+    codes = model.sample(20, dice=np.random.default_rng(1))
+    assert codes.shape == (20, len(sizes))
+    assert (codes < np.array(sizes)).all()
+    assert np.isfinite(model.total) and model.total >= 0
+    assert door.left >= 0
+
+
+def test_all_rows_alike_come_out_alike(name):
+    """With a generous budget: all mass in one cell."""
+    codes = np.tile(np.array([[2, 0, 1, 4]], dtype=np.int32), (5000, 1))
+    model, _ = fitted(name, codes, SHAPE, purse=Purse(Fraction(10), concentrated=True))
+    if METHODS[name].uses_data:
+        drawn = model.sample(1000, dice=np.random.default_rng(1))
+        assert (drawn == codes[0]).mean() > 0.97
+
+
+def test_a_drowned_table_still_gives_rows(name, purse):
+    """Noise far above the counts: noisy totals are negative as often as not."""
+    tiny = Purse(purse.amount / 10**8, purse.concentrated)
+    for seed in range(6):
+        model, door = fitted(name, table(20), SHAPE, purse=tiny, seed=seed)
+        assert model.sample(50, dice=np.random.default_rng(1)).shape == (50, 4)
+        assert np.isfinite(model.total) and model.total >= 0
+        assert door.left >= 0
+
+
+def test_it_only_asks_for_columns_that_are_there(name):
+    """Every noisy table that passed has the shape of its columns, merged or not."""
+    seen: list[Measured] = []
+    opened = door_to(table(), SHAPE)
+    real = opened.measure
+
+    def watched(wanted, **rest):
+        found = real(wanted, **rest)
+        seen.extend(found)
+        return found
+
+    opened.measure = watched
+    METHODS[name].fit(opened, **OPTIONS.get(name, {}))
+    for each in seen:
+        assert list(each.columns) == sorted(set(each.columns))
+        sides = zip(each.values.shape, SHAPE.of(each.columns), strict=True)
+        assert all(1 <= side <= size for side, size in sides)
+    assert bool(seen) == METHODS[name].uses_data
+
+
+def test_progress_is_public_and_ends(name):
+    steps = []
+    METHODS[name].fit(
+        door_to(table(), SHAPE),
+        progress=lambda *told: steps.append(told),
+        **OPTIONS.get(name, {}),
+    )
+    assert steps
+    assert all(0 <= done <= of and what for done, of, what in steps)
+    assert steps[-1][0] == steps[-1][1]
+
+
+def test_names_and_aliases():
+    for alias, name in ALIASES.items():
+        assert alias not in METHODS
+        if name in METHODS:
+            assert find_method(alias) is METHODS[name]
+    with pytest.raises(InvalidInput, match="no method 'magic'"):
+        find_method("magic")
+
+
+@pytest.mark.parametrize("data", [{}, {"kind": "pickle"}, {"kind": ["network"]}, [], None, 3], ids=repr)
+def test_a_model_of_no_known_kind_is_refused(data):
+    with pytest.raises(InvalidInput):
+        read_model(data)
+
+
+def test_a_wider_shape_than_the_rows_is_not_a_way_in():
+    """A shape that does not fit the counter fails before anything noisy is shown."""
+    with pytest.raises(IndexError):
+        fitted("tree", table(), Shape(("a", "b", "c", "d", "e"), (3, 4, 2, 5, 9)))

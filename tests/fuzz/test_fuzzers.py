@@ -1,0 +1,58 @@
+"""Security test 23: coverage-guided fuzzing of the SQL parser and of the PostgreSQL endpoint.
+
+Each run is a process of its own, because the fuzzer ends the process that it runs in.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+TARGETS = ("fuzz_sql", "fuzz_pgwire")
+
+pytestmark = pytest.mark.skipif(
+    find_spec("atheris") is None, reason="atheris is not built for this platform"
+)
+
+
+def fuzzed(target: str, *options: str, seconds: float):
+    return subprocess.run(
+        [sys.executable, HERE / f"{target}.py", *options],
+        capture_output=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def clean(target: str, runs: int, *, seconds: float, seed: int = 1) -> None:
+    found = fuzzed(target, f"--runs={runs}", f"--seed={seed}", seconds=seconds)
+    said = (found.stdout + found.stderr).decode("utf-8", "replace")
+    assert found.returncode == 0, said[-4000:]
+    assert "FINDING" not in said
+    assert f"Done {runs} runs" in said, said[-4000:]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_short_run_finds_nothing(target):
+    clean(target, 1500, seconds=200)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_planted_bug_is_found(target):
+    """The broken twin: one rule raises what nobody foresaw."""
+    found = fuzzed(target, "--runs=1500", "--twin", seconds=200)
+    assert found.returncode != 0
+    assert b"FINDING" in found.stdout
+    assert b"INPUT" in found.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize(("target", "runs"), [("fuzz_sql", 1_000_000), ("fuzz_pgwire", 1_000_000)])
+def test_a_million_inputs_find_nothing(target, runs):
+    clean(target, runs, seconds=7000, seed=23)

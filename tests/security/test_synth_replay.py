@@ -1,0 +1,136 @@
+"""Test 5 for synthesizers: frozen outcomes, a neighbouring table, and nothing else may change."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+
+from discreet.synth import tree
+from discreet.synth.door import Door
+from discreet.synth.methods import METHODS
+from discreet.synth.network import Network, Node
+from synth_kit import OPTIONS, PURSES, neighbours, violations
+
+PAIRS = 120
+FULL = 10_000
+FEWER: dict[str, int] = {}
+"""Methods whose fit takes long: so many pairs in the quick run."""
+
+
+def hunt(fit, pairs: int, seed: int) -> list[str]:
+    """Return all violations over random neighbours, in both currencies."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(pairs):
+        shape, codes, beside, unit = neighbours(rng)
+        purse = list(PURSES.values())[i % 2]
+        found += violations(fit, codes, beside, shape, purse, unit, seed + i)
+    return found
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_neighbour_changes_nothing_but_the_noisy_values(name):
+    fit = partial(METHODS[name].fit, **OPTIONS.get(name, {}))
+    assert hunt(fit, FEWER.get(name, PAIRS), seed=11) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_neighbour_changes_nothing_but_the_noisy_values_in_full(name):
+    fit = partial(METHODS[name].fit, **OPTIONS.get(name, {}))
+    assert hunt(fit, FULL, seed=12) == []
+
+
+def test_the_recorder_knows_every_way_through_the_door():
+    """Whoever adds one must teach it to the recorder, or the hunt would not see it."""
+    ways = {name for name in vars(Door) if not name.startswith("_")}
+    assert ways == {"measure", "choose", "law", "left"}
+
+
+def _model(door, total) -> Network:
+    sizes = door.shape.sizes
+    nodes = tuple(Node(i, (), np.full(size, 1 / size)) for i, size in enumerate(sizes))
+    return Network(door.shape, float(total), nodes)
+
+
+def rounds_from_the_data(door):
+    """The number of rounds is the number of rows, seen while scoring."""
+    seen = []
+
+    def scores(counter):
+        seen.append(int(counter.marginals([(0,)])[0].sum()))
+        return np.zeros(2, dtype=np.int64)
+
+    door.choose(scores, sensitivity=1, share=Fraction(1, 2))
+    for _ in range(seen[0] % 7):
+        door.measure([(0,)], share=Fraction(1, 20))
+    return _model(door, 1)
+
+
+def peeks(door):
+    """Reads the counter beside the door."""
+    return _model(door, door._counter.marginals([(0,)])[0].sum())
+
+
+def double_sensitivity(door):
+    """A score that one row moves by 2, declared as 1."""
+    door.choose(
+        lambda counter: 2 * counter.marginals([(0,)])[0], sensitivity=1, share=Fraction(1)
+    )
+    return _model(door, 1)
+
+
+def domain_from_the_data(door):
+    """Counts only the codes that occur."""
+    seen = []
+
+    def scores(counter):
+        seen.append(counter.marginals([(0,)])[0] > 0)
+        return np.zeros(2, dtype=np.int64)
+
+    door.choose(scores, sensitivity=1, share=Fraction(1, 2))
+    groups = np.where(seen[0], np.cumsum(seen[0]), 0)
+    groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    door.measure([(0,)], share=Fraction(1, 2), merged={0: groups})
+    return _model(door, 1)
+
+
+def exact_total(door):
+    """Asks as the tree does, and puts one exact number into the model."""
+    seen = []
+
+    def scores(counter):
+        seen.append(int(counter.marginals([(0,)])[0].sum()))
+        return np.zeros(1, dtype=np.int64)
+
+    door.choose(scores, sensitivity=1, share=Fraction(1, 100))
+    return _model(door, seen[0])
+
+
+BROKEN = {
+    rounds_from_the_data: {"another request", "fewer requests", "another price"},
+    peeks: {"the counter was read outside the door"},
+    double_sensitivity: {"a score moved too far"},
+    domain_from_the_data: {"another request"},
+    exact_total: {"another model"},
+}
+
+
+@pytest.mark.parametrize("twin", BROKEN, ids=lambda twin: twin.__name__)
+def test_a_broken_method_is_caught(twin):
+    found = set(hunt(twin, 60, seed=13))
+    assert found & BROKEN[twin]
+    assert found <= BROKEN[twin]
+
+
+def test_a_tree_with_an_undeclared_factor_in_its_scores_is_caught(monkeypatch):
+    """The real method with one real mistake: scores of twice the size."""
+    monkeypatch.setattr(
+        "discreet.synth.dependence.dependence",
+        lambda counts, weights: int(4 * counts.max(initial=0)),
+    )
+    assert "a score moved too far" in hunt(tree.fit, 60, seed=14)

@@ -1,0 +1,46 @@
+"""Reports on the disk."""
+
+import json
+
+import pytest
+
+from discreet.errors import InvalidInput
+from discreet.report import Document, Figure, Grid, Section, Words, bars, to_json, write
+
+DOCUMENT = Document(
+    "Title",
+    "sub",
+    "mind this",
+    (
+        Section(
+            "One",
+            (
+                Words("text"),
+                Figure("Bars", bars(["a"], [1]), "caption"),
+                Grid.of(["a", "b"], [[float("inf"), float("nan")], [0.5, None]], "numbers"),
+            ),
+        ),
+    ),
+)
+
+
+def test_the_ending_says_how(tmp_path):
+    assert write(DOCUMENT, tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    assert json.loads((write(DOCUMENT, tmp_path / "r.JSON")).read_text()) == to_json(DOCUMENT)
+
+
+def test_json_names_the_kind_of_each_block_and_has_no_infinities():
+    blocks = to_json(DOCUMENT)["sections"][0]["blocks"]
+    assert [block["kind"] for block in blocks] == ["words", "figure", "grid"]
+    assert blocks[2]["rows"] == [[None, None], [0.5, None]]
+
+
+def test_other_endings_are_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(InvalidInput, match=r"\.html or \.json"):
+        write(DOCUMENT, tmp_path / "r.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write(DOCUMENT, tmp_path / "no" / "r.html")

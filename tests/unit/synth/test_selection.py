@@ -1,0 +1,80 @@
+"""Paid selection: the better method wins, no more than the budget is used."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.errors import InternalError, InvalidInput
+from discreet.synth.memory import MemoryCounter
+from discreet.synth.selection import Candidate, PartDoor, _scores, choose_method, pairs_of
+from quality_kit import SHAPE, door_to, fit_joint, fit_singles, people
+
+BOTH = (Candidate("singles", fit_singles), Candidate("joint", fit_joint))
+
+
+@pytest.mark.parametrize("concentrated", [True, False])
+def test_the_better_method_wins_and_the_budget_is_used_up_exactly(concentrated):
+    door = door_to(people(), concentrated=concentrated)
+    chosen = choose_method(door, BOTH)
+    assert chosen.name == "joint"
+    assert door.left == 0
+    assert chosen.each == Fraction(19, 40)
+    assert "'joint' was chosen among singles, joint" in chosen.words()
+
+
+def test_scores_move_by_at_most_one_for_each_table_and_can_move_by_all():
+    codes = people(300)
+    tables = pairs_of(SHAPE)
+    models = [fit_singles(door_to(codes)), fit_joint(door_to(codes))]
+    scores = _scores(models, tables)
+    before = scores(MemoryCounter(codes, SHAPE))
+    moves = [
+        np.abs(scores(MemoryCounter(np.delete(codes, i, axis=0), SHAPE)) - before).max()
+        for i in range(60)
+    ]
+    assert max(moves) == len(tables)
+
+
+def test_fewer_than_two_or_twice_the_same_is_refused_before_anything_is_measured():
+    for wrong in (BOTH[:1], (BOTH[0], BOTH[0])):
+        door = door_to(people(100))
+        with pytest.raises(InvalidInput, match="2 to 8 different methods"):
+            choose_method(door, wrong)
+        assert door.left == 1
+
+
+def test_a_part_cannot_be_overdrawn():
+    outer = door_to(people(100))
+    part = PartDoor(outer, Fraction(1, 4))
+    part.measure([(0,)], share=Fraction(3, 4))
+    assert outer.left == Fraction(13, 16)
+    assert part.left == Fraction(1, 4)
+    with pytest.raises(InternalError):
+        part.measure([(0,)], share=Fraction(1, 2))
+    with pytest.raises(InternalError):
+        part.choose(lambda _: np.zeros(2, dtype=np.int64), sensitivity=1, share=Fraction(1, 2))
+    part.choose(lambda _: np.zeros(2, dtype=np.int64), sensitivity=1, share=Fraction(1, 4))
+    assert outer.left == Fraction(3, 4)
+
+
+def test_noise_of_a_part_is_that_of_its_size():
+    outer = door_to(people(100))
+    part = PartDoor(outer, Fraction(1, 4))
+    assert part.law(Fraction(1)) == outer.law(Fraction(1, 4))
+    [measured] = part.measure([(0,)], share=Fraction(1))
+    assert measured.law == outer.law(Fraction(1, 4))
+
+
+def test_progress_counts_public_steps():
+    told = []
+    choose_method(door_to(people()), BOTH, progress=lambda *step: told.append(step))
+    assert (0, 100, "singles: fitting") in told
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+    assert told[-1] == (100, 100, "chosen")
+
+
+def test_one_column_is_chosen_by_its_own_table():
+    from discreet.synth.shape import Shape
+
+    assert pairs_of(Shape(("a",), (3,))) == ((0,),)
