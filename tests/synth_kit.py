@@ -29,11 +29,10 @@ def shape_of(*sizes: int) -> Shape:
 def random_codes(rng: np.random.Generator, shape: Shape, rows: int) -> np.ndarray:
     """Return codes in which neighbouring columns depend on each other, and some codes are rare."""
     codes = np.zeros((rows, shape.width), dtype=np.int32)
-    last = rng.integers(0, 1 << 20, rows)
+    last = rng.random(rows)
     for column, size in enumerate(shape.sizes):
-        fresh = rng.integers(0, 1 << 20, rows)
-        last = np.where(rng.random(rows) < 0.6, last, fresh)
-        codes[:, column] = np.minimum(last % (size + 1), size - 1)
+        last = np.where(rng.random(rows) < 0.6, last, rng.random(rows))
+        codes[:, column] = (last**2 * size).astype(np.int32)
     return codes
 
 
@@ -82,7 +81,9 @@ class TracingDoor(Door):
             for columns, full in zip(wanted, self._peek(wanted), strict=True)
         ]
         self._note(("measure", tuple(wanted), share, repr(groups)), exact)
-        return self._pass(lambda: super(TracingDoor, self).measure(wanted, share=share, merged=merged))
+        return self._pass(
+            lambda: super(TracingDoor, self).measure(wanted, share=share, merged=merged)
+        )
 
     def choose(self, scores, *, sensitivity, share):
         self._locked.open = True
@@ -91,6 +92,17 @@ class TracingDoor(Door):
         self._note(("choose", sensitivity, share, found.shape), [found])
         return self._pass(
             lambda: super(TracingDoor, self).choose(scores, sensitivity=sensitivity, share=share)
+        )
+
+    def choose_several(self, scores, *, count, sensitivity, share):
+        self._locked.open = True
+        found = np.asarray(scores(self._locked))
+        self._locked.open = False
+        self._note(("choose", sensitivity, share, found.shape, count), [found])
+        return self._pass(
+            lambda: super(TracingDoor, self).choose_several(
+                scores, count=count, sensitivity=sensitivity, share=share
+            )
         )
 
     def _peek(self, wanted):
@@ -118,7 +130,7 @@ class TracingDoor(Door):
 
 
 def _copied(out):
-    if isinstance(out, list):
+    if isinstance(out, list) and all(isinstance(each, Measured) for each in out):
         return [Measured(each.columns, each.values.copy(), each.law) for each in out]
     return out
 
@@ -140,7 +152,9 @@ def violations(fit, codes, beside, shape, purse, unit, seed) -> list[str]:
     for asked, one, two in zip(
         second.trace.asked, first.trace.exact, second.trace.exact, strict=False
     ):
-        moved = [np.abs(a.astype(np.int64) - b.astype(np.int64)) for a, b in zip(one, two, strict=True)]
+        moved = [
+            np.abs(a.astype(np.int64) - b.astype(np.int64)) for a, b in zip(one, two, strict=True)
+        ]
         if asked[0] == "choose" and moved[0].max(initial=0) > asked[1] * unit.l1:
             found.append("a score moved too far")
         if asked[0] == "measure" and any(

@@ -57,7 +57,8 @@ def test_it_never_spends_more_than_was_charged(name, purse):
             assert 0 < spent(door) <= purse.amount + len(door.events) * GRID
             assert 0 <= door.left < 1
         else:
-            assert door.events == [] and door.left == 1
+            assert door.events == []
+            assert door.left == 1
 
 
 def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
@@ -72,7 +73,8 @@ def test_its_events_are_priced_no_higher_than_the_purse(name, purse):
     if purse.concentrated:
         assert happened.rho <= charged.rho + slack
     else:
-        assert happened.epsilon <= charged.epsilon + slack and happened.delta == 0
+        assert happened.epsilon <= charged.epsilon + slack
+        assert happened.delta == 0
 
 
 def test_the_same_words_and_dice_give_the_same_rows(name, purse):
@@ -91,7 +93,8 @@ def test_rows_lie_inside_the_shape_and_are_as_many_as_asked(name):
         codes = model.sample(rows, dice=np.random.default_rng(2))
         assert codes.shape == (rows, SHAPE.width)
         assert codes.dtype == np.int32
-        assert (codes >= 0).all() and (codes < np.array(SHAPE.sizes)).all()
+        assert (codes >= 0).all()
+        assert (codes < np.array(SHAPE.sizes)).all()
 
 
 def test_marginals_add_up_and_agree_with_each_other(name):
@@ -103,7 +106,9 @@ def test_marginals_add_up_and_agree_with_each_other(name):
             assert found.shape == SHAPE.of(columns)
             assert (found >= -1e-9 * model.total).all()
             assert found.sum() == pytest.approx(model.total, rel=1e-6)
-            assert np.allclose(found.sum(axis=-1), _one(model, columns[:-1]), atol=1e-4 * model.total)
+            assert np.allclose(
+                found.sum(axis=-1), _one(model, columns[:-1]), atol=1e-4 * model.total
+            )
 
 
 def _one(model, columns):
@@ -161,7 +166,8 @@ def test_odd_tables_are_taken_as_they_are(name, purse, sizes, rows):
     codes = model.sample(20, dice=np.random.default_rng(1))
     assert codes.shape == (20, len(sizes))
     assert (codes < np.array(sizes)).all()
-    assert np.isfinite(model.total) and model.total >= 0
+    assert np.isfinite(model.total)
+    assert model.total >= 0
     assert door.left >= 0
 
 
@@ -180,7 +186,8 @@ def test_a_drowned_table_still_gives_rows(name, purse):
     for seed in range(6):
         model, door = fitted(name, table(20), SHAPE, purse=tiny, seed=seed)
         assert model.sample(50, dice=np.random.default_rng(1)).shape == (50, 4)
-        assert np.isfinite(model.total) and model.total >= 0
+        assert np.isfinite(model.total)
+        assert model.total >= 0
         assert door.left >= 0
 
 
@@ -225,7 +232,9 @@ def test_names_and_aliases():
         find_method("magic")
 
 
-@pytest.mark.parametrize("data", [{}, {"kind": "pickle"}, {"kind": ["network"]}, [], None, 3], ids=repr)
+@pytest.mark.parametrize(
+    "data", [{}, {"kind": "pickle"}, {"kind": ["network"]}, [], None, 3], ids=repr
+)
 def test_a_model_of_no_known_kind_is_refused(data):
     with pytest.raises(InvalidInput):
         read_model(data)

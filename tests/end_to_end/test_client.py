@@ -36,6 +36,8 @@ def test_an_answer_is_the_local_one(server, bob):
 
 def test_explain_budget_catalog_history(bob):
     found = bob.explain(COUNT, within=20, fresh=True)
+    assert found.dataset == "census"
+    assert found.after.epsilon > found.before.epsilon
     assert found.expected_error["n"] <= 20
     assert found.words.startswith("Compared with you")
     assert bob.catalog()["datasets"]["census"]["tables"]["people"]["unit"] == "each row"

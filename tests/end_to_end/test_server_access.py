@@ -44,6 +44,13 @@ EXPECTED = {
     ("GET", "/session"): ALL,
     ("DELETE", "/session"): ALL,
     ("GET", "/audit"): OWNER,
+    ("GET", "/synth"): ASKERS,
+    ("POST", "/synth"): ASKERS,
+    ("POST", "/synth/explain"): ASKERS,
+    ("GET", "/synth/{copy_id}"): ASKERS,
+    ("DELETE", "/synth/{copy_id}"): ASKERS,
+    ("GET", "/synth/{copy_id}/{file}"): ASKERS,
+    ("POST", "/synth/{copy_id}/compare"): OWNER,
     ("GET", "/health"): EVERYBODY,
     ("GET", "/metrics"): {"owner", "reviewer"},
 }
@@ -56,6 +63,8 @@ BODIES = {
     "/query": {"sql": COUNT, "epsilon": 0.01},
     "/explain": {"sql": COUNT, "epsilon": 0.01},
     "/jobs": {"sql": COUNT, "epsilon": 0.01},
+    "/synth": {"table": "census.people", "epsilon": "0.01", "method": "random", "rows": 5},
+    "/synth/explain": {"table": "census.people", "epsilon": "0.01"},
     "/tokens": {"role": "reviewer"},
     "/session": {"token": "dsc_wrong"},
 }
@@ -120,7 +129,7 @@ def test_the_matrix(server, role, state):
         for (method, path), allowed in EXPECTED.items():
             address = API + re.sub(r"\{\w+\}", "none", path)
             body = BODIES.get(path) if method == "POST" else None
-            if body is not None and "sql" in body and role == "owner":
+            if body is not None and "epsilon" in body and role == "owner":
                 body = {**body, "analyst": "bob"}
             response = client.request(method, address, json=body, headers=headers)
             status, cell = response.status_code, (method, path, role, state)

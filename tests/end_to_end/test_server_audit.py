@@ -69,6 +69,29 @@ def test_everything_an_owner_does_is_told(server):
     assert server.context.access.audit.verify() == len(lines(server))
 
 
+def test_a_confirmation_is_told_with_what_became_public_only(server):
+    with server.client(server.token()) as owner:
+        file = {"file": (f"{CANARY}.csv", "age,name\n" + f"3,{CANARY}\n4,{CANARY}\n" * 50)}
+        upload = owner.post(f"{API}/data/uploads", files=file).json()["id"]
+        age = {"type": "integer", "lower": 0, "upper": 30, "public": True}
+        review = {
+            "unit": "row",
+            "epsilon": "1.5",
+            "columns": {"age": age, "name": {"type": "text", "hidden": True}},
+            "analysts": {"bob": {"epsilon": "1"}},
+            "dataset": "pets",
+            "table": "pets",
+        }
+        reply = owner.post(f"{API}/data/uploads/{upload}/confirm", json=review)
+        assert reply.status_code == 200, reply.text
+    latest = lines(server)[0]
+    assert (latest.deed, latest.facts) == (
+        "upload confirmed",
+        {"upload": upload, "dataset": "pets", "table": "pets", "epsilon": "1.5"},
+    )
+    assert CANARY not in (server.context.settings.state_folder / LOG).read_text(encoding="ascii")
+
+
 def test_what_was_refused_changes_nothing_and_is_not_told_as_done(server):
     with server.client(server.token()) as owner:
         before = told(server)

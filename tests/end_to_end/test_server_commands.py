@@ -16,6 +16,7 @@ import pytest
 
 from discreet.api import open as open_curator
 from discreet.cli.app import run
+from discreet.server.audit import AuditLog
 from server_kit import COUNT, free_port, write_world
 
 API = "/api/v1"
@@ -169,6 +170,29 @@ def test_tokens_are_made_listed_and_revoked(world, capsys):
     assert run(["token", "new", "--role", "king", *config]) == 1
     assert run(["token", "revoke", "nothing", *config]) == 1
     assert run(["token", "new", "--class", "2", "--analyst", "x", *config]) == 1
+
+
+def test_commands_leave_lines_in_the_audit_log_which_verify_checks(world, capsys):
+    config = ("--config", str(world))
+    made = json_of(
+        capsys, "token", "new", "--analyst", "zoe", "--epsilon", "0.5", "--json", *config
+    )["tokens"][0]
+    json_of(capsys, "token", "list", "--json", *config)
+    json_of(capsys, "token", "revoke", made["id"], "--json", *config)
+    log = AuditLog(world.parent / ".discreet")
+    found = [(line.who.name, line.deed) for line in reversed(log.last(10))]
+    deeds = ("share changed", "token made", "tokens listed", "token revoked")
+    assert found == [("command line", deed) for deed in deeds]
+    assert log.last(4)[-1].facts == {
+        "dataset": "every data set",
+        "epsilon_after": "0.5",
+        "analyst": "zoe",
+    }
+    assert json_of(capsys, "ledger", "verify", "--json", *config)["audit"] == 4
+    text = world.parent / ".discreet" / "audit.log"
+    text.write_bytes(text.read_bytes().replace(b"zoe", b"eve"))
+    assert run(["ledger", "verify", *config]) == 1
+    assert "audit log is damaged: line 1" in capsys.readouterr().err
 
 
 def test_analysts_are_not_written_where_the_result_would_be_wrong(world, capsys):

@@ -106,3 +106,28 @@ def test_assets_are_checked_again_and_stay_inside_their_folder(server):
         assert again.status_code == 304
         for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
             assert nobody.get(path).status_code == 404
+
+
+def test_notes_are_open_to_everybody_and_ask_nobody_else(server):
+    with server.client() as nobody:
+        listed = nobody.get("/notes").text
+        assert 'href="/notes/0010"' in listed
+        found = nobody.get("/notes/0010", headers=HTML)
+        assert found.status_code == 200
+        assert "<h1>What the worst-hit person has paid</h1>" in found.text
+        assert re.findall(r'(?:src|href)="(?:https?:)?//', found.text) == []
+        for wrong in ("/notes/9999", "/notes/0010.md", "/notes/..%2f..%2fREADME"):
+            assert nobody.get(wrong, headers=HTML).status_code == 404, wrong
+
+
+def test_an_address_may_bring_an_amount_and_a_payer_but_nothing_else(server):
+    with signed_in(server) as client:
+        address = {"sql": "SELECT 1", "epsilon": "0.125", "analyst": "bob"}
+        text = client.get("/ask", params=address).text
+        assert 'value="0.125"' in text
+        assert "<option selected>bob</option>" in text
+        for wrong in ('"><b>', "1e999", "-1", "x", "9" * 400):
+            text = client.get("/ask", params={"epsilon": wrong, "analyst": wrong}).text
+            assert 'value="0.25"' in text
+            assert "<b>" not in text
+            assert "selected>" not in text

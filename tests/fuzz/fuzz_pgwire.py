@@ -248,7 +248,7 @@ def main() -> None:
                 findings.tell(caught.pop(), data)
 
         rng = random.Random(wanted.seed)
-        corpus = [session(rng) for _ in range(200)] + [arriving(rng) for _ in range(20)]
+        corpus = [session(rng) for _ in range(100)] + [arriving(rng) for _ in range(20)]
         fuzz(wanted, one, mutate, corpus)
 
 

@@ -39,13 +39,13 @@ def clean(target: str, runs: int, *, seconds: float, seed: int = 1) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_short_run_finds_nothing(target):
-    clean(target, 1500, seconds=200)
+    clean(target, 400, seconds=250)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_planted_bug_is_found(target):
     """The broken twin: one rule raises what nobody foresaw."""
-    found = fuzzed(target, "--runs=1500", "--twin", seconds=200)
+    found = fuzzed(target, "--runs=400", "--twin", seconds=250)
     assert found.returncode != 0
     assert b"FINDING" in found.stdout
     assert b"INPUT" in found.stdout

@@ -11,13 +11,14 @@ from pathlib import Path
 from discreet.catalog import toml_text as toml
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy_file import FILE_NAME, load, loads
+from discreet.catalog.profile import columns_that_read
 from discreet.catalog.proposal import Setting
 from discreet.catalog.proposing import Wish, propose_file
 from discreet.catalog.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.connect import connect
-from discreet.engine.types import Storage, storage
+from discreet.engine.types import Kind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 
 _FIRST, _LAST = dt.date(1800, 1, 1), dt.date(2199, 12, 31)
@@ -44,8 +45,8 @@ _WIDEST: Mapping[Storage, Mapping[str, Setting]] = {
 }
 
 HEAD = (
-    "Written for a command on a bare file. Names and storage types of the columns count as public; "
-    "the ranges below are as wide as the types, so nothing here was read from the rows. Declare "
+    "Written for a command on a bare file. Names and types of the columns count as public; the "
+    "ranges below are as wide as the types, so no value here was read from the rows. Declare "
     "what is public knowledge (bounds, lists of values) and nothing need be learned with budget."
 )
 
@@ -121,6 +122,8 @@ def _written(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, uni
     engine = connect(found.engine_url, found.tables, base=base)
     try:
         columns = engine.columns(name)
+        texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
+        numbers = columns_that_read(engine, name, texts, Kind.NUMBER)
     finally:
         engine.close()
     if unit != "row" and unit.lower() not in {column.lower() for column, _ in columns}:
@@ -132,7 +135,11 @@ def _written(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, uni
     dataset = _free_name(name, loads(before, base=base)) if before else name
     lines = [] if before else [*toml.comment(HEAD), "", *_engine_and_ledger()]
     lines += ["", *_dataset(dataset, epsilon, delta), "", *_table(dataset, name, source, unit)]
-    lines += [f"{toml.key(column)} = {_column(kind)}" for column, kind in columns if column != unit]
+    lines += [
+        f"{toml.key(column)} = {_column(Storage.NUMBER if column in numbers else storage(kind))}"
+        for column, kind in columns
+        if column != unit
+    ]
     text = before.rstrip("\n") + "\n".join(lines) + "\n" if before else "\n".join(lines) + "\n"
     loads(text, base=base)  # what we write must read back
     (write_over if before else write_new)(place, text)
@@ -174,7 +181,6 @@ def _table(dataset: str, name: str, source: str, unit: str) -> Iterable[str]:
     yield f"[{place}.columns]"
 
 
-def _column(engine_type: str) -> str:
-    kind = storage(engine_type)
+def _column(kind: Storage) -> str:
     settings = _WIDEST[Storage.NUMBER if kind is Storage.DECIMAL else kind]
     return toml.inline_table(settings)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engine.base import Engine, open_exact
+from discreet.engine.types import Kind, read_as
 from discreet.errors import EngineFailed
 
 MOST_VALUES = 200_000
@@ -104,6 +105,30 @@ def _partial(engine: Engine, table: str, part: Profile) -> Profile:
 
 def _nan_as_null(values: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
+
+
+def columns_that_read(
+    engine: Engine, table: str, columns: Sequence[tuple[str, str]], kind: Kind
+) -> set[str]:
+    """Return the columns in which some cell is filled and each filled one reads as `kind`.
+
+    Like a storage type this is one fact about a whole column; whoever declares types uses it.
+    """
+    if not columns:
+        return set()
+    dialect = engine.capabilities.dialect
+    tests = []
+    for i, (name, engine_type) in enumerate(columns):
+        cell = quoted(engine, name)
+        read = read_as(kind, cell, engine_type=engine_type, dialect=dialect)
+        tests.append(f"COUNT({cell}) AS k{i}, COUNT({read}) AS r{i}")
+    sql = f"SELECT {', '.join(tests)} FROM {engine.relation(table)}"
+    (found,) = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    return {
+        name
+        for i, (name, _) in enumerate(columns)
+        if found[f"k{i}"] and found[f"k{i}"] == found[f"r{i}"]
+    }
 
 
 def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, float]:

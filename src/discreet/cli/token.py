@@ -58,6 +58,8 @@ def new(
         wanted = Role.of(role or ("analyst" if names else "owner"))
         asks = wanted is Role.ANALYST
         notes = _declared(config, names, epsilon, dataset or ()) if asks else []
+        if asks and epsilon is not None:
+            _tell_shares(tokens.audit, names, epsilon, dataset or ())
         holders: list[str | None] = [*names] or [None]
         made = tokens.new_many(wanted, holders, expires_days=expires_days, label=label)
         rows = [(item.token.analyst or "", wanted.value, item.text) for item in made]
@@ -164,6 +166,14 @@ def _declared(
                 f"{float(budget.epsilon):g} still limits them together."
             )
     return notes
+
+
+def _tell_shares(audit: Any, names: Sequence[str], epsilon: str, datasets: Sequence[str]) -> None:
+    """Write down in the audit log that these analysts were given a share."""
+    from discreet.server.audit import COMMAND_LINE, Deed
+
+    where = {"dataset": ", ".join(datasets) or "every data set", "epsilon_after": epsilon}
+    audit.record_all(COMMAND_LINE, Deed.SHARE_CHANGED, [where | {"analyst": n} for n in names])
 
 
 @contextmanager

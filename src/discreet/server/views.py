@@ -19,6 +19,9 @@ SHORT_WORDS = 24
 
 _QUESTION = re.compile(r"(select|with)\b", re.IGNORECASE)
 
+CRUMB = 1e-6
+"""What conversions between currencies may leave, and what buys nothing."""
+
 ROUGH, FINE = "0.1", "0.5"
 """The two epsilons in which what is left is told."""
 
@@ -127,7 +130,7 @@ def _purse(
         "delta_words": _delta_words(delta),
         "questions": questions_left(epsilon["left"]),
         "asked": spent_some,
-        "gone": epsilon["left"] <= 0,
+        "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
         "exposures": f"{exposures:,} release(s) carry no guarantee; see the history."
         if exposures
@@ -204,7 +207,7 @@ def questions_left(left: float) -> str:
     """Return in words how many counts of everybody `left` still pays for."""
     rough = math.floor(left / float(ROUGH) + 1e-9)
     fine = math.floor(left / float(FINE) + 1e-9)
-    if left <= 0:
+    if left < CRUMB:
         return "Nothing is left to spend."
     if rough == 0:
         return f"Enough for a last question with ε up to {amount(left)}."

@@ -93,7 +93,9 @@ def _moved(facts: Facts) -> str:
     """Return from what to what; delta only where it moved."""
     parts = []
     for name, sign in (("epsilon", "ε"), ("delta", "δ")):
-        old, new = facts.get(f"{name}_before"), facts[f"{name}_after"]
+        old, new = facts.get(f"{name}_before"), facts.get(f"{name}_after")
+        if new is None:
+            continue
         said = (lambda text: amount(float(text))) if name == "epsilon" else str
         if old is None and name == "epsilon":
             parts.append(f"to {sign} {said(new)}")
@@ -114,7 +116,9 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     Deed.UPLOAD_CONFIRMED.value: lambda facts: (
         f"confirmed a file as {facts['dataset']}, with ε {facts['epsilon']} in all"
     ),
-    Deed.UPLOAD_REMOVED.value: lambda _: "threw a file away",
+    Deed.UPLOAD_REMOVED.value: lambda facts: (
+        "threw a file away" + (f": {facts['why']}" if "why" in facts else "")
+    ),
     Deed.BUDGET_CHANGED.value: lambda facts: (
         f"changed the budget of {facts['dataset']} {_moved(facts)}"
     ),

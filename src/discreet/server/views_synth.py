@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.server.synth.copies import Copy
 from discreet.server.synth.wish import methods_json
+from discreet.synth.publishable import SLOW
 
 WORDS = {
     "tree": "Measures pairs of columns along a tree. Quick, and good for most tables.",
@@ -32,6 +33,11 @@ def methods_view() -> list[dict[str, Any]]:
         {"name": each["name"], "words": WORDS.get(each["name"], f"{each['says']}.")}
         for each in methods_json()
     ]
+
+
+def choice_view() -> list[str]:
+    """Return the methods that a paid selection chooses among: those that read data and are quick."""
+    return [each["name"] for each in methods_json() if each["reads"] and each["name"] not in SLOW]
 
 
 def copies_view(copies: Iterable[Copy]) -> list[dict[str, Any]]:

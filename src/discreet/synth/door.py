@@ -18,6 +18,7 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.merging import Merges, merge_counts
+from discreet.synth.several import draw_several
 from discreet.synth.shape import Columns, Counts, Shape
 
 Law: TypeAlias = GaussianLaw | LaplaceLaw
@@ -137,14 +138,29 @@ class Door:
 
     def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
         """Return the index of a good candidate; `sensitivity` is for one row added or removed."""
+        found, epsilon = self._scored(scores, share, 1)
+        return exponential(found, sensitivity * self.unit.l1, epsilon, rng=self._rng)
+
+    def choose_several(
+        self, scores: Scores, *, count: int, sensitivity: int, share: Fraction
+    ) -> list[int]:
+        """Return different good candidates, drawn one after another, each for the same part."""
+        found, epsilon = self._scored(scores, share, count)
+        reach = sensitivity * self.unit.l1
+        return draw_several(found, count, sensitivity=reach, epsilon=epsilon, rng=self._rng)
+
+    def _scored(
+        self, scores: Scores, share: Fraction, count: int
+    ) -> tuple[npt.NDArray[np.int64], Fraction]:
+        """Return the scores, and the epsilon of each of `count` draws that together use `share`."""
         self._take(share)
-        amount = share * self.purse.amount
+        amount = share * self.purse.amount / count
         epsilon = sqrt_lower(8 * amount) if self.purse.concentrated else amount
         found = np.asarray(scores(self._counter))
         if found.dtype.kind not in "iu":
             raise InternalError("scores must be whole numbers: no floating point in the noise path")
-        self.events.append(Select(epsilon))
-        return exponential(found, sensitivity * self.unit.l1, epsilon, rng=self._rng)
+        self.events += [Select(epsilon)] * count
+        return found, epsilon
 
     def _take(self, share: Fraction) -> None:
         if share <= 0 or self._spent + share > 1:

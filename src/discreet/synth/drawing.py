@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,15 @@ from discreet.synth.model import Allowed, Model
 from discreet.synth.rules import Condition, Dependency, Rules, allowed_codes, holds
 from discreet.synth.shape import Codes
 
-ROUNDS = 24
+ROUNDS = 12
 """How often rows that break a rule are drawn again before they are repaired."""
 
-MOST_AT_ONCE = 1_000_000
-LEAST_AT_ONCE = 256
+MOST_MORE = 50
+MOST_AT_ONCE = 50_000
+"""A round draws at most 50 rows for each one that is lacking, and no more than this beyond them."""
+
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def draw(
 ) -> Drawn:
     """Return that many rows, each of which satisfies `where` and breaks no rule."""
     kept_rules = rules or Rules()
-    given = {} if where is None else dict(allowed_codes(where, encoding))
+    given = _given(where, kept_rules, encoding)
     if any(not mask.any() for mask in given.values()):
         raise _impossible(where, kept_rules)
     tables = [(rule, _table(model, rule)) for rule in kept_rules.dependencies]
@@ -66,6 +71,23 @@ def draw(
     return Drawn(found, lacking)
 
 
+def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[int, Mask]:
+    """Return the codes that a good row can have, as far as single columns say; the rest is checked."""
+    found = {} if where is None else dict(allowed_codes(where, encoding))
+    fixed = {rule.then for rule in rules.dependencies}
+    for rule in rules.conditions:
+        if len(rule.columns(encoding)) != 1:
+            continue
+        for index, mask in allowed_codes(rule, encoding).items():
+            column = encoding.coded[index]
+            passing = mask.copy()
+            if column.missing:
+                passing[column.values] = True  # at worst it is rejected afterwards
+            found[index] = found[index] & passing if index in found else passing
+    # What a dependency decides is decided after the draw.
+    return {index: mask for index, mask in found.items() if index not in fixed}
+
+
 def _collect(sample: Callable[[int], Places], rows: int) -> Places:
     """Return up to `rows` good rows, asking for more where many were bad; a bounded number of times."""
     parts: list[Places] = []
@@ -75,8 +97,7 @@ def _collect(sample: Callable[[int], Places], rows: int) -> Places:
         if lacking <= 0:
             break
         rate = (have + 1) / (asked + 1) if asked else 1.0
-        count = int(min(max(lacking / rate * 1.05, LEAST_AT_ONCE if asked else 1), MOST_AT_ONCE))
-        count = max(count, min(lacking, MOST_AT_ONCE))
+        count = max(lacking, int(min(lacking / rate * 1.05, lacking * MOST_MORE, MOST_AT_ONCE)))
         good = sample(count)
         asked += count
         parts.append(good[:lacking])

@@ -22,7 +22,9 @@ def eliminate(families: Sequence[Factor], wanted: Columns) -> npt.NDArray[np.flo
     first: since parents stand together in an earlier family, a step never joins more columns than
     one family and the wanted ones.
     """
-    waiting: list[Factor] = list(_needed(families, wanted))
+    if not wanted:
+        return np.ones(())
+    waiting = _needed(families, wanted)
     order = [axes[-1] for axes, _ in waiting]
     for column in reversed(order):
         if column in wanted:

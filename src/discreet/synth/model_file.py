@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.numbers import to_fraction
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -180,9 +181,9 @@ def _list(value: Any) -> list[Any]:
 
 def _fraction(value: Any) -> Fraction:
     text = _text(value)
-    if len(text) > 200:
+    if len(text) > 2000:
         raise InvalidInput("a number in it is too long")
-    return Fraction(text)
+    return to_fraction(text, name="a number in it")  # refuses 1/0 and 1e999999999
 
 
 _DOMAINS: dict[str, Callable[[dict[str, Any]], FiniteDomain]] = {

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.synth.outline import Bins
+from discreet.synth.selection import check_choice
 from discreet.synth.synthetic import MOST_ROWS
 
 DEFAULT_METHOD = "tree"
@@ -53,6 +54,8 @@ class SynthRequest:
         """Return a checked request; the budget never has a silent default."""
         if rows is not None and (isinstance(rows, bool) or not 0 <= rows <= MOST_ROWS):
             raise InvalidInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}.")
+        if choose:
+            check_choice([name.lower() for name in choose])
         known = {each.value: each for each in Bins}
         if bins not in known:
             raise InvalidInput(f"bins must be one of: {', '.join(known)}.")

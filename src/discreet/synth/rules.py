@@ -145,8 +145,10 @@ def _quoted(token: Token) -> bool:
 
 def _implication(text: str, tokens: Sequence[Token], encoding: Encoding) -> Condition:
     at = _top_level(tokens, "if")
-    if at is None or at + 1 == len(tokens):
+    if at is None:
         return read_condition(text, encoding)
+    if at + 1 == len(tokens):
+        raise InvalidInput(f"The rule '{text[:80]}' cannot be used: nothing follows its 'if'.")
     then = read_condition(text[: tokens[at].start], encoding)
     given = read_condition(text[tokens[at].end + 1 :], encoding)
     return Condition(text, e.Or((e.Not(given.expr), then.expr)))
@@ -176,15 +178,31 @@ def holds(condition: Condition, places: Places, encoding: Encoding) -> npt.NDArr
     if not columns:
         return np.full(len(places), evaluate(condition.expr, {}), dtype=object)
     coded = [encoding.coded[i] for i in columns]
-    some, inverse = np.unique(places[:, list(columns)], axis=0, return_inverse=True)
-    table = np.empty(len(some), dtype=object)
-    for i, row in enumerate(some.tolist()):
+    first, inverse = _distinct(places, columns, coded)
+    table = np.empty(len(first), dtype=object)
+    for i, row in enumerate(places[first][:, list(columns)].tolist()):
         values: dict[str, Any] = {
             name: value_at(column, place)
             for name, column, place in zip(names, coded, row, strict=True)
         }
         table[i] = evaluate(condition.expr, values)
-    return table[inverse.reshape(-1)]
+    return table[inverse]
+
+
+def _distinct(
+    places: Places, columns: Sequence[int], coded: Sequence[Coded]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return one row for each different combination, and the combination of every row."""
+    key = np.zeros(len(places), dtype=np.int64)
+    for column, each in zip(columns, coded, strict=True):
+        found = places[:, column] + 1
+        if len(places) and int(key.max()) + 1 > (2**62) // (each.positions + 1):
+            # Too many combinations for one number: count the ones that occur.
+            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            found = np.unique(found, return_inverse=True)[1].reshape(-1)
+        key = key * (int(found.max(initial=0)) + 1) + found
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1)
 
 
 def allowed_codes(condition: Condition, encoding: Encoding) -> Allowed:

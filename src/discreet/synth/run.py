@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.pipeline import spent_of
 from discreet.synth.codes_sql import codes_sql
-from discreet.synth.door import Door, Purse
+from discreet.synth.door import Door, Measured, Purse
 from discreet.synth.implied import too_small
 from discreet.synth.learn import Means, learn
 from discreet.synth.model import Model
@@ -96,24 +96,36 @@ def _fitted(
     relation = store_codes(engine, sql, snapshot=ready.snapshot, permit=receipt)
     counter = SqlCounter(engine, relation, encoding.shape, receipt)
     door = RecordingDoor(counter, encoding.shape, funds.fitting, ready.unit, rng)
-    model, method, words = _fit(ready, door, progress)
-    notices = (*outline.notices, *learned.notices, *words)
+    fitted = _fit(ready, door, progress)
+    notices = (*outline.notices, *learned.notices, *fitted.words)
     private = bool(getattr(rng, "private", True))
-    facts = _facts(ready, method, notices, private=private)
-    return Saved(encoding, model, tuple(door.measured), ready.rules, facts)
+    facts = _facts(ready, fitted.method, notices, private=private, part=fitted.part)
+    return Saved(encoding, fitted.model, fitted.measured, ready.rules, facts)
 
 
-def _fit(ready: Prepared, door: Door, progress: Progress) -> tuple[Model, str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A model, what it was fitted to, and the part of the purse that it got."""
+
+    model: Model
+    method: str
+    measured: tuple[Measured, ...]
+    words: tuple[str, ...] = ()
+    part: Fraction = Fraction(1)
+
+
+def _fit(ready: Prepared, door: RecordingDoor, progress: Progress) -> Fitted:
     options = ready.request.options
     if len(ready.methods) == 1:
         ((name, method),) = ready.methods
-        return method.fit(door, progress=progress, **options), name, ()
+        model = method.fit(door, progress=progress, **options)
+        return Fitted(model, name, tuple(door.measured))
     candidates = [
         Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
         for name, method in ready.methods
     ]
     chosen = choose_method(door, candidates, progress=progress)
-    return chosen.model, chosen.name, (chosen.words(),)
+    return Fitted(chosen.model, chosen.name, chosen.measured, (chosen.words(),), chosen.each)
 
 
 class NoRows:
@@ -138,7 +150,12 @@ def _without_data(ready: Prepared, rng: Rng, progress: Progress) -> Saved:
 
 
 def _facts(
-    ready: Prepared, method: str, notices: Sequence[str], *, private: bool
+    ready: Prepared,
+    method: str,
+    notices: Sequence[str],
+    *,
+    private: bool,
+    part: Fraction = Fraction(1),
 ) -> dict[str, Any]:
     """Return what a saved model says about where it comes from: public, or paid for."""
     funds = ready.funds
@@ -147,7 +164,10 @@ def _facts(
         "method": method,
         "options": dict(ready.request.options),
         "cost": {"epsilon": str(ready.request.epsilon.value), "delta": str(funds.delta.value)},
-        "purse": {"amount": str(funds.fitting.amount), "concentrated": funds.purse.concentrated},
+        "purse": {
+            "amount": str(funds.fitting.amount * part),
+            "concentrated": funds.purse.concentrated,
+        },
         "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
         "accepted": ready.outline.dataset.accepted,
         "notices": list(notices),

@@ -45,10 +45,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """The candidate that was chosen, its model, and what each step used of the budget."""
+    """The candidate that was chosen, its model, and what each step used of the budget.
+
+    `measured` are the noisy tables behind this model; what the others measured is not in it.
+    """
 
     name: str
     model: Model
+    measured: tuple[Measured, ...]
     each: Fraction
     choice: Fraction
     candidates: tuple[str, ...]
@@ -80,22 +84,28 @@ def choose_method(
         distance moves by at most 1 and the score by at most W. (docs/notes/0024)
     """
     names = [candidate.name for candidate in candidates]
+    check_choice(names)
+    tables = tuple(workload) or pairs_of(door.shape)
+    each = (1 - choice) / len(candidates)
+    models, parts = [], [PartDoor(door, each) for _ in candidates]
+    for i, candidate in enumerate(candidates):
+        told = _stretch(progress, i, len(candidates), candidate.name)
+        told(0, 1, "fitting")
+        models.append(candidate.fit(parts[i], told))
+    progress(STEPS - 1, STEPS, "choosing")
+    picked = door.choose(_scores(models, tables), sensitivity=len(tables), share=choice)
+    progress(STEPS, STEPS, "chosen")
+    measured = tuple(parts[picked].measured)
+    return Chosen(names[picked], models[picked], measured, each, choice, tuple(names))
+
+
+def check_choice(names: Sequence[str]) -> None:
+    """Refuse a choice that is none; asked before anything is paid, too."""
     if not 2 <= len(names) <= MOST or len(set(names)) != len(names):
         raise InvalidInput(
             f"A paid selection needs 2 to {MOST} different methods.",
             hint="Write --choose tree,adaptive.",
         )
-    tables = tuple(workload) or pairs_of(door.shape)
-    each = (1 - choice) / len(candidates)
-    models = []
-    for i, candidate in enumerate(candidates):
-        told = _stretch(progress, i, len(candidates), candidate.name)
-        told(0, 1, "fitting")
-        models.append(candidate.fit(PartDoor(door, each), told))
-    progress(STEPS - 1, STEPS, "choosing")
-    picked = door.choose(_scores(models, tables), sensitivity=len(tables), share=choice)
-    progress(STEPS, STEPS, "chosen")
-    return Chosen(names[picked], models[picked], each, choice, tuple(names))
 
 
 def _stretch(progress: Progress, place: int, of: int, name: str) -> Progress:
@@ -154,6 +164,7 @@ class PartDoor(Door):
         self._outer = outer
         self._part = part
         self._spent = Fraction(0)
+        self.measured: list[Measured] = []
 
     def law(self, share: Fraction) -> Law:
         """Return the noise that a marginal gets for a share of the part."""
@@ -166,7 +177,9 @@ class PartDoor(Door):
         if not wanted:
             return []
         self._mine(share)
-        return self._outer.measure(wanted, share=share * self._part, merged=merged)
+        found = self._outer.measure(wanted, share=share * self._part, merged=merged)
+        self.measured += found
+        return found
 
     def choose(
         self,
@@ -178,6 +191,20 @@ class PartDoor(Door):
         """Return the index of a good candidate, paid from the part."""
         self._mine(share)
         return self._outer.choose(scores, sensitivity=sensitivity, share=share * self._part)
+
+    def choose_several(
+        self,
+        scores: Callable[[Counter], npt.NDArray[np.int64]],
+        *,
+        count: int,
+        sensitivity: int,
+        share: Fraction,
+    ) -> list[int]:
+        """Return different good candidates, paid from the part."""
+        self._mine(share)
+        return self._outer.choose_several(
+            scores, count=count, sensitivity=sensitivity, share=share * self._part
+        )
 
     def _mine(self, share: Fraction) -> None:
         if share <= 0 or self._spent + share > 1:

@@ -147,3 +147,26 @@ def test_closing_drops_what_waits_and_cancels_what_runs():
         job.future.result(10)
     with pytest.raises(ServerFailed, match="stopping"):
         runner.submit("a", lambda _: None)
+
+
+def test_progress_is_told_and_stops_where_it_is_enough(runner):
+    go, heard = threading.Event(), []
+
+    def work(job):
+        job.advance(1, 4, "counting")
+        heard.append(job.progress)
+        assert go.wait(20)
+        job.advance(2, 4, "fitting")
+
+    job = runner.submit("a", work, keep=True)
+    told = threading.Event()
+    job.listen(told.set)
+    while not heard:
+        assert told.wait(10)
+        told.clear()
+    assert heard == [(1, 4, "counting")]
+    runner.cancel(job)
+    go.set()
+    with pytest.raises(Cancelled):
+        job.future.result(10)
+    assert job.progress == (1, 4, "counting")

@@ -110,6 +110,7 @@ def test_what_is_left_is_told_in_questions():
     assert "or" not in questions_left(0.3).split(",")[1]
     assert "last question with ε up to 0.05" in questions_left(0.05)
     assert "Nothing is left" in questions_left(0)
+    assert "Nothing is left" in questions_left(9e-7)
 
 
 def test_the_part_that_is_left_stays_between_nothing_and_all():

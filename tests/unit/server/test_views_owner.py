@@ -92,6 +92,12 @@ def test_every_deed_has_words():
             },
             "set the share of zoe in town to what it was",
         ),
+        (Deed.UPLOAD_REMOVED, {"upload": "f0"}, "threw a file away"),
+        (
+            Deed.UPLOAD_REMOVED,
+            {"upload": "f0", "why": "nobody confirmed it"},
+            "threw a file away: nobody confirmed it",
+        ),
         ("dreamt", {"of": "sheep"}, "dreamt of sheep"),
     ],
 )

@@ -17,7 +17,8 @@ def test_least_squares_under_margins_leaves_a_residual_that_margins_cannot_see(s
     rows, columns = margins(rng, 4, 6)
     table = rng.normal(0, 50, (4, 6))
     found = with_margins(table, rows, columns)
-    assert np.allclose(found.sum(axis=1), rows) and np.allclose(found.sum(axis=0), columns)
+    assert np.allclose(found.sum(axis=1), rows)
+    assert np.allclose(found.sum(axis=0), columns)
     # Optimal if and only if the step is orthogonal to every table with margins of zero.
     free = with_margins(rng.normal(0, 1, (4, 6)), np.zeros(4), np.zeros(6))
     assert abs(((found - table) * free).sum()) < 1e-8

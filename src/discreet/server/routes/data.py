@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
-from discreet.server.audit import Deed
+from discreet.server.audit import Actor, Deed
 from discreet.server.auth import add_routes, allow, api_router, caller
 from discreet.server.context import Context, context_of
 from discreet.server.data.bounds import UploadBounds
@@ -24,6 +25,8 @@ from discreet.server.data.upload import take_in
 from discreet.server.tokens import Role
 
 router = api_router("data")
+SERVER = Actor("server")
+"""Who deletes what has expired."""
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 Name = Annotated[str, Path(min_length=1, max_length=200)]
@@ -53,8 +56,12 @@ def add_to(app: FastAPI) -> None:
 
 
 def _expire(context: Context, store: UploadStore) -> None:
+    def tell(ids: Sequence[str]) -> None:
+        facts = [{"upload": each, "why": "nobody confirmed it"} for each in ids]
+        context.access.audit.record_all(SERVER, Deed.UPLOAD_REMOVED, facts)
+
     settings = context.settings
-    expire(settings.config, store, hours=settings.upload_hours)
+    expire(settings.config, store, hours=settings.upload_hours, tell=tell)
 
 
 def _store(request: Request) -> UploadStore:

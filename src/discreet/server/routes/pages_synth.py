@@ -12,7 +12,13 @@ from discreet.server.routes import catalog as catalog_api
 from discreet.server.routes.synth import copies_of, find_copy
 from discreet.server.tokens import Role
 from discreet.server.views import datasets_view
-from discreet.server.views_synth import copies_view, copy_view, methods_view, tables_view
+from discreet.server.views_synth import (
+    choice_view,
+    copies_view,
+    copy_view,
+    methods_view,
+    tables_view,
+)
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
@@ -41,6 +47,7 @@ def synthesize(request: Request, table: str = "") -> Response:
         tables=tables,
         chosen=kept[0]["value"] if kept else "",
         methods=methods_view(),
+        among=choice_view(),
         epsilon=START_EPSILON,
         analysts=catalog.get("analysts", []),
         copies=copies_view(copies_of(request).all(who.analyst)),

@@ -36,7 +36,8 @@ function explained(explanation) {
     showDataset(explanation.dataset); // the server knows which data set a question is about
     sayLeft(explanation.budget.before.epsilon, explanation.budget.limit.epsilon);
   }
-  const spent = explanation && explanation.budget.before.epsilon >= explanation.budget.limit.epsilon;
+  // Less than a millionth buys nothing: conversions between currencies leave such crumbs.
+  const spent = explanation && explanation.budget.limit.epsilon - explanation.budget.before.epsilon < 1e-6;
   if (spent && !explanation.free) showFree();
 }
 

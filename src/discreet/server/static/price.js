@@ -150,7 +150,7 @@ export class Price {
     const message = `This uses ${amount(cost.epsilon)}, more than is left for the people it asks about. Asked like this it is refused, and nothing is spent.`;
     const hint = "A question about people who were asked about less may still fit.";
     sayProblem(byId("price-problem"), { message, hint }, { word: "Too much.", kind: "care" });
-    if (left > 0) {
+    if (left >= 1e-6) {
       const use = () => this.set(String(Math.floor(left * 1e6) / 1e6));
       byId("price-problem").append(element("button", { type: "button", click: use }, `Use what is left: ${amount(left)}`));
     }

@@ -16,11 +16,14 @@ let timer = 0;
 let busy = false;
 let running = null;
 
-const method = () => document.querySelector('input[name="method"]:checked').value;
+const method = () => {
+  const { value, dataset } = document.querySelector('input[name="method"]:checked');
+  return value ? { method: value } : { choose: dataset.among.split(",") };
+};
 const rows = () => byId("rows").value.trim().replaceAll(",", "");
 
 function wish() {
-  const found = { table: table.value, method: method(), epsilon: readEpsilon(field.value)?.text };
+  const found = { table: table.value, ...method(), epsilon: readEpsilon(field.value)?.text };
   if (rows()) found.rows = Number(rows());
   if (payer) found.analyst = payer.value;
   return found;
@@ -103,7 +106,7 @@ function sayOver({ cost, budget, free }) {
   const left = Math.max(0, budget.limit.epsilon - budget.before.epsilon);
   const message = `This uses ${amount(cost.epsilon)}, more than is left. Asked like this it is refused, and nothing is spent.`;
   sayProblem(byId("price-problem"), { message, hint: "Copies that exist stay free to use." }, { word: "Too much.", kind: "care" });
-  if (left <= 0) return;
+  if (left < 1e-6) return;
   const use = () => {
     field.value = String(Math.floor(left * 1e6) / 1e6);
     read();

@@ -8,8 +8,9 @@ import time
 import pytest
 
 from discreet.errors import InvalidInput, UnknownName
+from discreet.server.data import expire as expiring
 from discreet.server.data.bounds import UploadBounds
-from discreet.server.data.expire import HOUR, expire
+from discreet.server.data.expire import HOUR
 from discreet.server.data.store import TABLE, UploadStore
 from discreet.server.settings import Settings
 
@@ -33,6 +34,19 @@ def kept(store, *, hours_ago):
     facts.write_text(facts.read_text().replace(f'"created": {upload.created}', f'"created": {old}'))
     os.utime(facts, (old, old))
     return upload.id
+
+
+def expire(config, store, *, hours):
+    """Return what was deleted, after seeing that it was told while it was still there."""
+    told = []
+
+    def tell(ids):
+        assert set(ids) <= there(store)
+        told.extend(ids)
+
+    gone = expiring.expire(config, store, hours=hours, tell=tell)
+    assert told == gone
+    return gone
 
 
 def there(store):
@@ -77,6 +91,17 @@ def test_what_is_gone_is_not_found(config, store):
     expire(config, store, hours=24)
     with pytest.raises(UnknownName):
         store.find(old)
+
+
+def test_what_cannot_be_told_stays(config, store):
+    old = kept(store, hours_ago=25)
+
+    def tell(_ids):
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        expiring.expire(config, store, hours=24, tell=tell)
+    assert there(store) == {old}
 
 
 def test_no_time_at_all_is_refused(config):

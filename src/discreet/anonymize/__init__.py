@@ -1,0 +1,1 @@
+"""Anonymization: k-anonymity and its kin. No guarantee; every output says so."""

@@ -1,0 +1,79 @@
+"""What an attack found: how often it was right, beside guessing, and what it did to the private version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.noise.binomial import clopper_pearson
+from discreet.report.document import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A share of right guesses (or an AUC) with its 95% interval, beside what guessing gives."""
+
+    success: float
+    baseline: float
+    low: float
+    high: float
+    measure: str = "share of right guesses"
+
+    @classmethod
+    def of_guesses(cls, right: int, trials: int, *, baseline: float) -> Score:
+        """Return the score of `right` out of `trials`, with exact limits (Clopper-Pearson).
+
+        >>> Score.of_guesses(99, 100, baseline=0.5).success
+        0.99
+        """
+        low, high = clopper_pearson(right, trials, 0.95)
+        return cls(right / trials if trials else baseline, baseline, low, high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers under the contract's names."""
+        return {
+            "success": self.success,
+            "baseline": self.baseline,
+            "low": self.low,
+            "high": self.high,
+            "measure": self.measure,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One attack, run: the story in four sentences, the score, and the same against private answers.
+
+    `knew`, `released`, `did` and `lesson` are plain sentences. `private` is None only where no private
+    version of the release exists. `settings` are the knobs it ran with, `details` further figures.
+    """
+
+    attack: str
+    title: str
+    knew: str
+    released: str
+    did: str
+    lesson: str
+    score: Score
+    private: Score | None
+    private_words: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    blocks: tuple[Block, ...] = ()
+    """Pictures and tables of the report; the first picture is the one the lab shows."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet attack NAME --json` prints."""
+        return {
+            "attack": self.attack,
+            **self.score.to_json(),
+            "private": None if self.private is None else self.private.to_json(),
+            "knew": self.knew,
+            "released": self.released,
+            "did": self.did,
+            "lesson": self.lesson,
+            "private_words": self.private_words,
+            "settings": dict(self.settings),
+            "details": dict(self.details),
+        }
