@@ -232,3 +232,21 @@ def test_cancelling_a_waiting_question_costs_nothing(pg):
     assert isinstance(caught[0], psycopg.errors.QueryCanceled)
     assert "Nothing was charged" in str(caught[0])
     assert pg.spent("alice") == before
+
+
+def test_signing_in_leaves_a_line_and_no_secret(tmp_path):
+    with endpoint(tmp_path / "pg") as found:
+        psycopg.connect(found.url()).close()
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(found.url(token="dsc_" + "x" * 43))
+        audit = found.access.audit
+        lines = audit.last(2)
+        assert [(line.who.name, line.deed) for line in lines] == [
+            ("somebody", "sign-in failed"),
+            ("alice", "signed in"),
+        ]
+        assert all(line.facts["way"] == "postgres" for line in lines)
+        assert audit.verify() >= 2
+        text = "".join(path.read_text() for path in found.settings.state_folder.glob("audit*"))
+        assert found.alice not in text
+        assert "dsc_x" not in text

@@ -16,7 +16,6 @@ from discreet.server.context import Context
 from discreet.server.headers import SecurityHeaders
 from discreet.server.limits import BodyLimit
 from discreet.server.logs import RequestLog
-from discreet.server.pgwire import serve_pg
 from discreet.server.problems import add_problems
 from discreet.server.routes import (
     audit,
@@ -93,6 +92,9 @@ async def _postgres(context: Context) -> asyncio.Server | None:
     """Return the PostgreSQL endpoint, if one is wanted; it shares the queue and the limits."""
     if context.settings.pg_port is None:
         return None
+    # Here, because its certificates and its own catalog take a second that most starts do not need.
+    from discreet.server.pgwire import serve_pg
+
     return await serve_pg(
         context.workspace,
         context.tokens,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidInput
-from discreet.synth import adaptive, correlated, independent, random_rows, tree
+from discreet.synth import adaptive, correlated, independent, random_rows, rap, tree
 from discreet.synth.layered import read_layered
+from discreet.synth.mixture import read_mixture
 from discreet.synth.model import Model
 from discreet.synth.network import read_network
 
@@ -40,12 +41,18 @@ METHODS: dict[str, Method] = {
         independent.fit, "noisy histograms, columns independent", ("bins", "split")
     ),
     "random": Method(random_rows.fit, "uses no data", ("rows",), uses_data=False),
+    "rap": Method(
+        rap.fit,
+        "relaxed rows fitted to the cells they are most wrong about; needs the extra rap",
+        ("workload", "rounds", "queries", "relaxed_rows", "steps"),
+    ),
 }
 ALIASES = {"mst": "tree", "aim": "adaptive", "privbayes": "correlated"}
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Model]] = {
     "network": read_network,
     "layered": read_layered,
+    "mixture": read_mixture,
 }
 """From the "kind" in a model's JSON to its reader."""
 

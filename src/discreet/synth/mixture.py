@@ -82,7 +82,8 @@ def shares_of(blocks: Sequence[npt.NDArray[np.floating[Any]]], columns: Columns)
         joint = (joint[:, None, :] * blocks[columns[axis]].T).reshape(-1, rows)
     table = joint @ blocks[columns[order[-1]]] / rows
     sides = [blocks[columns[axis]].shape[1] for axis in order]
-    return table.reshape(sides).transpose(np.argsort(order))
+    found: Table = table.reshape(sides).transpose(np.argsort(order))
+    return found
 
 
 def read_mixture(data: Mapping[str, Any]) -> Mixture:

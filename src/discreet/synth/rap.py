@@ -38,7 +38,7 @@ def fit(
     workload: Wanted | None = None,
     rounds: int = 10,
     queries: int = 20,
-    rows: int = 1000,
+    relaxed_rows: int = 1000,
     steps: int = 200,
     progress: Progress = silent,
 ) -> Mixture:
@@ -46,7 +46,7 @@ def fit(
 
     In each of T `rounds`, K `queries` (single cells of the workload's marginals) are chosen one
     after another by how wrong the relaxed rows are about them, and counted; then `steps` steps of
-    gradient descent bring the `rows` relaxed rows towards all counts so far. A cell is counted as
+    gradient descent bring the `relaxed_rows` towards all counts so far. A cell is counted as
     the table of "this code or not" of its columns: a row is in one cell of that table, so the other
     cells come at no cost and are fitted as well. With one round nothing is chosen: all marginals of
     the workload are counted, each for the same part.
@@ -55,10 +55,10 @@ def fit(
         to be chosen and rho / (2TK) to be counted. A score moves by at most 1 for a row. All noise
         comes through the door. (docs/notes/0023)
     """
-    if min(rounds, queries, rows, steps) < 1:
-        raise InvalidInput("Rounds, queries, rows and steps of rap must be at least 1.")
+    if min(rounds, queries, relaxed_rows, steps) < 1:
+        raise InvalidInput("Rounds, queries, relaxed rows and steps of rap must be at least 1.")
     marginals = find_workload(door.shape, workload)
-    relaxed = _relaxed(door.shape, rows)
+    relaxed = _relaxed(door.shape, relaxed_rows)
     progress(0, rounds + 1, "counting rows")
     total = max(float(door.measure([()], share=TOTAL)[0].values), 1.0)
     if rounds == 1:
@@ -170,7 +170,8 @@ class _Contest:
 
         def scores(counter: Counter) -> npt.NDArray[np.int64]:
             # One row moves one cell of each marginal by 1; the relaxed rows are public by now.
-            return np.abs(self._read(counter) - guess)[candidates]
+            found: npt.NDArray[np.int64] = np.abs(self._read(counter) - guess)[candidates]
+            return found
 
         drawn = self._door.choose_several(scores, count=count, sensitivity=1, share=share * CHOICE)
         chosen = [int(candidates[place]) for place in drawn]
@@ -193,7 +194,7 @@ class _Contest:
     def _read(self, counter: Counter) -> npt.NDArray[np.int64]:
         if self._exact is None:
             tables = counter.marginals(self._cells.marginals)
-            self._exact = np.concatenate([table.ravel() for table in tables])
+            self._exact = np.concatenate([table.ravel() for table in tables], dtype=np.int64)
         return self._exact
 
 
@@ -201,4 +202,6 @@ def _alone(code: int, size: int) -> Groups:
     """Return two groups of a column's codes: the others, and this one."""
     if size == 1:
         return np.zeros(1, dtype=np.int64)
-    return (np.arange(size) == code).astype(np.int64)
+    groups = np.zeros(size, dtype=np.int64)
+    groups[code] = 1
+    return groups

@@ -67,12 +67,12 @@ class Relaxed:
         self._logits = _fit_cells(
             self._logits,
             self._owns,
-            jnp.asarray(queries),
-            jnp.asarray(targets, dtype=jnp.float32),
-            jnp.asarray(counted, dtype=jnp.float32),
-            jnp.asarray(cells_of_moments(len(queries)), dtype=jnp.float32),
-            steps,
-            rate,
+            queries=jnp.asarray(queries),
+            targets=jnp.asarray(targets, dtype=jnp.float32),
+            counted=jnp.asarray(counted, dtype=jnp.float32),
+            exactly=jnp.asarray(cells_of_moments(len(queries)), dtype=jnp.float32),
+            steps=steps,
+            rate=rate,
         )
 
     def fit_marginals(
@@ -83,7 +83,9 @@ class Relaxed:
             tuple((int(self.ends[c]), int(self.ends[c + 1])) for c in columns) for columns in wanted
         )
         aims = tuple(jnp.asarray(each, dtype=jnp.float32) for each in targets)
-        self._logits = _fit_marginals(self._logits, self._owns, aims, parts, steps, rate)
+        self._logits = _fit_marginals(
+            self._logits, self._owns, targets=aims, parts=parts, steps=steps, rate=rate
+        )
 
 
 def subsets(width: int) -> list[tuple[int, ...]]:
@@ -138,6 +140,7 @@ def _adam(slope: Any, logits: Array, steps: Any, rate: Any) -> Array:
 def _fit_cells(
     logits: Array,
     owns: Array,
+    *,
     queries: Array,
     targets: Array,
     counted: Array,
@@ -170,10 +173,11 @@ def _fit_cells(
     return _adam(slope, logits, steps, rate)
 
 
-@partial(jax.jit, static_argnums=(3,))
+@partial(jax.jit, static_argnames=("parts",))
 def _fit_marginals(
     logits: Array,
     owns: Array,
+    *,
     targets: tuple[Array, ...],
     parts: tuple[tuple[tuple[int, int], ...], ...],
     steps: Any,

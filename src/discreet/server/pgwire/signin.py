@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from dataclasses import dataclass
 
 from discreet.errors import TooManyRequests
+from discreet.server.audit import STRANGER, Actor, Deed
 from discreet.server.limits import Buckets
 from discreet.server.pgwire import messages as m
 from discreet.server.pgwire import replies, scram
@@ -53,7 +55,7 @@ async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
 async def sign_in(
     channel: Channel, user: str, tokens: Tokens, tls: Tls, by_address: Buckets
 ) -> Token:
-    """Return the token that the client has proven to hold."""
+    """Return the token that the client has proven to hold; the audit log tells how it went."""
     by_address.take(channel.peer)
     mechanisms = [scram.PLUS, scram.PLAIN] if channel.tls else [scram.PLAIN]
     offered = b"".join(map(replies.text, mechanisms)) + b"\0"
@@ -66,14 +68,26 @@ async def sign_in(
         place, said = scram.prove(await _secret(channel), begun, keys, binding=tls.binding)
     except scram.ScramError:
         _fine(by_address, channel.peer)
+        await asyncio.to_thread(_log_failure, tokens, channel.peer)
         raise Failure(
             "28P01",
             "Signing in failed.",
             hint="The user is your analyst name or role, the password your token.",
         ) from None
+    token = keys[place].token
+    await asyncio.to_thread(_log_success, tokens, token)
     channel.put(replies.authentication(_FINAL, said.encode()))
     channel.put(replies.authentication(_OK))
-    return keys[place].token
+    return token
+
+
+def _log_success(tokens: Tokens, token: Token) -> None:
+    who = Actor(token.analyst or token.role.value, token.id)
+    tokens.audit.record(who, Deed.SIGNED_IN, way="postgres")
+
+
+def _log_failure(tokens: Tokens, peer: str) -> None:
+    tokens.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="postgres", address=peer)
 
 
 def _fine(by_address: Buckets, peer: str) -> None:

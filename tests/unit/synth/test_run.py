@@ -1,0 +1,236 @@
+"""The whole way of a synthesis: charged first, stored, repeatable, and nothing uncharged."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from copying import curator, people, visits
+from discreet.api import Curator
+from discreet.core.event import Gaussian, Laplace
+from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, RequestConflict
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.synth import run as run_module
+from discreet.synth.run import pack, unpack
+from discreet.testing import SeededRng
+
+
+def test_a_copy(tmp_path):
+    found = curator(tmp_path).synthesize("people", epsilon=2)
+    assert found.table.column_names == [
+        "id",
+        "sex",
+        "age",
+        "income",
+        "born",
+        "seen",
+        "member",
+        "job",
+    ]
+    assert abs(found.table.num_rows - 400) < 60
+    assert set(found.table["job"].to_pylist()) <= {"baker", "clerk", None}
+    assert found.table["age"].null_count > 0
+    assert (found.cost.epsilon, found.cost.delta) == (2, Fraction(1, 4_000_000))
+    assert found.after.epsilon == 2
+    assert found.limit.epsilon == 10
+    assert not found.free
+    assert not found.private  # a seeded generator drew the noise
+    assert all(isinstance(item.law, GaussianLaw) for item in found.measured)
+    assert "epsilon 2" in repr(found)
+    assert "secret" not in json.dumps(found.to_json())
+
+
+def test_missing_values_stay_with_their_rows(tmp_path):
+    found = curator(tmp_path, table=people(3000)).synthesize("people", epsilon=5)
+    ages, born = found.table["age"].to_pylist(), found.table["born"].to_pylist()
+    both = sum(a is None and b is None for a, b in zip(ages, born, strict=True))
+    assert both > 0.6 * found.table["age"].null_count > 50  # in the rows they are always together
+
+
+def test_pure_currency_without_delta(tmp_path):
+    found = curator(tmp_path, delta="0").synthesize("people", epsilon=1)
+    assert found.cost.delta == 0
+    assert "job" not in found.table.column_names
+    assert all(isinstance(item.law, LaplaceLaw) for item in found.measured)
+
+
+def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
+    asked = curator(tmp_path)
+    order = []
+    charge, materialise = type(asked.ledger).charge, asked.engine.materialise
+    monkeypatch.setattr(
+        type(asked.ledger), "charge", lambda *a, **k: (order.append("charge"), charge(*a, **k))[1]
+    )
+    run, kept = asked.engine.run, materialise
+
+    def spy(name, call):
+        return lambda *a, **k: (order.append(name), call(*a, **k))[1]
+
+    monkeypatch.setattr(asked.engine, "run", spy("run", run))
+    monkeypatch.setattr(asked.engine, "materialise", spy("materialise", kept))
+    asked.synthesize("people", epsilon=1)
+    assert order[0] == "charge"
+    assert order.count("charge") == 1
+    assert {"run", "materialise"} <= set(order[1:])
+
+
+def test_a_failing_engine_is_charged_and_says_one_sentence(tmp_path, monkeypatch):
+    asked = curator(tmp_path)
+    monkeypatch.setattr(asked.engine, "answers", None)
+    with pytest.raises(EngineFailed):
+        asked.synthesize("people", epsilon=1)
+    assert asked.share_report()["town"]["epsilon"]["spent"] == 1.0
+
+
+def test_the_same_id_gives_the_same_model_free(tmp_path):
+    asked = curator(tmp_path)
+    first = asked.synthesize("people", epsilon=1, request_id="once")
+    ran = len(asked.engine.ran)
+    again = asked.synthesize("people", epsilon=1, request_id="once", rows=10, where="sex = 'Male'")
+    assert again.free and again.cost.epsilon == 0
+    assert again.after.epsilon == first.after.epsilon
+    assert again.model.to_json() == first.model.to_json()
+    assert len(asked.engine.ran) == ran  # no row was read
+    assert again.table.num_rows == 10
+    assert set(again.table["sex"].to_pylist()) == {"Male"}
+    with pytest.raises(RequestConflict):
+        asked.synthesize("people", epsilon=2, request_id="once")
+    with pytest.raises(RequestConflict):
+        asked.query("SELECT COUNT(*) AS n FROM people", epsilon=1, request_id="once")
+
+
+def test_a_crash_after_the_charge_is_finished_by_the_same_id(tmp_path, monkeypatch):
+    asked = curator(tmp_path)
+
+    def crash(*_args, **_more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(run_module, "store_codes", crash)
+        with pytest.raises(KeyboardInterrupt):
+            asked.synthesize("people", epsilon=1, request_id="once")
+    found = asked.synthesize("people", epsilon=1, request_id="once")
+    assert found.table.num_rows > 0
+    assert found.after.epsilon == 1
+
+
+def test_queries_go_on_beside_it(tmp_path):
+    asked = curator(tmp_path)
+    asked.synthesize("people", epsilon=1, request_id="copy")
+    answer = asked.query("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=1)
+    assert len(answer.rows) == 2
+    assert asked.stored_answer("copy") is None  # a model is no answer
+    assert asked.ledger.verify()
+
+
+def test_too_much_is_refused_and_nothing_is_read(tmp_path):
+    asked = curator(tmp_path, epsilon="0.5")
+    with pytest.raises(BudgetExceeded):
+        asked.synthesize("people", epsilon=1)
+    assert asked.engine.ran == []
+
+
+REFUSED = {
+    "There is no method 'magic'": {"method": "magic"},
+    "has no setting 'magic'": {"options": {"magic": 1}},
+    "bins must be one of": {"bins": "magic"},
+    "no column 'wage'": {"rules": ["wage > 3"]},
+    "cannot be used": {"where": "COUNT(*) > 3"},
+    "rows must be": {"rows": -1},
+    "nothing could be seen": {"epsilon": "1e-12"},
+    "epsilon must be greater than 0": {"epsilon": 0},
+    "delta must be": {"delta": 2},
+    "There is no table 'nobody'": {"table": "nobody"},
+    "reads no data, so it does not know": {"method": "random"},
+    "needs 2 to 8": {"choose": ["tree"]},
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_is_wrong_is_said_before_anything_is_charged(words, tmp_path):
+    asked = curator(tmp_path)
+    options = {"epsilon": 1} | REFUSED[words]
+    with pytest.raises(DiscreetError, match=words.replace("(", r"\(")):
+        asked.synthesize(options.pop("table", "people"), **options)
+    assert asked.engine.ran == []
+    assert asked.share_report()["town"]["epsilon"]["spent"] == 0
+
+
+def test_random_reads_nothing_and_costs_nothing(tmp_path):
+    asked = curator(tmp_path)
+    found = asked.synthesize("people", epsilon=1, method="random", rows=50)
+    assert found.free and found.cost.epsilon == 0
+    assert found.table.num_rows == 50
+    assert asked.engine.ran == []
+    assert any("No row was read" in notice for notice in found.notices)
+    assert asked.share_report()["town"]["epsilon"]["spent"] == 0
+
+
+def test_a_person_with_several_rows_is_priced_for_all_of_them(tmp_path):
+    asked = curator(tmp_path)
+    found = asked.synthesize("visits", epsilon=2)
+    assert abs(found.table.num_rows - 200) < 80  # two of three visits count
+    assert found.saved.facts["unit"] == {"rows": 2, "replaced": False}
+    other = curator(tmp_path / "..", neighbours="replace-one")
+    assert isinstance(other, Curator)
+    swapped = other.synthesize("visits", epsilon=2)
+    assert swapped.saved.facts["unit"] == {"rows": 2, "replaced": True}
+    alone = [m.law.sigma_squared for m in found.measured]
+    both = [m.law.sigma_squared for m in swapped.measured]
+    assert both[0] == 2 * alone[0]
+
+
+def test_rules_of_the_catalog_and_of_the_request_are_both_kept(tmp_path):
+    asked = curator(tmp_path, rules=["age >= 16 if member"])
+    found = asked.synthesize("people", epsilon=2, rules=["income < 500"])
+    for age, member, income in zip(
+        *(found.table[name].to_pylist() for name in ("age", "member", "income")), strict=True
+    ):
+        assert not (member and age is not None and age < 16)
+        assert income < 500
+
+
+def test_a_paid_choice_among_methods(tmp_path):
+    found = curator(tmp_path).synthesize("people", epsilon=2, choose=["tree", "independent"])
+    assert found.method in {"tree", "independent"}
+    assert found.cost.epsilon == 2
+    assert any("was chosen among tree, independent" in notice for notice in found.notices)
+
+
+def test_too_few_rows_for_the_epsilon_are_told(tmp_path):
+    asked = curator(tmp_path, table=people(20))
+    found = asked.synthesize("people", epsilon="0.1")
+    assert any("too few for this epsilon" in notice for notice in found.notices)
+
+
+def test_the_price_does_not_depend_on_the_rows(tmp_path):
+    costs, events = [], []
+    for i, rows in enumerate((1, 50, 800)):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        asked = curator(folder, table=people(rows), rng=SeededRng(i))
+        costs.append(asked.synthesize("people", epsilon=1, bins="equal").cost)
+        entry = asked.ledger.history()[-1]
+        events.append((entry.data["event"], entry.data["region"]))
+    assert len({(cost.epsilon, cost.delta) for cost in costs}) == 1
+    assert len({repr(event) for event in events}) == 1
+
+
+def test_what_is_stored_is_compressed_and_checked(tmp_path):
+    found = curator(tmp_path).synthesize("people", epsilon=1)
+    payload = pack(found.saved)
+    assert unpack(payload).encoding == found.encoding
+    assert not payload.startswith(b"{")
+    with pytest.raises(DiscreetError):
+        unpack(pack(found.saved)[:0] + __import__("zlib").compress(b"{}"))
+
+
+def test_events_of_the_method_are_of_its_currency(tmp_path):
+    for folder, delta, kind in (("a", "1e-6", Gaussian), ("b", "0", Laplace)):
+        (tmp_path / folder).mkdir()
+        found = curator(tmp_path / folder, delta=delta).synthesize(
+            "visits", epsilon=1, method="independent"
+        )
+        law = GaussianLaw if kind is Gaussian else LaplaceLaw
+        assert {type(item.law) for item in found.measured} == {law}
+    assert visits().num_rows == 300
