@@ -88,7 +88,7 @@ def people(rows: int = 400, *, rare: str | None = None) -> pa.Table:
     return pa.table(table)
 
 
-def visits(people_: int = 100) -> pa.Table:
+def visits(people_: int = 1000) -> pa.Table:
     """Return up to three visits of each person, of which two count."""
     rows = [(p, "ABC"[(p + k) % 3], (p * 11 + k) % 100) for p in range(people_) for k in range(3)]
     return pa.table(

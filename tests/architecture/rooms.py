@@ -40,7 +40,8 @@ ROOMS: dict[str, set[str]] = {
     "anonymize": {"engine", "catalog", "ledger", "report"},
     "learn": {"noise", "account", "ledger", "catalog", "engine", "release", "report"},
     "examples": {"engine"},
-    "attack": BELOW_ATTACK,
+    # api: without a curator handed in, an attack plays against one of its own example town.
+    "attack": BELOW_ATTACK | {"api"},
     "api": BELOW_ATTACK,
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.

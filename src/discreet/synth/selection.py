@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.door import Counter, Door, Law, Measured, Purse
+from discreet.synth.door import Counter, Door, Law, Measured, Purse, Scores
 from discreet.synth.merging import Merges
 from discreet.synth.model import Model
 from discreet.synth.quality_scope import CELLS, PAIRS
@@ -127,9 +127,7 @@ def pairs_of(shape: Shape) -> tuple[Columns, ...]:
     return tuple(every[::step])
 
 
-def _scores(
-    models: Sequence[Model], tables: Sequence[Columns]
-) -> Callable[[Counter], npt.NDArray[np.int64]]:
+def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:
     # Rounded before anything exact is read: whole numbers against whole numbers.
     fitted = [
         [np.rint(model.marginal(columns)).astype(np.int64) for columns in tables]
@@ -181,20 +179,14 @@ class PartDoor(Door):
         self.measured += found
         return found
 
-    def choose(
-        self,
-        scores: Callable[[Counter], npt.NDArray[np.int64]],
-        *,
-        sensitivity: int,
-        share: Fraction,
-    ) -> int:
+    def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
         """Return the index of a good candidate, paid from the part."""
         self._mine(share)
         return self._outer.choose(scores, sensitivity=sensitivity, share=share * self._part)
 
     def choose_several(
         self,
-        scores: Callable[[Counter], npt.NDArray[np.int64]],
+        scores: Scores,
         *,
         count: int,
         sensitivity: int,

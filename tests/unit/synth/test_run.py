@@ -1,18 +1,22 @@
 """The whole way of a synthesis: charged first, stored, repeatable, and nothing uncharged."""
 
 import json
+import zlib
 from fractions import Fraction
 
 import pytest
 
-from copying import curator, people, visits
-from discreet.api import Curator
+from copying import curator, people
 from discreet.core.event import Gaussian, Laplace
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, RequestConflict
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth import run as run_module
 from discreet.synth.run import pack, unpack
 from discreet.testing import SeededRng
+
+
+def spent(asked):
+    return asked.budget_report()["datasets"]["town"]["epsilon"]["spent"]
 
 
 def test_a_copy(tmp_path):
@@ -31,7 +35,7 @@ def test_a_copy(tmp_path):
     assert set(found.table["job"].to_pylist()) <= {"baker", "clerk", None}
     assert found.table["age"].null_count > 0
     assert (found.cost.epsilon, found.cost.delta) == (2, Fraction(1, 4_000_000))
-    assert found.after.epsilon == 2
+    assert 1.9 < found.after.epsilon <= 2  # the ledger reads the bill in the better of two ways
     assert found.limit.epsilon == 10
     assert not found.free
     assert not found.private  # a seeded generator drew the noise
@@ -79,7 +83,7 @@ def test_a_failing_engine_is_charged_and_says_one_sentence(tmp_path, monkeypatch
     monkeypatch.setattr(asked.engine, "answers", None)
     with pytest.raises(EngineFailed):
         asked.synthesize("people", epsilon=1)
-    assert asked.share_report()["town"]["epsilon"]["spent"] == 1.0
+    assert spent(asked) == pytest.approx(1, rel=0.05)
 
 
 def test_the_same_id_gives_the_same_model_free(tmp_path):
@@ -111,7 +115,7 @@ def test_a_crash_after_the_charge_is_finished_by_the_same_id(tmp_path, monkeypat
             asked.synthesize("people", epsilon=1, request_id="once")
     found = asked.synthesize("people", epsilon=1, request_id="once")
     assert found.table.num_rows > 0
-    assert found.after.epsilon == 1
+    assert 0.9 < found.after.epsilon <= 1
 
 
 def test_queries_go_on_beside_it(tmp_path):
@@ -153,7 +157,7 @@ def test_what_is_wrong_is_said_before_anything_is_charged(words, tmp_path):
     with pytest.raises(DiscreetError, match=words.replace("(", r"\(")):
         asked.synthesize(options.pop("table", "people"), **options)
     assert asked.engine.ran == []
-    assert asked.share_report()["town"]["epsilon"]["spent"] == 0
+    assert spent(asked) == 0
 
 
 def test_random_reads_nothing_and_costs_nothing(tmp_path):
@@ -163,17 +167,17 @@ def test_random_reads_nothing_and_costs_nothing(tmp_path):
     assert found.table.num_rows == 50
     assert asked.engine.ran == []
     assert any("No row was read" in notice for notice in found.notices)
-    assert asked.share_report()["town"]["epsilon"]["spent"] == 0
+    assert spent(asked) == 0
 
 
 def test_a_person_with_several_rows_is_priced_for_all_of_them(tmp_path):
     asked = curator(tmp_path)
-    found = asked.synthesize("visits", epsilon=2)
-    assert abs(found.table.num_rows - 200) < 80  # two of three visits count
+    found = asked.synthesize("visits", epsilon=5)
+    assert abs(found.table.num_rows - 2000) < 300  # two of three visits count
     assert found.saved.facts["unit"] == {"rows": 2, "replaced": False}
-    other = curator(tmp_path / "..", neighbours="replace-one")
-    assert isinstance(other, Curator)
-    swapped = other.synthesize("visits", epsilon=2)
+    (tmp_path / "other").mkdir()
+    other = curator(tmp_path / "other", neighbours="replace-one")
+    swapped = other.synthesize("visits", epsilon=5)
     assert swapped.saved.facts["unit"] == {"rows": 2, "replaced": True}
     alone = [m.law.sigma_squared for m in found.measured]
     both = [m.law.sigma_squared for m in swapped.measured]
@@ -222,7 +226,7 @@ def test_what_is_stored_is_compressed_and_checked(tmp_path):
     assert unpack(payload).encoding == found.encoding
     assert not payload.startswith(b"{")
     with pytest.raises(DiscreetError):
-        unpack(pack(found.saved)[:0] + __import__("zlib").compress(b"{}"))
+        unpack(zlib.compress(b"{}"))
 
 
 def test_events_of_the_method_are_of_its_currency(tmp_path):
@@ -233,4 +237,3 @@ def test_events_of_the_method_are_of_its_currency(tmp_path):
         )
         law = GaussianLaw if kind is Gaussian else LaplaceLaw
         assert {type(item.law) for item in found.measured} == {law}
-    assert visits().num_rows == 300

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
+from discreet.synth.door import Door
 from discreet.synth.memory import MemoryCounter
 from discreet.synth.selection import Candidate, PartDoor, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, door_to, fit_joint, fit_singles, people
@@ -56,6 +57,24 @@ def test_a_part_cannot_be_overdrawn():
         part.choose(lambda _: np.zeros(2, dtype=np.int64), sensitivity=1, share=Fraction(1, 2))
     part.choose(lambda _: np.zeros(2, dtype=np.int64), sensitivity=1, share=Fraction(1, 4))
     assert outer.left == Fraction(3, 4)
+
+
+def test_a_part_covers_every_way_through_the_door():
+    """A way that it did not cover would lead past the part."""
+    ways = {name for name in vars(Door) if not name.startswith("_")} - {"left"}
+    assert ways <= set(vars(PartDoor))
+    outer = door_to(people(100))
+    part = PartDoor(outer, Fraction(1, 4))
+    found = part.choose_several(
+        lambda _: np.zeros(3, dtype=np.int64), count=2, sensitivity=1, share=Fraction(1, 2)
+    )
+    assert len(set(found)) == 2
+    assert outer.left == Fraction(7, 8)
+
+
+def test_only_the_winners_tables_are_kept():
+    chosen = choose_method(door_to(people()), BOTH)
+    assert [each.columns for each in chosen.measured] == [(0, 1, 2)]
 
 
 def test_noise_of_a_part_is_that_of_its_size():

@@ -1,0 +1,57 @@
+"""Where an attack is played: a town in a folder of its own, and a curator of it to ask."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.api import Curator
+from discreet.api import open as open_curator
+from discreet.core.answer import Answer
+from discreet.examples import Town, town
+
+Ask = Callable[[str, float], Answer]
+"""A curator as an adversary sees it: SQL and an epsilon in, a noisy answer out."""
+
+
+@contextmanager
+def staged(
+    people: int,
+    *,
+    tables: Sequence[str],
+    seed: int = 0,
+    ratings: int = 1_000_000,
+    genotypes: int = 2_000,
+    loci: int = 10_000,
+) -> Iterator[Town]:
+    """Yield a town that exists until the block ends: its budget is nobody's but the attack's."""
+    with tempfile.TemporaryDirectory(prefix="discreet-attack-") as folder:
+        yield town(
+            people,
+            folder=folder,
+            seed=seed,
+            tables=tables,
+            ratings=ratings,
+            genotypes=genotypes,
+            loci=loci,
+        )
+
+
+@contextmanager
+def curated(toml: Path, *, epsilon: float) -> Iterator[Curator]:
+    """Yield the curator of a staged town after its owner set every dataset's total to `epsilon`."""
+    text = toml.read_text(encoding="utf-8")
+    toml.write_text(text.replace("epsilon = 1.0\n", f"epsilon = {epsilon!r}\n"), encoding="utf-8")
+    with open_curator(toml) as curator:
+        yield curator
+
+
+def asking(curator: Curator, *, max_rows: int | None = None) -> Ask:
+    """Return the one thing that an adversary may do with a curator."""
+
+    def ask(sql: str, epsilon: float) -> Answer:
+        return curator.query(sql, epsilon=epsilon, max_rows=max_rows)
+
+    return ask

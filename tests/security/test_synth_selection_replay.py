@@ -1,0 +1,54 @@
+"""Test 5 for paid selection: frozen outcomes, a neighbouring table, and nothing else may change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.synth import selection
+from discreet.synth.methods import METHODS
+from discreet.synth.selection import Candidate, choose_method
+from synth_kit import PURSES, neighbours, violations
+
+PAIRS = 40
+FULL = 2_000
+NAMES = ("tree", "independent", "correlated")
+
+
+def chosen(door):
+    """Return the model of the method that a paid selection keeps."""
+    candidates = [
+        Candidate(name, lambda d, p, name=name: METHODS[name].fit(d, progress=p)) for name in NAMES
+    ]
+    return choose_method(door, candidates).model
+
+
+def hunt(pairs: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(pairs):
+        shape, codes, beside, unit = neighbours(rng)
+        purse = list(PURSES.values())[i % 2]
+        found += violations(chosen, codes, beside, shape, purse, unit, seed + i)
+    return found
+
+
+def test_a_neighbour_changes_nothing_but_the_noisy_values():
+    assert hunt(PAIRS, seed=21) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_a_neighbour_changes_nothing_but_the_noisy_values_in_full():
+    assert hunt(FULL, seed=22) == []
+
+
+def test_scores_of_twice_the_size_are_caught(monkeypatch):
+    right = selection._scores
+
+    def doubled(models, tables):
+        scores = right(models, tables)
+        return lambda counter: 2 * scores(counter)
+
+    monkeypatch.setattr(selection, "_scores", doubled)
+    assert "a score moved too far" in hunt(PAIRS, seed=23)
