@@ -58,8 +58,9 @@ bench: setup  ## the hot paths beside their peers, as ratios
 bench-full: setup  ## the same with the sizes of docs/benchmarks.md, TPC-H, 100 million rows, all engines
 	$(BIN)/python -m benchmarks --full
 
-bench-peers: setup  ## the curator beside OpenDP, SmartNoise SQL and Tumult, each in its own environment
+bench-peers: setup  ## the curator and the synthesizer beside other systems, each in its own environment
 	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.synth --peer all
 
 fmt: $(READY)  ## format
 	$(BIN)/ruff format src tests benchmarks

@@ -17,6 +17,7 @@ QUICK = {
     "worst": ["--charges", "1000"],
     "ledger": ["--charges", "200", "--history", "10000"],
     "curator": ["--rows", "1000000", "--persons", "100000", "--rounds", "3"],
+    "synth": ["--seeds", "3"],
 }
 FULL = {
     "sampling": [],
@@ -24,6 +25,7 @@ FULL = {
     "worst": [],
     "ledger": [],
     "curator": [],
+    "synth": [],
     "tpch": [],
     "engines": [],
     "large": [],

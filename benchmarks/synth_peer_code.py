@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -51,14 +52,14 @@ def _datasynthesizer(codes, domain, epsilon, seed, describe):
     return work
 
 
-def datasynthesizer_independent(codes, domain, epsilon, delta, seed):
+def datasynthesizer_independent(codes, domain, epsilon, _delta, seed):
     def describe(describer, **options):
         describer.describe_dataset_in_independent_attribute_mode(**options)
 
     return _datasynthesizer(codes, domain, epsilon, seed, describe)
 
 
-def datasynthesizer_correlated(codes, domain, epsilon, delta, seed):
+def datasynthesizer_correlated(codes, domain, epsilon, _delta, seed):
     """One parent, as in the course; it spends 2 epsilon (once for the structure, once for the tables)."""
 
     def describe(describer, **options):
@@ -132,7 +133,7 @@ def mbi_mst(codes, domain, epsilon, delta, seed):
         ones = measure([(c,) for c in range(len(names))], rho / 3)
         start = mbi.estimation.MirrorDescent().estimate(space, ones, iters=1000)
         pairs = measure(choose(start), rho / 3)
-        model = mbi.estimation.MirrorDescent().estimate(space, [*ones, *pairs], iters=2000)
+        model = mbi.estimation.MirrorDescent().estimate(space, [*ones, *pairs], iters=1000)
         made = model.synthetic_data(rows=len(codes))
         return np.stack([np.asarray(made.to_dict()[name]) for name in names], axis=1)
 
@@ -151,8 +152,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     peer, source, about, epsilon, delta, seed, out = sys.argv[1:]
     codes = np.load(source)
-    with open(about, encoding="utf-8") as file:
-        domain = json.load(file)
+    domain = json.loads(Path(about).read_text(encoding="utf-8"))
     work = PEERS[peer](codes, domain, float(epsilon), float(delta), int(seed))
     start = time.process_time()
     made = work()

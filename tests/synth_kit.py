@@ -19,7 +19,7 @@ PURE = Purse(Fraction(2), concentrated=False)
 PURSES = {"zcdp": CONCENTRATED, "pure": PURE}
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "rap": {"rounds": 3, "queries": 4, "relaxed_rows": 20, "steps": 5},
+    "rap": {"rounds": 3, "queries": 4, "relaxed_rows": 20, "steps": 60},
 }
 """Options that make a method fit for tiny tables: for those that would take seconds otherwise."""
 

@@ -206,13 +206,25 @@ class Curator:
 
     def budget_report(self) -> dict[str, Any]:
         """Return what each dataset has spent, the object that `discreet budget --json` prints."""
-        return budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
+        found = budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
+        exposed = self._exposed_without_budget()
+        return found | {"without_budget": exposed} if exposed else found
 
     def budget_words(self, *, last: int = 10) -> str:
         """Return gauge, history and most exposed group of each dataset, for a terminal."""
-        return budget_words(
+        known = budget_words(
             self.ledger, self._paid_by(), describe=self.catalog.describe_region, last=last
         )
+        exposed = [
+            f"{name} (no budget yet)\n  released without any guarantee: {', '.join(columns)}"
+            for name, columns in self._exposed_without_budget().items()
+        ]
+        return "\n\n".join([known, *exposed])
+
+    def _exposed_without_budget(self) -> dict[str, list[str]]:
+        """Return what left datasets that have no budget yet, by dataset."""
+        found = {name: self.ledger.exposed(name) for name in self.catalog.unfinished}
+        return {name: list(columns) for name, columns in found.items() if columns is not None}
 
     def _paid_by(self, datasets: Collection[str] | None = None) -> dict[str, str]:
         return {

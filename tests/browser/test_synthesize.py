@@ -74,6 +74,7 @@ def test_by_keyboard_alone_to_a_copy_with_its_report_and_files(served, visit):
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     assert download.value.suggested_filename == "people-independent-rows.csv"
+    expect(page.locator(".places [aria-current]")).to_have_text("Synthesize")
     page.get_by_role("link", name="All copies").click()
     expect(page.locator("table.copies")).to_contain_text("independent")
     assert all(url.startswith((served.address, "blob:", "data:")) for url in page.watched.requests)
@@ -157,3 +158,25 @@ def test_a_wrong_number_of_rows_is_told_at_once(served, visit):
     expect(page.locator("#go")).to_be_disabled()
     page.fill("#rows", "1,000")
     expect(page.locator("#go")).to_be_enabled()
+
+
+def test_a_copy_is_deleted_by_the_second_press(served, visit):
+    page = open_form(visit, served)
+    choose(page, "random", rows="7")
+    page.click("#go")
+    made(page)
+    address = page.url
+    page.click("#delete")
+    expect(page.locator("#delete-words")).to_contain_text("what it cost stays spent")
+    page.click("#delete")
+    expect(page).to_have_url(served.address + "/synthesize")
+    assert page.request.get(address).status == 404
+
+
+def test_the_choice_can_be_left_to_a_paid_question(served, visit):
+    page = open_form(visit, served)
+    page.get_by_label("choose for me").check()
+    expect(page.locator("#go")).to_contain_text("uses 1.00")
+    page.click("#go")
+    made(page)
+    expect(page.locator(".report")).to_contain_text("by a paid selection")

@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 from discreet.attack.outcome import Outcome
-from discreet.errors import UnknownName
 
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is being done)."""
@@ -54,10 +53,3 @@ class Attack:
         wanted = {knob.name: knob.default for knob in self.knobs} | dict(settings)
         outcome: Outcome = import_module(self.module).run(wanted, progress=progress)
         return outcome
-
-
-def find(attacks: Mapping[str, Attack], name: str) -> Attack:
-    """Return the attack called `name`, or say which there are."""
-    if name not in attacks:
-        raise UnknownName(f"There is no attack '{name}'.", hint=f"There are: {', '.join(attacks)}.")
-    return attacks[name]

@@ -15,8 +15,16 @@ from discreet.catalog.profile import columns_that_read
 from discreet.catalog.proposal import Setting
 from discreet.catalog.proposing import Wish, propose_file
 from discreet.catalog.sources import check_file, find_sources
+from discreet.catalog.unbudgeted import (
+    budget_lines,
+    fill_in,
+    find_declared,
+    toml_header,
+    unit_lines,
+)
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.types import Kind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
@@ -77,6 +85,8 @@ def bare_table(
     check_file(path)
     place = path.parent / FILE_NAME if config is None else config
     if place.is_file():
+        if epsilon is not None:
+            fill_in(place, path, epsilon=epsilon, delta=_doubled(delta), unit=unit)
         known = _declared(load(place), path)
         if known is not None:
             return Bare(place, known, created=False)
@@ -85,10 +95,30 @@ def bare_table(
             f"'{path.name}' has no budget yet: say how much with --epsilon.",
             hint="For example --epsilon 1 --delta 1e-9.",
         )
-    doubled = None if delta is None else Delta.of(delta.value * 2)
     if accept:
-        return _accepted(path, place, epsilon, doubled, unit)
-    return _written(path, place, epsilon, doubled, unit)
+        return _accepted(path, place, epsilon, _doubled(delta), unit)
+    return _written(path, place, epsilon, _doubled(delta), unit)
+
+
+def recorded_table(
+    path: Path, *, config: Path | None = None, opened: tuple[Engine, str] | None = None
+) -> Bare:
+    """Return where the table in `path` is declared, finished or not; writes what is missing.
+
+    For commands that spend nothing but must be remembered: a new declaration has no budget yet, and
+    the first command that brings one fills it in. `opened` is an engine that has the table already.
+    """
+    check_file(path)
+    place = path.parent / FILE_NAME if config is None else config
+    if place.is_file():
+        known = find_declared(place, path)
+        if known is not None:
+            return Bare(place, known, created=False)
+    return _written(path, place, None, None, None, opened)
+
+
+def _doubled(delta: Delta | None) -> Delta | None:
+    return None if delta is None else Delta.of(delta.value * 2)
 
 
 def _declared(catalog: Catalog, path: Path) -> str | None:
@@ -115,18 +145,27 @@ def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, un
     return Bare(place, f"{proposal.dataset}.{proposal.tables[0].name}", created=True)
 
 
-def _written(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
+def _written(
+    path: Path,
+    place: Path,
+    epsilon: Epsilon | None,
+    delta: Delta | None,
+    unit: str | None,
+    opened: tuple[Engine, str] | None = None,
+) -> Bare:
     base = place.parent
     found = find_sources((str(path),), base=base)
     ((name, source),) = found.tables.items()
-    engine = connect(found.engine_url, found.tables, base=base)
-    try:
-        columns = engine.columns(name)
-        texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
-        numbers = columns_that_read(engine, name, texts, Kind.NUMBER)
-    finally:
-        engine.close()
-    if unit != "row" and unit.lower() not in {column.lower() for column, _ in columns}:
+    if opened is not None:
+        columns, numbers = _facts(*opened)
+    else:
+        engine = connect(found.engine_url, found.tables, base=base)
+        try:
+            columns, numbers = _facts(engine, name)
+        finally:
+            engine.close()
+    known = {column.lower() for column, _ in columns}
+    if unit not in (None, "row") and str(unit).lower() not in known:
         raise InvalidInput(
             f"'{path.name}' has no column '{unit}', which --unit names.",
             hint="Write --unit row if every row is another person.",
@@ -134,7 +173,8 @@ def _written(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, uni
     before = place.read_text(encoding="utf-8") if place.is_file() else ""
     dataset = _free_name(name, loads(before, base=base)) if before else name
     lines = [] if before else [*toml.comment(HEAD), "", *_engine_and_ledger()]
-    lines += ["", *_dataset(dataset, epsilon, delta), "", *_table(dataset, name, source, unit)]
+    lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
+    lines += _table(dataset, name, source, unit)
     lines += [
         f"{toml.key(column)} = {_column(Storage.NUMBER if column in numbers else storage(kind))}"
         for column, kind in columns
@@ -144,6 +184,13 @@ def _written(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, uni
     loads(text, base=base)  # what we write must read back
     (write_over if before else write_new)(place, text)
     return Bare(place, f"{dataset}.{name}", created=True)
+
+
+def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
+    """Return the columns with their types, and those texts that all read as numbers."""
+    columns = engine.columns(name)
+    texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
+    return columns, columns_that_read(engine, name, texts, Kind.NUMBER)
 
 
 def _free_name(name: str, catalog: Catalog) -> str:
@@ -159,26 +206,12 @@ def _engine_and_ledger() -> Iterable[str]:
     return ["[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"']
 
 
-def _dataset(name: str, epsilon: Epsilon, delta: Delta | None) -> Iterable[str]:
-    yield f"[datasets.{toml.key(name)}]"
-    yield f"epsilon = {toml.number(epsilon.value)}"
-    if delta is not None and delta.value:
-        yield from toml.comment(
-            "Twice the delta of the first run: the ledger keeps two books, each with half of it."
-        )
-        yield f"delta = {toml.number(delta.value)}"
-
-
-def _table(dataset: str, name: str, source: str, unit: str) -> Iterable[str]:
-    place = f"datasets.{toml.key(dataset)}.tables.{toml.key(name)}"
-    yield f"[{place}]"
+def _table(dataset: str, name: str, source: str, unit: str | None) -> Iterable[str]:
+    yield toml_header(dataset, name)
     yield f"source = {toml.text(source)}"
-    yield f"unit = {toml.text(unit)}"
-    if unit != "row":
-        yield from toml.comment("The most rows of one person that count.")
-        yield "max_rows = 1"
+    yield from unit_lines(unit)
     yield ""
-    yield f"[{place}.columns]"
+    yield toml_header(dataset, name).removesuffix("]") + ".columns]"
 
 
 def _column(kind: Storage) -> str:

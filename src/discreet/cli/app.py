@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,9 @@ COMMANDS = {
     "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.query", "Answer one SQL question privately."),
     "synth": ("discreet.cli.synth", "Make a synthetic copy of a file or a table."),
+    "attack": ("discreet.cli.attack", "Attack a release, and its private version beside it."),
+    "anonymize": ("discreet.cli.anonymize", "A k-anonymous copy of a table, or what one is worth."),
+    "audit": ("discreet.cli.audit", "How much privacy a mechanism loses at the very least."),
     "budget": ("discreet.cli.budget", "What is spent, what is left, who is most exposed."),
     "ledger": ("discreet.cli.ledger", "Verify, back up or restore the ledger."),
     "explain": ("discreet.cli.explain", "What an epsilon promises, in plain words."),
@@ -60,8 +64,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _run_command(name: str, arguments: list[str]) -> int:
-    command = command_of(name)
     try:
+        command = command_of(name, arguments)
         command.main(args=arguments, prog_name=f"discreet {name}", standalone_mode=True)
     except SystemExit as end:
         return int(end.code or 0)
@@ -83,13 +87,13 @@ def _run_command(name: str, arguments: list[str]) -> int:
     return 0
 
 
-def command_of(name: str) -> Any:
-    """Return one command, importing only its own module."""
+def command_of(name: str, arguments: Sequence[str] = ()) -> Any:
+    """Return one command, importing only its own module (and what `arguments` name in it)."""
     import typer
     from typer.main import get_command
 
     module: Any = import_module(COMMANDS[name][0])
-    app = getattr(module, "app", None)
+    app = module.build(arguments) if hasattr(module, "build") else getattr(module, "app", None)
     if app is None:
         app = typer.Typer(
             rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False

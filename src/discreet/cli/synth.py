@@ -12,73 +12,83 @@ import typer
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 
 
+Source = Annotated[
+    str | None,
+    typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
+]
+Method = Annotated[
+    str, typer.Option(help="tree, adaptive, correlated, independent, random or rap.")
+]
+Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
+Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
+Number = Annotated[
+    int | None, typer.Option(help="How many rows to make; about as many as there are if not given.")
+]
+Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
+]
+Compare = Annotated[
+    Path | None,
+    typer.Option(help="Also compare with the real rows, for the owner only: .html or .json."),
+]
+Target = Annotated[str | None, typer.Option(help="The column that the reports try to predict.")]
+SaveModel = Annotated[Path | None, typer.Option(help="Also keep the model: more rows later, free.")]
+Model = Annotated[
+    Path | None, typer.Option(help="Draw from a saved model; reads no data, costs nothing.")
+]
+Where = Annotated[str | None, typer.Option(help="Only rows like this, such as \"sex = 'Female'\".")]
+Rule = Annotated[
+    list[str] | None,
+    typer.Option(help='What every row keeps: "age >= 16 if job = \'baker\'", "zip -> city".'),
+]
+Bins = Annotated[
+    str, typer.Option(help="Numbers and days with many values: auto, equal or quantile.")
+]
+Choose = Annotated[str | None, typer.Option(help="Choose among methods, paid for: tree,adaptive.")]
+Setting = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting of the method, such as parents=2.")
+]
+Accept = Annotated[
+    bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
+]
+Unit = Annotated[
+    str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
+]
+Analyst = Annotated[str | None, typer.Option("--as", help="The analyst who asks.")]
+RequestId = Annotated[
+    str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+]
+
+
 def synth(
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
-    ] = None,
+    source: Source = None,
     *,
-    method: Annotated[
-        str,
-        typer.Option(help="tree, adaptive, correlated, independent, random or rap."),
-    ] = "tree",
-    epsilon: Annotated[str | None, typer.Option(help="How much budget to use.")] = None,
-    delta: Annotated[
-        str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(help="How many rows to make; about as many as there are if not given."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
-    ] = None,
-    compare: Annotated[
-        Path | None,
-        typer.Option(help="Also compare with the real rows, for the owner only: .html or .json."),
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="The column that the reports try to predict.")
-    ] = None,
-    save_model: Annotated[
-        Path | None, typer.Option(help="Also keep the model: more rows later, free.")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Draw from a saved model; reads no data, costs nothing.")
-    ] = None,
-    where: Annotated[
-        str | None, typer.Option(help="Only rows like this, such as \"sex = 'Female'\".")
-    ] = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(help='What every row keeps: "age >= 16 if job = \'baker\'", "zip -> city".'),
-    ] = None,
-    bins: Annotated[
-        str, typer.Option(help="Numbers and days with many values: auto, equal or quantile.")
-    ] = "auto",
-    choose: Annotated[
-        str | None, typer.Option(help="Choose among methods, paid for: tree,adaptive.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting of the method, such as parents=2."),
-    ] = None,
-    accept: Annotated[
-        bool,
-        typer.Option("--accept", help="Declare the domains of a bare file public as they are."),
-    ] = False,
-    unit: Annotated[
-        str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
-    ] = "row",
-    analyst: Annotated[str | None, typer.Option("--as", help="The analyst who asks.")] = None,
-    request_id: Annotated[
-        str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    method: Method = "tree",
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rows: Number = None,
+    out: Out = None,
+    report: Report = None,
+    compare: Compare = None,
+    target: Target = None,
+    save_model: SaveModel = None,
+    model: Model = None,
+    where: Where = None,
+    rule: Rule = None,
+    bins: Bins = "auto",
+    choose: Choose = None,
+    setting: Setting = None,
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    request_id: RequestId = None,
+    json: Json = False,
+    config: Config = None,
 ) -> None:
     """Make a synthetic copy of a table, charging the budget first.
 
@@ -94,7 +104,6 @@ def synth(
         print(json_text.dumps(found) if json else _words(found))
         return
     source, epsilon = _needed(source, epsilon)
-    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
     asked: dict[str, Any] = {
         "method": method,
         "epsilon": epsilon,
@@ -108,6 +117,8 @@ def synth(
         "request_id": request_id,
         "options": _settings(setting or []),
     }
+    _check(asked)
+    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
     found = _made(
         place, table, asked, out=out, save_model=save_model, reports=(report, compare, target)
     )
@@ -127,6 +138,14 @@ def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
             "Say how much budget to use.", hint="Usual values of --epsilon are 0.1 to 10."
         )
     return source, epsilon
+
+
+def _check(asked: dict[str, Any]) -> None:
+    """Refuse a mistake before a discreet.toml is written for it."""
+    from discreet.synth.prepare import check_early
+    from discreet.synth.request import SynthRequest
+
+    check_early(SynthRequest.of("", **asked))
 
 
 def _refuse_with_model(**given: Any) -> None:

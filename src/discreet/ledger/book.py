@@ -160,6 +160,7 @@ class Book:
     """Everything that follows from the history up to `position`.
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
+    `exposed` holds the columns of each dataset that left it without any guarantee, in order.
     """
 
     position: int = -1
@@ -171,6 +172,7 @@ class Book:
     paid_by: dict[str, str] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
+    exposed: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""
@@ -205,6 +207,11 @@ class Book:
 
 def _note(book: Book, entry: Entry) -> None:
     """Enter a line that moves no amount."""
+
+
+def _expose(book: Book, entry: Entry) -> None:
+    columns = book.exposed.setdefault(entry.data["dataset"], {})
+    columns.update(dict.fromkeys(entry.data["columns"]))
 
 
 def _snapshot(book: Book, entry: Entry) -> None:
@@ -261,7 +268,7 @@ def _bounds(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, 
 
 _RULES: dict[str, Callable[[Book, Entry], None]] = {
     "genesis": _note,
-    "exposure": _note,
+    "exposure": _expose,
     "look": _note,
     "snapshot": _snapshot,
     "limit": _limit,

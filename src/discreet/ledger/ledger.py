@@ -308,6 +308,12 @@ class Ledger:
             if entry.kind == "exposure" and entry.data["dataset"] == dataset
         ]
 
+    def exposed(self, dataset: str) -> tuple[str, ...] | None:
+        """Return the columns that left `dataset` without a guarantee; None if nothing ever did."""
+        with self._current() as book:
+            found = book.exposed.get(dataset)
+        return None if found is None else tuple(found)
+
     def spent(self, budget: str, analyst: str | None = None) -> Spent:
         """Return what the worst-hit person has paid, and who that is.
 

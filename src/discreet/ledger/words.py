@@ -32,6 +32,7 @@ def budget_report(
             "charges": spent.charges,
             "budget": budget,
             "exposures": len(ledger.exposures(name)),
+            "exposed": list(ledger.exposed(name) or ()),
         }
     return {"datasets": report}
 
@@ -49,12 +50,25 @@ def budget_words(
         exposures = ledger.exposures(name)
         if exposures:
             lines.append(f"  {len(exposures)} release(s) without any guarantee, see the history")
+            lines += [f"  exposed: {', '.join(ledger.exposed(name) or ())}"]
         entries = ledger.history(budget, last=last)
         if entries:
             lines.append("  history, latest last:")
         lines.extend(f"    {_line(entry)}" for entry in entries)
         parts.append("\n".join(lines))
     return "\n\n".join(parts) or "No dataset is declared yet."
+
+
+def exposure_note(ledger: Ledger, dataset: str) -> str | None:
+    """Return the sentence that every later release from an exposed dataset carries."""
+    columns = ledger.exposed(dataset)
+    if columns is None:
+        return None
+    which = f"the columns {', '.join(columns)}" if columns else "some columns"
+    return (
+        f"Outside the budget: {which} of '{dataset}' have left it without any guarantee, in an "
+        "anonymized copy or the like. What is promised here does not cover that release."
+    )
 
 
 def _title(name: str, budget_name: str) -> str:

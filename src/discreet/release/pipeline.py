@@ -13,6 +13,7 @@ from discreet.core.event import NOTHING
 from discreet.engine.base import Engine
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
@@ -46,6 +47,7 @@ class Prepared:
     payer: Payer
     key: str
     snapshot: str
+    exposure: str | None = None
 
     @property
     def question(self) -> Question:
@@ -118,7 +120,8 @@ def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
         quote = Quote(NOTHING, FREE, question.region)
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
     key = signature(statement)
-    return Prepared(request, plan, reads, quote, payer, key, label(snapshots))
+    exposure = exposure_note(ledger, question.dataset.name)
+    return Prepared(request, plan, reads, quote, payer, key, label(snapshots), exposure)
 
 
 def _widths(plan: Plan) -> dict[str, int]:
@@ -198,7 +201,9 @@ def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
 
 def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer:
     now = _balance(ledger, ready.payer)
-    provenance = replace(answer.provenance, notes=(*answer.provenance.notes, note))
+    known = answer.provenance.notes
+    later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
+    provenance = replace(answer.provenance, notes=(*known, *later, note))
     return replace(
         answer,
         cost=spent_of(FREE),
@@ -224,7 +229,7 @@ def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
         after=_spent(balance),
         limit=_limit(balance),
         free=True,
-        notes=(note,),
+        notes=(note,) if ready.exposure is None else (note, ready.exposure),
         private=True,
     )
 
@@ -295,6 +300,8 @@ def _notes(ready: Prepared) -> tuple[str, ...]:
     ]
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
+    if ready.exposure is not None:
+        notes.append(ready.exposure)
     return tuple(notes)
 
 

@@ -35,7 +35,7 @@ def pairs(
     values = [
         {"place": i, "key": label, "bar": bar, "point": point}
         | ({} if intervals is None else {"low": intervals[i][0], "high": intervals[i][1]})
-        for i, (label, bar, point) in enumerate(zip(labels, first, second, strict=True))
+        for i, (label, bar, point) in enumerate(zip(_unlike(labels), first, second, strict=True))
     ]
     y = {"type": "quantitative", "title": title}
     layers: list[dict[str, Any]] = [
@@ -80,7 +80,7 @@ def bars(
     rows = [
         {"place": i, "key": label, "bar": value}
         | ({} if low is None or high is None else {"low": low[i], "high": high[i]})
-        for i, (label, value) in enumerate(zip(labels, values, strict=True))
+        for i, (label, value) in enumerate(zip(_unlike(labels), values, strict=True))
     ]
     y = {"type": "quantitative", "title": title}
     layers: list[dict[str, Any]] = [
@@ -106,7 +106,7 @@ def heat(
     *,
     digits: int = 2,
     most: float | None = None,
-    numbered: int = 12,
+    numbered: int = 16,
 ) -> dict[str, Any]:
     """Return a heat map: darker is more; up to `numbered` columns each cell says its number.
 
@@ -119,7 +119,7 @@ def heat(
         if value is not None
     ]
     greatest = most or max((cell["size"] for cell in cells), default=1.0) or 1.0
-    side = 40 if len(across) <= numbered else max(14, WIDTH // max(len(across), 1))
+    side = 36 if len(across) <= numbered else max(14, WIDTH // max(len(across), 1))
     band = {"type": "nominal", "title": None, "axis": {"grid": False, "ticks": False}}
     layers: list[dict[str, Any]] = [
         {
@@ -232,6 +232,17 @@ def _threshold(value: float, mark: str) -> list[dict[str, Any]]:
             "encoding": {"y": y, "x": {"value": "width"}},
         },
     ]
+
+
+def _unlike(labels: Sequence[str]) -> list[str]:
+    """Return the labels, with spaces behind one that comes again: bars stand by their label."""
+    found: dict[str, None] = {}
+    for label in labels:
+        text = label
+        while text in found:
+            text += " "
+        found[text] = None
+    return list(found)
 
 
 def _bar(values: Sequence[Any]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,28 @@ def check_suffix(path: str | Path) -> Path:
 
 
 def write(document: Document, path: str | Path) -> Path:
-    """Return the path of the report after writing it; its ending says how."""
+    """Return the path of the report after writing it; its ending says how.
+
+    A document with a warning is for its writer alone: nobody else on the machine may read the file.
+    """
     target = check_suffix(path)
     if target.suffix.lower() == ".json":
         text = json.dumps(to_json(document), indent=1, allow_nan=False) + "\n"
     else:
         text = to_html(document)
     try:
-        target.write_text(text, encoding="utf-8")
+        _write(target, text, private=document.warning is not None)
     except OSError as error:
         raise InvalidInput(
             f"The report cannot be written to '{target}': {error.strerror}."
         ) from None
     return target
+
+
+def _write(target: Path, text: str, *, private: bool) -> None:
+    if private:
+        target.unlink(missing_ok=True)  # an old file would keep its old permissions
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    handle = os.open(target, flags, 0o600 if private else 0o666)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -18,6 +18,7 @@ from discreet.server.limits import BodyLimit
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
 from discreet.server.routes import (
+    anonymize,
     audit,
     budget,
     catalog,
@@ -25,6 +26,7 @@ from discreet.server.routes import (
     health,
     jobs,
     pages,
+    pages_anonymize,
     pages_synth,
     query,
     synth,
@@ -85,6 +87,8 @@ def _add_rest(app: FastAPI) -> None:
     data.add_to(app)
     synth.add_to(app)
     pages_synth.add_to(app)
+    anonymize.add_to(app)
+    pages_anonymize.add_to(app)
     pages.add_to(app)
 
 

@@ -40,9 +40,10 @@ class State(Enum):
 class Job:
     """One question of one caller, from the queue to its answer."""
 
-    def __init__(self, owner: str, work: Work, request_id: str) -> None:
+    def __init__(self, owner: str, work: Work, request_id: str, *, long: bool = False) -> None:
         self.id = uuid.uuid4().hex
         self.owner = owner
+        self.long = long
         self.request_id = request_id
         self.created = time.time()
         self.state = State.QUEUED
@@ -154,6 +155,8 @@ class Runner:
 
     A caller has at most `in_work_each` jobs in work, `reading_each` of them reading data, and at
     most `waiting_each` waiting: whoever asks much waits behind themselves, not before others.
+    Long jobs, which take minutes, have a quarter of the threads, and one caller has one at a time:
+    questions pass them by.
     """
 
     def __init__(
@@ -161,6 +164,7 @@ class Runner:
     ) -> None:
         self._in_work_each, self._reading_each = in_work_each, reading_each
         self._waiting_each = waiting_each
+        self._long_at_once = max(1, workers // 4)
         self._wake = threading.Condition()
         self._queues: OrderedDict[str, deque[Job]] = OrderedDict()
         self._running: dict[str, list[Job]] = {}
@@ -174,9 +178,17 @@ class Runner:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, owner: str, work: Work, *, request_id: str = "", keep: bool = False) -> Job:
+    def submit(
+        self,
+        owner: str,
+        work: Work,
+        *,
+        request_id: str = "",
+        keep: bool = False,
+        long: bool = False,
+    ) -> Job:
         """Return the job, queued; with `keep` it is remembered for `find` after it ends."""
-        job = Job(owner, work, request_id)
+        job = Job(owner, work, request_id, long=long)
         with self._wake:
             if not self._open:
                 raise ServerFailed("The server is stopping.")
@@ -267,12 +279,21 @@ class Runner:
             if len(self._running.get(owner, ())) >= self._in_work_each:
                 continue
             queue = self._queues.pop(owner)
-            job = queue.popleft() if queue else None
+            job = next((job for job in queue if self._may_begin(job)), None)
+            if job is not None:
+                queue.remove(job)
             if queue:
                 self._queues[owner] = queue  # at the end: the others come first now
             if job is not None:
                 return job
         return None
+
+    def _may_begin(self, job: Job) -> bool:
+        if not job.long:
+            return True
+        running = [each for jobs in self._running.values() for each in jobs if each.long]
+        mine = any(each.owner == job.owner for each in running)
+        return not mine and len(running) < self._long_at_once
 
     def _remember(self, job: Job) -> None:
         kept = self._jobs.setdefault(job.owner, OrderedDict())

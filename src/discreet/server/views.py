@@ -132,12 +132,16 @@ def _purse(
         "asked": spent_some,
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
-        "exposures": f"{exposures:,} release(s) carry no guarantee; see the history."
-        if exposures
-        else "",
+        "exposures": _exposed(exposures, facts.get("exposed", ())) if exposures else "",
         "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
         "first_sql": " ".join(first_question([listed]).split()),
     }
+
+
+def _exposed(releases: int, columns: Iterable[str]) -> str:
+    named = ", ".join(columns)
+    which = f" They exposed: {named}." if named else ""
+    return f"{releases:,} release(s) carry no guarantee; see the history.{which}"
 
 
 def _delta_words(delta: Mapping[str, float]) -> str:

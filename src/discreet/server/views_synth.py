@@ -16,7 +16,7 @@ WORDS = {
     "correlated": "Each column given a few others (PrivBayes).",
     "independent": "Each column by itself: keeps no dependence between columns.",
     "random": "Reads no data at all: right types, wrong numbers. Free.",
-    "rap": "Fits a relaxed table by gradient descent. Needs the extra 'rap'.",
+    "rap": "Fits a relaxed table by gradient descent. Named in a US patent: see the docs.",
 }
 _DOWNLOADS = (
     ("rows.csv", "CSV"),

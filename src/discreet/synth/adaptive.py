@@ -23,7 +23,7 @@ from discreet.synth.shape import Columns, Counts
 from discreet.synth.singles import Singles, measure_singles
 from discreet.synth.workload import Wanted, closed, find_workload
 
-SINGLES = Fraction(3, 10)
+SINGLES = Fraction(2, 5)
 CHOICE = Fraction(3, 20)
 """Part of a round's share that pays for the choice; the rest pays for the counts."""
 
@@ -52,17 +52,18 @@ def fit(
     would add, and its noisy counts; after each the distribution of greatest entropy that agrees
     with all. Two differences make it fast and precise: columns of many codes are counted in groups
     wide enough to be seen through the noise (codes inside a group follow the one-way marginals),
-    and the number of rounds is fixed beforehand, 5/4 of the number of columns unless given.
+    and the number of rounds is fixed before the first of them (`rounds`, or by the number of
+    columns and the noise).
     `cells` caps the tables of the model: a marginal that would need more is not a candidate.
 
-    Guarantee: shares of 3/10 for the one-ways and equal parts of 7/10 for the rounds, 3/20 of each
+    Guarantee: shares of 2/5 for the one-ways and equal parts of 3/5 for the rounds, 3/20 of each
         for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
         on public sizes and noisy counts. (docs/notes/0022)
     """
     candidates = closed(find_workload(door.shape, workload))
-    turns = min(rounds or math.ceil(1.25 * door.shape.width), len(candidates))
-    progress(0, turns + 1, "counting columns")
-    singles = measure_singles(door, share=SINGLES if turns else Fraction(1))
+    progress(0, 1, "counting columns")
+    singles = measure_singles(door, share=SINGLES if candidates else Fraction(1))
+    turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
     state = _begin(singles, coarsen(singles, noise), cells)
@@ -73,11 +74,22 @@ def fit(
         state.learn(contest.measure(chosen, share))
         if _due(turn, turns):
             state.estimate(STEPS)
+            contest.forget()
     state.estimate(LAST_STEPS)
     progress(turns + 1, turns + 1, "done")
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
     inside = within(singles, state.groups, rows)
     return layered(door.shape, state.total, state.groups, inside, state.everything)
+
+
+def _rounds(door: Door, total: float) -> int:
+    """Return how many marginals can be told from noise: more with more rows or more budget.
+
+    From ten times the noise of a single measurement on, every order of magnitude is worth a
+    marginal for every second column. A function of the shape and the noisy total.
+    """
+    ratio = total / math.sqrt(door.law(Fraction(1)).variance)
+    return max(1, math.ceil(door.shape.width * (math.log10(max(ratio, 1.0)) - 1) / 2))
 
 
 def _due(turn: int, turns: int) -> bool:
@@ -120,7 +132,7 @@ class _State:
 
     def fits(self, columns: Columns) -> bool:
         """Return whether the model has room for a marginal."""
-        return sum(map(self.tree.cells_of, self.tree.with_room(columns))) <= self.cells
+        return self.tree.cells_with(columns) <= self.cells
 
     def learn(self, measured: Measured) -> None:
         """Take in a noisy marginal."""
@@ -178,6 +190,11 @@ class _Contest:
         self._candidates = candidates
         self._merges = merges
         self._exact: dict[Columns, Counts] = {}
+        self._gaps: dict[Columns, int] = {}
+
+    def forget(self) -> None:
+        """Score all candidates anew: the model has changed."""
+        self._gaps.clear()
 
     def choose(self, state: _State, share: Fraction) -> Columns:
         """Return the marginal to measure next; free where there is nothing to choose."""
@@ -192,12 +209,12 @@ class _Contest:
         def scores(counter: Counter) -> npt.NDArray[np.int64]:
             # For one row added or removed, one cell of the exact counts moves by 1 and nothing
             # else moves: the estimate and the noise to come are public.
-            found = []
-            for columns, exact in zip(open_ones, self._read(counter, open_ones), strict=True):
+            new = [columns for columns in open_ones if columns not in self._gaps]
+            for columns, exact in zip(new, self._read(counter, new), strict=True):
                 guess = np.rint(state.total * state.beliefs.marginal(columns)).astype(np.int64)
                 noise = round(REMAINS * exact.size * _mean_error(law))
-                found.append(int(np.abs(exact - guess).sum()) - noise)
-            return np.array(found, dtype=np.int64)
+                self._gaps[columns] = int(np.abs(exact - guess).sum()) - noise
+            return np.array([self._gaps[columns] for columns in open_ones], dtype=np.int64)
 
         return open_ones[self._door.choose(scores, sensitivity=1, share=share * CHOICE)]
 

@@ -27,22 +27,25 @@ class Beliefs:
     def marginal(self, columns: Columns) -> Table:
         """Return the probabilities of ascending columns, whether or not one clique has them all.
 
-        Each clique, given its separator, sends on what is wanted of it and below it, so a step
-        never holds more than a clique and the wanted columns.
+        Of the cliques between those columns, each (given its separator) sends on what is wanted of
+        it and below it, so a step never holds more than a clique and the wanted columns.
         """
         host = self.tree.host(columns)
         if host is not None:
             return onto(self.tables[host], self.tree.cliques[host], columns)
         wanted = set(columns)
-        held = [(clique, self._given(i)) for i, clique in enumerate(self.tree.cliques)]
-        for i in range(len(held) - 1, 0, -1):
+        needed = sorted({i for way in self.tree.ways(columns).values() for i in way})
+        top = needed[0]  # parents come first, so this one is above all others
+        held = {i: (self.tree.cliques[i], self._given(i)) for i in needed[1:]}
+        held[top] = (self.tree.cliques[top], self.tables[top])
+        for i in needed[:0:-1]:
             axes, table = held[i]
             separator = self.tree.separators[i]
             kept = tuple(column for column in axes if column in wanted or column in separator)
             if set(kept) != set(separator):  # else it sends ones: a conditional adds up to 1
                 parent = self.tree.parents[i]
                 held[parent] = _times(held[parent], (kept, onto(table, axes, kept)))
-        return onto(held[0][1], held[0][0], columns)
+        return onto(held[top][1], held[top][0], columns)
 
     def _given(self, clique: int) -> Table:
         """Return a clique's probabilities given its separator."""

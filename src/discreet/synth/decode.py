@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +35,7 @@ def places_of(
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
 ) -> Places:
     """Return the position of every cell: uniform on the lattice inside its bin, -1 for missing."""
-    found = np.empty(codes.shape, dtype=np.int64)
+    found = np.empty(codes.shape, dtype=np.int64, order="F")  # read and written by column
     for i, column in enumerate(encoding.coded):
         found[:, i] = _places(codes[:, i].astype(np.int64), column, dice)
     return found
@@ -46,36 +47,62 @@ def _places(
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
 ) -> npt.NDArray[np.int64]:
     missing = codes >= column.values
-    known = np.where(missing, 0, codes)
+    known = np.where(missing, 0, codes) if column.missing else codes
     if column.edges is not None:
         spans = np.array([column.span(code) for code in range(column.values)], dtype=np.int64)
         known = dice.integers(spans[known, 0], spans[known, 1])
-    return np.where(missing, NULL, known)
+    return np.where(missing, NULL, known) if column.missing else known
 
 
 def to_table(
     places: Places,
     encoding: Encoding,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+    *,
+    first: int = 1,
+    rows: int | None = None,
 ) -> pa.Table:
-    """Return the rows with the types of the real table; identifiers are made up."""
+    """Return the rows with the types of the real table; identifiers are made up, from `first` on.
+
+    `rows` is how many there are in all, of which these may be a part.
+    """
+    digits = len(str(len(places) if rows is None else rows))
     columns: dict[str, pa.Array] = {}
     at = 0
     for column in encoding.columns:
         if isinstance(column, MadeUp):
-            columns[column.name] = _made_up(len(places), whole=column.whole)
+            columns[column.name] = _made_up(first, len(places), column, digits)
             continue
         columns[column.name] = _values(places[:, at], column, dice)
         at += 1
     return pa.table(columns)
 
 
-def _made_up(rows: int, *, whole: bool) -> pa.Array:
-    numbers = np.arange(1, rows + 1, dtype=np.int64)
-    if whole:
-        return pa.array(numbers)
-    width = len(str(rows))
-    return pa.array([f"id-{number:0{width}}" for number in numbers.tolist()], pa.string())
+def _made_up(first: int, rows: int, column: MadeUp, digits: int) -> pa.Array:
+    numbers = range(first, first + rows)
+    if column.whole:
+        return _array(np.arange(first, first + rows, dtype=np.int64), pa.int64())
+    return text_array([f"id-{number:0{digits}}" for number in numbers])
+
+
+def text_array(texts: Sequence[str]) -> pa.Array:
+    """Return an Arrow array of texts. Not pa.array(): that imports pandas, which takes seconds."""
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
+    return pa.Array.from_buffers(pa.large_string(), len(parts), buffers).cast(pa.string())
+
+
+def _array(
+    values: npt.NDArray[Any], kind: pa.DataType, gaps: npt.NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """Return an Arrow array over these numbers; like `text_array` without pandas."""
+    data = np.packbits(values, bitorder="little") if kind == pa.bool_() else values
+    valid = None
+    if gaps is not None and gaps.any():
+        valid = pa.py_buffer(np.packbits(~gaps, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
 
 
 def _values(
@@ -83,26 +110,23 @@ def _values(
     column: Coded,
     dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
 ) -> pa.Array:
-    gaps = places == NULL
-    known = np.where(gaps, 0, places)
+    gaps = places == NULL if column.missing else None
+    known = places if gaps is None else np.where(gaps, 0, places)
     match column.domain:
         case IntegerDomain(lower=lower):
-            return pa.array(known + lower, mask=gaps)
+            return _array(known + lower, pa.int64(), gaps)
         case NumberDomain(lower=lower, step=step):
-            return pa.array(_numbers(known + int(lower / step), step), mask=gaps)
+            return _array(_numbers(known + int(lower / step), step), pa.float64(), gaps)
         case CategoryDomain(values=values):
-            indices = pa.array(known.astype(np.int32), mask=gaps)
-            return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string())).cast(
-                pa.string()
-            )
+            indices = _array(known.astype(np.int32), pa.int32(), gaps)
+            return text_array(values).take(indices)
         case BooleanDomain():
-            return pa.array(known.astype(bool), mask=gaps)
+            return _array(known.astype(bool), pa.bool_(), gaps)
         case DateDomain(lower=first):
             days = known + (first - _EPOCH).days
-            return pa.array(days.astype(np.int32), pa.int32(), mask=gaps).cast(pa.date32())
+            return _array(days.astype(np.int32), pa.date32(), gaps)
         case TimestampDomain() as domain:
-            seconds = _seconds(known, domain, dice)
-            return pa.array(seconds, pa.int64(), mask=gaps).cast(pa.timestamp("s"))
+            return _array(_seconds(known, domain, dice), pa.timestamp("s"), gaps)
 
 
 def _numbers(steps: npt.NDArray[np.int64], step: Fraction) -> npt.NDArray[np.float64]:

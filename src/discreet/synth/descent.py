@@ -14,7 +14,7 @@ Slope: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 """From a point to the function's value and gradient there."""
 
 MEMORY = 10
-SHRINKS = 20
+SHRINKS = 50
 
 
 def descend(slope: Slope, start: Vector, *, steps: int, scale: Vector) -> Vector:

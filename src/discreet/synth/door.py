@@ -127,8 +127,8 @@ class Door:
         """
         if not wanted:
             return []
-        law = self.law(share / len(wanted))
         self._take(share)
+        law = self.law(share / len(wanted))
         found = []
         for columns, full in zip(wanted, self._counter.marginals(wanted), strict=True):
             exact = merge_counts(full, columns, merged or {})

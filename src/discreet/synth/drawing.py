@@ -55,6 +55,8 @@ def draw(
         for rule, table in tables:
             codes[:, rule.then] = table[tuple(codes[:, i] for i in rule.given)]
         places = places_of(codes, encoding, dice)
+        if where is None and not kept_rules.conditions:
+            return places
         return places[_good(places, encoding, where, kept_rules)]
 
     found = _collect(
@@ -94,7 +96,7 @@ def _collect(sample: Callable[[int], Places], rows: int) -> Places:
     have = asked = 0
     for _ in range(ROUNDS):
         lacking = rows - have
-        if lacking <= 0:
+        if parts and lacking <= 0:
             break
         rate = (have + 1) / (asked + 1) if asked else 1.0
         count = max(lacking, int(min(lacking / rate * 1.05, lacking * MOST_MORE, MOST_AT_ONCE)))
@@ -102,7 +104,7 @@ def _collect(sample: Callable[[int], Places], rows: int) -> Places:
         asked += count
         parts.append(good[:lacking])
         have += len(parts[-1])
-    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.int64)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _good(

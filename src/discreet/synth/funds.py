@@ -22,6 +22,10 @@ books, and with this part a run that takes the whole epsilon fits either of them
 THRESHOLD_PART = Fraction(1, 10)
 """The part of the run's delta that pays for words that appear although one person has them."""
 
+LARGEST = Fraction(1000)
+"""No more than this rho (or pure epsilon) is used: counts are next to exact by then, and noise of a
+smaller scale cannot be drawn. The charge is what was written all the same."""
+
 HOPELESS = 1e7
 """Noise on a single count beyond this: no table of people is large enough to be seen through it."""
 
@@ -56,11 +60,11 @@ def funds_of(
         of delta, checked by the accountant that prices it; both parts of the purse add up to it.
     """
     if not delta.value:
-        purse = Purse(epsilon.value, concentrated=False)
+        purse = Purse(min(epsilon.value, LARGEST), concentrated=False)
         quote = price(purse.event, epsilon=epsilon, delta=delta, region=region)
         return Funds(purse, learn_share, Fraction(0), delta, quote)
     risk = delta.value * THRESHOLD_PART if words else Fraction(0)
-    rho = rho_of_target(epsilon.value, delta.value - risk)
+    rho = min(rho_of_target(epsilon.value, delta.value - risk), LARGEST)
     for _ in range(64):
         if not rho:
             break

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import prod
 
@@ -12,7 +14,7 @@ from discreet.synth.shape import Columns
 Neighbours = dict[int, set[int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JunctionTree:
     """Cliques, root first: each but the first hangs on an earlier one by its separator.
 
@@ -27,7 +29,7 @@ class JunctionTree:
     @property
     def cells(self) -> int:
         """Return how many numbers the tables of all cliques hold."""
-        return sum(map(self.cells_of, self.cliques))
+        return sum(self._tables)
 
     def cells_of(self, columns: Iterable[int]) -> int:
         """Return how many cells the table of some columns has."""
@@ -35,9 +37,8 @@ class JunctionTree:
 
     def host(self, columns: Columns) -> int | None:
         """Return the smallest clique that has all these columns, if there is one."""
-        wanted = set(columns)
-        found = [i for i, clique in enumerate(self.cliques) if wanted <= set(clique)]
-        return min(found, key=lambda i: self.cells_of(self.cliques[i]), default=None)
+        found = set.intersection(*(self._holding[column] for column in columns)) if columns else {0}
+        return min(found, key=lambda i: (self._tables[i], i), default=None)
 
     def with_room(self, columns: Columns) -> tuple[Columns, ...]:
         """Return cliques of a tree that also covers these columns: its own, some of them wider.
@@ -45,30 +46,65 @@ class JunctionTree:
         The columns meet in one clique, and each widens the cliques on its way there; that leaves
         every column's cliques connected, which is all that a junction tree needs.
         """
-        if self.host(columns) is not None:
-            return self.cliques
-        wide = [set(clique) for clique in self.cliques]
-        meeting = max(range(len(wide)), key=lambda i: (len(wide[i] & set(columns)), -i))
-        for column in columns:
-            for i in self._way(column, meeting):
-                wide[i].add(column)
-        return tuple(tuple(sorted(clique)) for clique in wide)
+        wide = dict(enumerate(map(set, self.cliques)))
+        for i, more in self._guests(columns).items():
+            wide[i] |= more
+        return tuple(tuple(sorted(clique)) for clique in wide.values())
+
+    def cells_with(self, columns: Columns) -> int:
+        """Return the cells of the cliques of `with_room`."""
+        guests = self._guests(columns)
+        return self.cells + sum(
+            self._tables[i] * (self.cells_of(more) - 1) for i, more in guests.items()
+        )
+
+    def ways(self, columns: Columns) -> dict[int, list[int]]:
+        """Return, for each column, the cliques between its nearest one and where all could meet."""
+        near = Counter(i for column in columns for i in self._holding[column])
+        meeting = min(near, key=lambda i: (-near[i], i))
+        return {column: self._way(column, meeting) for column in columns}
+
+    def _guests(self, columns: Columns) -> dict[int, set[int]]:
+        """Return, for each clique that must be widened, the columns that it lacks."""
+        found: dict[int, set[int]] = {}
+        if self.host(columns) is None:
+            for column, way in self.ways(columns).items():
+                for i in way:
+                    if i not in self._holding[column]:
+                        found.setdefault(i, set()).add(column)
+        return found
 
     def _way(self, column: int, meeting: int) -> list[int]:
-        """Return the cliques between the meeting place and the nearest clique with the column."""
-        there = self._upwards(meeting)
+        """Return the shortest way from the meeting place to a clique with the column."""
+        there = self._upwards[meeting]
+        if meeting in self._holding[column]:
+            return [meeting]
         ways = []
-        for i, clique in enumerate(self.cliques):
-            if column in clique:
-                here = self._upwards(i)
-                common = next(node for node in here if node in there)
-                ways.append(here[: here.index(common) + 1] + there[: there.index(common)])
-        return min(ways, key=len)
+        for i in self._holding[column]:
+            here = self._upwards[i]
+            common = next(node for node in here if node in there)
+            ways.append(here[: here.index(common) + 1] + there[: there.index(common)])
+        return min(ways, key=lambda way: (len(way), way))
 
-    def _upwards(self, node: int) -> list[int]:
-        found = [node]
-        while self.parents[found[-1]] >= 0:
-            found.append(self.parents[found[-1]])
+    @cached_property
+    def _tables(self) -> list[int]:
+        return [self.cells_of(clique) for clique in self.cliques]
+
+    @cached_property
+    def _holding(self) -> list[set[int]]:
+        """Return the cliques that hold each column."""
+        found: list[set[int]] = [set() for _ in self.sizes]
+        for i, clique in enumerate(self.cliques):
+            for column in clique:
+                found[column].add(i)
+        return found
+
+    @cached_property
+    def _upwards(self) -> list[list[int]]:
+        """Return each clique's way to the root, itself first."""
+        found: list[list[int]] = []
+        for i, parent in enumerate(self.parents):
+            found.append([i, *(found[parent] if parent >= 0 else [])])
         return found
 
 

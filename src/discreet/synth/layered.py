@@ -14,7 +14,7 @@ from discreet.synth.beliefs import Beliefs, Table
 from discreet.synth.entropy import Parts, believe
 from discreet.synth.junction import junction_tree
 from discreet.synth.merging import Groups
-from discreet.synth.model import Allowed
+from discreet.synth.model import Allowed, Dice
 from discreet.synth.shape import Codes, Columns, Shape
 from discreet.synth.systematic import draw_codes
 
@@ -43,9 +43,7 @@ class Layered:
             table = np.take(table, self.groups[column], axis=axis) * chances
         return self.total * table
 
-    def sample(
-        self, rows: int, *, dice: np.random.Generator, given: Allowed | None = None
-    ) -> Codes:  # no guarantee hangs on these dice: the model is paid for
+    def sample(self, rows: int, *, dice: Dice, given: Allowed | None = None) -> Codes:
         """Return that many made-up rows, counts within one of their expectation at each step."""
         within = [
             chances * given[column] if given and column in given else chances

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from discreet.errors import InvalidInput
+from discreet.errors import InvalidInput, MissingExtra
 from discreet.synth import adaptive, correlated, independent, random_rows, rap, tree
 from discreet.synth.layered import read_layered
 from discreet.synth.mixture import read_mixture
@@ -19,12 +20,26 @@ Fit: TypeAlias = Callable[..., Model]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to make a model; `options` are the keywords that `fit` takes besides `progress`."""
+    """One way to make a model; `options` are the keywords that `fit` takes besides `progress`.
+
+    `needs` is a package and the extra that brings it: asked for before anything is paid.
+    """
 
     fit: Fit
     says: str
     options: tuple[str, ...] = ()
     uses_data: bool = True
+    needs: tuple[str, str] | None = None
+
+    @property
+    def here(self) -> bool:
+        """Return whether the package that it needs is installed."""
+        if self.needs is None:
+            return True
+        try:
+            return find_spec(self.needs[0]) is not None
+        except ValueError:  # a module that was put away on purpose
+            return False
 
 
 METHODS: dict[str, Method] = {
@@ -45,6 +60,7 @@ METHODS: dict[str, Method] = {
         rap.fit,
         "relaxed rows fitted to the cells they are most wrong about; needs the extra rap",
         ("workload", "rounds", "queries", "relaxed_rows", "steps"),
+        needs=("jax", "rap"),
     ),
 }
 ALIASES = {"mst": "tree", "aim": "adaptive", "privbayes": "correlated"}
@@ -69,6 +85,12 @@ def find_method(name: str) -> Method:
             f"There is no method '{name}'.", hint=f"Choose one of: {', '.join(METHODS)}."
         )
     return found
+
+
+def refuse_missing(method: Method) -> None:
+    """Refuse a method whose package is not installed."""
+    if method.needs is not None and not method.here:
+        raise MissingExtra(method.needs[0], extra=method.needs[1])
 
 
 def read_model(data: Mapping[str, Any]) -> Model:

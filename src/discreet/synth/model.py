@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.synth.shape import Codes, Columns, Shape
 
+Dice: TypeAlias = np.random.Generator  # no guarantee hangs on these dice: the model is paid for
+"""Chance for drawing rows."""
 Allowed = Mapping[int, npt.NDArray[np.bool_]]
 """For some columns, which codes a row may have: the condition of conditional sampling."""
 
@@ -31,9 +33,7 @@ class Model(Protocol):
         """Return the estimated counts of one marginal; they add up to `total`."""
         ...
 
-    def sample(
-        self, rows: int, *, dice: np.random.Generator, given: Allowed | None = None
-    ) -> Codes:  # no guarantee hangs on these dice: the model is paid for
+    def sample(self, rows: int, *, dice: Dice, given: Allowed | None = None) -> Codes:
         """Return that many made-up rows, all of them satisfying `given`."""
         ...
 

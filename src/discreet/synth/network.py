@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.conditioning import condition, hosts
 from discreet.synth.elimination import Factor, eliminate
-from discreet.synth.model import Allowed
+from discreet.synth.model import Allowed, Dice
 from discreet.synth.shape import Codes, Columns, Shape
 from discreet.synth.systematic import draw_codes
 
@@ -62,9 +62,7 @@ class Network:
         """Return the estimated counts of one marginal, axes in the order asked for."""
         return self.total * eliminate(self._factors, columns)
 
-    def sample(
-        self, rows: int, *, dice: np.random.Generator, given: Allowed | None = None
-    ) -> Codes:  # no guarantee hangs on these dice: the model is paid for
+    def sample(self, rows: int, *, dice: Dice, given: Allowed | None = None) -> Codes:
         """Return that many made-up rows, each column's counts within one of their expectation."""
         tables = condition(self._factors, given) if given else [node.table for node in self.nodes]
         codes = np.zeros((rows, self.shape.width), dtype=np.int32)

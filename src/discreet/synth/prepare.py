@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.core.numbers import Delta
+from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.words import exposure_note
+from discreet.noise.rng import SystemRng
 from discreet.plan.regions import reach_of
 from discreet.release.snapshots import label, snapshots_of
 from discreet.synth import learn as learning
 from discreet.synth.codes_sql import rows_of_unit
 from discreet.synth.columns import Coded, Encoding, MadeUp
-from discreet.synth.door import Unit
+from discreet.synth.door import Door, Purse, Unit
 from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
-from discreet.synth.methods import Method, find_method
+from discreet.synth.methods import Method, find_method, refuse_missing
 from discreet.synth.outline import Outline, RangeToLearn, outline_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import read_condition, read_rules
+from discreet.synth.shape import Columns, Counts, Shape
+from discreet.synth.workload import find_workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +59,7 @@ class Prepared:
 
 def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
     """Return the plan and the price of a synthesis. Depends on public facts only."""
-    methods = tuple((name, find_method(name)) for name in request.choose or (request.method,))
-    _check_options(request, methods)
+    methods = check_early(request)
     dataset, table = _find(catalog, request.table)
     budget = catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
@@ -67,6 +72,9 @@ def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: 
         types=types,
         has_delta=bool(delta.value),
     )
+    said = exposure_note(ledger, dataset.name)
+    if said is not None:
+        outline = replace(outline, notices=(*outline.notices, said))
     snapshots = snapshots_of(outline.scan, engine, ledger)
     unit = Unit(rows_of_unit(outline.scan), dataset.neighbours is Neighbours.REPLACE_ONE)
     rules = (*table.rules, *request.rules)
@@ -80,6 +88,9 @@ def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: 
         words=len(outline.words),
     )
     check_hope(funds, unit, request.epsilon)
+    if request.options:
+        for name, method in methods:
+            try_settings(name, method, request.options, preview_of(outline).shape)
     found = Prepared(
         request=request,
         outline=outline,
@@ -99,6 +110,23 @@ def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: 
     return found
 
 
+def check_early(request: SynthRequest) -> tuple[tuple[str, Method], ...]:
+    """Return the methods of a request; refuse what can be refused without knowing the table."""
+    methods = tuple((name, find_method(name)) for name in request.choose or (request.method,))
+    for _, method in methods:
+        refuse_missing(method)
+    _check_options(request, methods)
+    funds = funds_of(
+        request.epsilon,
+        request.delta or Delta(Fraction(0)),
+        region=EVERYONE,
+        learn_share=Fraction(0),
+        words=0,
+    )
+    check_hope(funds, Unit(), request.epsilon)
+    return methods
+
+
 def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]]) -> None:
     for name, method in methods:
         unknown = [option for option in request.options if option not in method.options]
@@ -108,6 +136,30 @@ def _check_options(request: SynthRequest, methods: Sequence[tuple[str, Method]])
                 f"The method '{name}' has no setting '{unknown[0]}'.",
                 hint=f"Its settings: {known}.",
             )
+
+
+class _AskedError(Exception):
+    """A method has come as far as asking for rows: its settings make sense."""
+
+
+class _NoRowsYet:
+    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:  # noqa: ARG002 the protocol's
+        raise _AskedError
+
+
+def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: Shape) -> None:
+    """Refuse settings that a method cannot use, by starting it in front of a door without rows."""
+    door = Door(_NoRowsYet(), shape, Purse(Fraction(1), concentrated=True), Unit(), SystemRng())
+    try:
+        method.fit(door, **options)
+    except _AskedError:
+        return
+    except (TypeError, ValueError, ArithmeticError):
+        shown = ", ".join(f"{key}={value!r}"[:60] for key, value in options.items())
+        raise InvalidInput(
+            f"The method '{name}' cannot use these settings: {shown}.",
+            hint="Look at docs/synth.md for what each of them takes.",
+        ) from None
 
 
 def _find(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
@@ -120,8 +172,27 @@ def _check_words(request: SynthRequest, outline: Outline, rules: tuple[str, ...]
     """Refuse a condition or rule that cannot be read, before anything is paid."""
     preview = preview_of(outline)
     read_rules(rules, preview)
+    if "workload" in request.options:
+        find_workload(preview.shape, checked_workload(request.options["workload"]))
     if request.where is not None:
         read_condition(request.where, preview)
+
+
+def checked_workload(written: Any) -> list[list[str]]:
+    """Return a workload as lists of column names, or refuse it."""
+    if not isinstance(written, list | tuple) or not written:
+        raise _no_workload()
+    for names in written:
+        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
+            raise _no_workload()
+    return [list(names) for names in written]
+
+
+def _no_workload() -> InvalidInput:
+    return InvalidInput(
+        "A workload is a list of lists of column names.",
+        hint='For example --set \'workload=[["age", "sex"], ["sex", "income"]]\'.',
+    )
 
 
 def preview_of(outline: Outline, *, words: bool = True) -> Encoding:

@@ -38,8 +38,8 @@ SLOW = frozenset({"adaptive", "aim", "rap"})
 """Methods that are not rehearsed unless asked for: it takes as long as the synthesis did."""
 
 NOT_REHEARSED = (
-    "There was no rehearsal, because this method takes long. What was measured stands above; of "
-    "other tables nothing is known without looking or paying."
+    "There was no rehearsal, because it would take long. What was measured stands above; of other "
+    "tables nothing is known without looking or paying."
 )
 
 
@@ -68,7 +68,7 @@ def publishable_report(
     ]
     if found is not None:
         sections += _rehearsed(found)
-    elif not wanted:
+    elif subject.refit is not None:
         sections.append(Section("Error of tables", (Words(NOT_REHEARSED),)))
     return Document(
         f"Synthetic copy of {subject.table}",
@@ -88,7 +88,7 @@ def _opening(subject: Subject, lens: Lens) -> Section:
         )
     ]
     warning = too_small(subject.measured, subject.rows)
-    if warning is not None:
+    if warning is not None and warning not in subject.notices:
         blocks.append(Words(warning, warning=True))
     if not subject.measured:
         blocks.append(

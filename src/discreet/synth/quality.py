@@ -101,7 +101,7 @@ def compare(first: Counter, second: Counter, lens: Lens) -> Quality:
         columns: (shares(one(columns)), shares(two(columns)))
         for columns in (*scope.ones, *scope.pairs, *scope.triples)
     }
-    pairs = [both[columns] for columns in scope.pairs]
+    pairs = [both[columns] for columns in scope.pairs or scope.ones]  # one column has no pairs
     strength = _dependence(two, scope, lens.shape)
     target = _target(lens)
     return Quality(

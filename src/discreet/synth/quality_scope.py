@@ -15,6 +15,8 @@ PAIRS = 300
 TRIPLES = 64
 CELLS = 50_000
 """Tables with more cells than rows, or than this, say little: they are left out."""
+ALL_CELLS = 5_000_000
+"""Cells of all compared pairs together: what is held in memory stays below a few hundred MB."""
 _DRAWS = 20_000
 
 
@@ -42,7 +44,12 @@ class Scope:
         if len(pairs) > PAIRS:
             picked = sorted(_dice().choice(len(pairs), PAIRS, replace=False))
             pairs = tuple(pairs[i] for i in picked)
-        return cls(ones, pairs, _triples(shape, limit))
+        total, kept = 0, []
+        for pair in pairs:
+            total += shape.cells(pair)
+            if total <= ALL_CELLS:
+                kept.append(pair)
+        return cls(ones, tuple(kept), _triples(shape, limit))
 
 
 def _triples(shape: Shape, limit: int) -> tuple[Columns, ...]:

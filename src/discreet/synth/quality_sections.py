@@ -16,6 +16,7 @@ COLUMNS = 30
 BARS = 40
 """Bars of one histogram; neighbours are put together where a column has more codes."""
 ROWS = 20
+LESS = "Amber cells are below zero"
 AT_BEST = (
     "At best: some of these tables were not measured. What their columns have to do with each other "
     "is the model's guess, and nobody can say how good it is without looking or paying."
@@ -124,25 +125,29 @@ def dependence_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return heat maps of Cramér's V of both sides and of their difference."""
     first, second = quality.dependence
     words = "Cramér's V: 0 where two columns are independent, 1 where one gives the other."
-    blocks: list[Block] = [Words(words)]
-    for title, values, digits in (
-        (names[0], first, 2),
-        (names[1], second, 2),
-        (f"{names[1]} minus {names[0]}", second - first, 2),
-    ):
-        blocks.append(dependence_map(title, values, quality.lens.shape.names, digits=digits))
-    return Section("Which columns hang together", tuple(blocks))
+    names_of = quality.lens.shape.names
+    less = f"{names[1]} minus {names[0]}"
+    blocks = (
+        Words(words),
+        dependence_map(names[0], first, names_of),
+        dependence_map(names[1], second, names_of),
+        dependence_map(
+            less, second - first, names_of, f"{LESS}: {names[1]} lost dependence there."
+        ),
+    )
+    return Section("Which columns hang together", blocks)
 
 
-def dependence_map(title: str, values: Reals, columns: Sequence[str], *, digits: int = 2) -> Figure:
+def dependence_map(
+    title: str, values: Reals, columns: Sequence[str], caption: str = "Darker is stronger."
+) -> Figure:
     """Return one heat map of a square of numbers; NaN is left blank."""
     shown = [str(name) for name in columns[:COLUMNS]]
     cells = [
         [float(v) if np.isfinite(v) else None for v in row[:COLUMNS]] for row in values[:COLUMNS]
     ]
     most = None if np.nanmin(values, initial=0.0) < 0 else 1.0
-    spec = heat(shown, shown, cells, digits=digits, most=most)
-    return Figure(title, spec, f"{title}: darker is stronger.")
+    return Figure(title, heat(shown, shown, cells, most=most), caption)
 
 
 def error_section(quality: Quality, note: str) -> Section:
@@ -219,14 +224,15 @@ def _prediction(found: Prediction, names: tuple[str, str]) -> Grid:
     return Grid.of(
         ("classifier", "right"),
         rows,
-        f"Logistic regression for {found.target} by {', '.join(found.given)}; always tested on "
-        f"{names[0]}, on the very rows of the table.",
+        f"Logistic regression for {found.target} by {', '.join(found.given)}. Both are tested on "
+        f"{names[0]}: for the first these are the rows that it learned from.",
         shares=(1,),
     )
 
 
 def tail_section(quality: Quality, names: tuple[str, str]) -> Section:
     """Return how well small groups are kept."""
+    ways = "two-column" if quality.pairs else "one-column"
     rows, below = [], "100%"
     for group, above in zip(quality.groups, (*EDGES, 0.0), strict=True):
         size = f"{above:.1%} to {below}" if above else f"up to {below}"
@@ -235,7 +241,7 @@ def tail_section(quality: Quality, names: tuple[str, str]) -> Section:
     grid = Grid.of(
         ("part of all rows", "groups", "typical error of the size", "mean error, of all rows"),
         rows,
-        f"Groups are the cells of the two-column tables of {names[0]}. "
+        f"Groups are the cells of the {ways} tables of {names[0]}. "
         f"{quality.invented:.2%} of the rows of {names[1]} lie in cells that are empty there.",
         shares=(2, 3),
     )

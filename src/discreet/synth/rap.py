@@ -18,7 +18,7 @@ from discreet.errors import InvalidInput, MissingExtra
 from discreet.synth.beliefs import Table
 from discreet.synth.door import Counter, Door, Measured
 from discreet.synth.merging import Groups
-from discreet.synth.mixture import Mixture, shares_of
+from discreet.synth.mixture import Mixture, mixture, shares_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.shape import Columns, Shape
 from discreet.synth.workload import Wanted, find_workload
@@ -76,7 +76,7 @@ def fit(
             asked.learn(contest.measure(chosen, (1 - TOTAL) / rounds))
             relaxed.fit_cells(asked.codes, asked.shares, asked.counted, steps=steps, rate=RATE)
     progress(rounds + 1, rounds + 1, "done")
-    return Mixture(door.shape, total, relaxed.blocks())
+    return mixture(door.shape, total, relaxed.blocks())
 
 
 def _relaxed(shape: Shape, rows: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 
 from discreet.synth.memory import MemoryCounter
@@ -10,6 +12,8 @@ from discreet.synth.subject import Subject
 
 MOST_ROWS = 200_000
 """More rows would take longer and say no more."""
+MOST_WORK = 200_000_000
+"""Pairs of columns times rows: beyond this a rehearsal takes minutes, and is left out."""
 
 
 def rehearse(subject: Subject, lens: Lens) -> Quality | None:
@@ -21,7 +25,7 @@ def rehearse(subject: Subject, lens: Lens) -> Quality | None:
 
     Guarantee: post-processing. Only the fitted model and public facts are used.
     """
-    if subject.refit is None:
+    if subject.refit is None or work(subject) > MOST_WORK:
         return None
     dice = np.random.default_rng()  # no guarantee hangs on these dice: the model is paid for
     rows = subject.rows
@@ -30,3 +34,8 @@ def rehearse(subject: Subject, lens: Lens) -> Quality | None:
     again = subject.refit(stage)
     second = again.sample(min(rows, MOST_ROWS), dice=dice)
     return compare(stage, MemoryCounter(second, shape), lens)
+
+
+def work(subject: Subject) -> int:
+    """Return how much a rehearsal would count: a public number."""
+    return comb(subject.encoding.shape.width, 2) * min(subject.rows, MOST_ROWS)

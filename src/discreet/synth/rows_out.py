@@ -9,6 +9,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from discreet.errors import InvalidInput
+from discreet.synth.decode import text_array
 
 # Spreadsheets run cells that begin with these as formulas.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -52,10 +53,8 @@ def _safe_words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     coded = column.combine_chunks().dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
-    words = pa.array([_safe(word) for word in coded.dictionary.to_pylist()], pa.string())
-    return pa.chunked_array(
-        [pa.DictionaryArray.from_arrays(coded.indices, words).cast(pa.string())]
-    )
+    words = text_array([_safe(word) for word in coded.dictionary.to_pylist()])
+    return pa.chunked_array([words.take(coded.indices)])
 
 
 def _safe(word: str) -> str:

@@ -29,7 +29,7 @@ from discreet.synth.progress import Progress, silent
 from discreet.synth.recording import RecordingDoor
 from discreet.synth.request import SynthRequest
 from discreet.synth.selection import Candidate, choose_method
-from discreet.synth.shape import Columns, Counts
+from discreet.synth.shape import Columns, Counts, Shape
 from discreet.synth.sql_counter import SqlCounter, store_codes
 from discreet.synth.synthetic import Synthetic, sample_rows
 
@@ -115,7 +115,7 @@ class Fitted:
 
 
 def _fit(ready: Prepared, door: RecordingDoor, progress: Progress) -> Fitted:
-    options = ready.request.options
+    options = _options(ready, door.shape)
     if len(ready.methods) == 1:
         ((name, method),) = ready.methods
         model = method.fit(door, progress=progress, **options)
@@ -126,6 +126,16 @@ def _fit(ready: Prepared, door: RecordingDoor, progress: Progress) -> Fitted:
     ]
     chosen = choose_method(door, candidates, progress=progress)
     return Fitted(chosen.model, chosen.name, chosen.measured, (chosen.words(),), chosen.each)
+
+
+def _options(ready: Prepared, shape: Shape) -> dict[str, Any]:
+    """Return the settings of the method; a workload without columns that could not be learned."""
+    options = dict(ready.request.options)
+    if "workload" in options:
+        there = {name.lower() for name in shape.names}
+        asked = [[n for n in names if n.lower() in there] for names in options["workload"]]
+        options["workload"] = [names for names in asked if names] or None
+    return options
 
 
 class NoRows:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.synth.door import Counter, Door, Law, Measured, Purse, Scores
 from discreet.synth.merging import Merges
 from discreet.synth.model import Model
-from discreet.synth.quality_scope import CELLS, PAIRS
+from discreet.synth.quality_scope import CELLS, Scope
 from discreet.synth.shape import Columns, Shape
 
 Progress = Callable[[int, int, str], None]
@@ -119,12 +118,12 @@ def _stretch(progress: Progress, place: int, of: int, name: str) -> Progress:
 
 
 def pairs_of(shape: Shape) -> tuple[Columns, ...]:
-    """Return the tables that the choice goes by: pairs in a public order, single columns for one."""
-    every = [two for two in combinations(range(shape.width), 2) if shape.cells(two) <= CELLS]
-    if not every:
-        return tuple((i,) for i in range(shape.width))
-    step = -(-len(every) // PAIRS)
-    return tuple(every[::step])
+    """Return the tables that the choice goes by: pairs of columns; single columns if there are none.
+
+    By public sizes alone, and the same every time.
+    """
+    scope = Scope.of(shape, CELLS)
+    return scope.pairs or scope.ones
 
 
 def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:

@@ -12,8 +12,8 @@ from discreet.synth.progress import Progress
 from discreet.synth.shape import Columns, Shape
 from discreet.synth.singles import Singles
 
-MOST_CELLS = 1 << 22
-"""Pairs of more cells than this are never looked at: 32 MB each."""
+MOST_CELLS = 1 << 20
+"""Tables of more cells than this are never looked at: 8 MB each."""
 
 
 def pairs_of(shape: Shape) -> list[Columns]:

@@ -23,6 +23,9 @@ from discreet.synth.shape import Codes
 
 MOST_ROWS = 1_000_000_000
 
+AT_ONCE = 500_000
+"""Rows that are drawn and decoded together: what lies between stays small."""
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Rows:
@@ -139,20 +142,25 @@ def sample_rows(
     condition = None if where is None else read_condition(where, saved.encoding)
     rules = read_rules(saved.rules, saved.encoding)
     dice = np.random.default_rng(seed)  # no guarantee hangs on these dice: the model is paid for
-    drawn = draw(saved.model, saved.encoding, wanted, dice=dice, where=condition, rules=rules)
+    tables, codes, repeated = [], [], 0
+    for start in range(0, max(wanted, 1), AT_ONCE):
+        part = min(AT_ONCE, wanted - start)
+        drawn = draw(saved.model, saved.encoding, part, dice=dice, where=condition, rules=rules)
+        tables.append(to_table(drawn.places, saved.encoding, dice, first=start + 1, rows=wanted))
+        codes.append(codes_of(drawn.places, saved.encoding))
+        repeated += drawn.repeated
     notices = []
-    if drawn.repeated:
+    if repeated:
         notices.append(
-            f"{drawn.repeated:,} rows are repeated from others: the model hardly ever satisfies "
+            f"{repeated:,} rows are repeated from others: the model hardly ever satisfies "
             "the condition and the rules."
         )
-    table = to_table(drawn.places, saved.encoding, dice)
-    return Rows(table, codes_of(drawn.places, saved.encoding), tuple(notices))
+    return Rows(pa.concat_tables(tables), np.concatenate(codes), tuple(notices))
 
 
 def codes_of(places: Places, encoding: Encoding) -> Codes:
     """Return the codes of decoded rows: the bin of each position, the last code for NULL."""
-    codes = np.empty(places.shape, dtype=np.int32)
+    codes = np.empty(places.shape, dtype=np.int32, order="F")
     for i, column in enumerate(encoding.coded):
         codes[:, i] = _codes(places[:, i], column)
     return codes
@@ -162,4 +170,4 @@ def _codes(places: Places, column: Coded) -> Any:
     known = places
     if column.edges is not None:
         known = np.searchsorted(np.array(column.edges), places, side="right") - 1
-    return np.where(places == NULL, column.values, known)
+    return np.where(places == NULL, column.values, known) if column.missing else known

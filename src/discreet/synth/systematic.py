@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from discreet.synth.model import Dice
 from discreet.synth.shape import Codes
 
 _RADIX = 1 << 16
@@ -13,7 +14,7 @@ _RADIX = 1 << 16
 def draw_codes(
     chances: npt.NDArray[np.float64],
     place: npt.NDArray[np.int64],
-    dice: np.random.Generator,  # no guarantee hangs on these dice
+    dice: Dice,
 ) -> Codes:
     """Return a code for each row, by the chances in the row of `chances` that `place` names.
 
@@ -37,7 +38,7 @@ def draw_codes(
 def _shares(
     chances: npt.NDArray[np.float64],
     many: npt.NDArray[np.int64],
-    dice: np.random.Generator,  # no guarantee hangs on these dice
+    dice: Dice,
 ) -> npt.NDArray[np.int64]:
     """Return whole counts for each row of chances that add up to `many`."""
     edges = np.cumsum(chances, axis=1)

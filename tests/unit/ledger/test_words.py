@@ -34,6 +34,7 @@ def test_the_report_is_the_contract(ledger):
                 "charges": 4,
                 "budget": "census",
                 "exposures": 0,
+                "exposed": [],
             }
         }
     }

@@ -52,3 +52,9 @@ def test_a_chart_never_reads_an_address():
     }
     with pytest.raises(ValueError, match=r"(?i)not allowed|url"):
         to_svg(spec)
+
+
+def test_labels_that_are_alike_keep_their_own_bars():
+    spec = bars(["missing", "a", "missing"], [1, 2, 3])
+    assert [row["bar"] for row in spec["data"]["values"]] == [1, 2, 3]
+    assert len({row["key"] for row in spec["data"]["values"]}) == 3

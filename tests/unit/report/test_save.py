@@ -1,6 +1,8 @@
 """Reports on the disk."""
 
 import json
+import os
+from dataclasses import replace
 
 import pytest
 
@@ -44,3 +46,16 @@ def test_other_endings_are_refused_before_anything_is_written(tmp_path):
 def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path):
     with pytest.raises(InvalidInput, match="cannot be written"):
         write(DOCUMENT, tmp_path / "no" / "r.html")
+
+
+def test_a_document_with_a_warning_is_for_its_writer_alone(tmp_path):
+    old = tmp_path / "r.html"
+    old.write_text("open to all")
+    old.chmod(0o644)
+    assert write(DOCUMENT, old).stat().st_mode & 0o077 == 0
+    harmless = replace(DOCUMENT, warning=None)
+    before = os.umask(0o022)
+    try:
+        assert write(harmless, tmp_path / "p.html").stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(before)

@@ -170,3 +170,21 @@ def test_progress_is_told_and_stops_where_it_is_enough(runner):
     with pytest.raises(Cancelled):
         job.future.result(10)
     assert job.progress == (1, 4, "counting")
+
+
+def test_questions_pass_long_jobs_by():
+    runner = Runner(workers=4, in_work_each=3, reading_each=1, waiting_each=9)
+    try:
+        first, began, go = held(runner, long=True)
+        assert began.wait(10)
+        second = runner.submit("a", lambda _: "second", long=True)  # one at a time for a caller
+        third = runner.submit("b", lambda _: "third", long=True)  # and one in four threads
+        assert runner.submit("a", lambda _: "quick").future.result(10) == "quick"
+        assert runner.submit("b", lambda _: "quick").future.result(10) == "quick"
+        assert second.state is third.state is State.QUEUED
+        go.set()
+        assert first.future.result(10) == "a"
+        assert second.future.result(10) == "second"
+        assert third.future.result(10) == "third"
+    finally:
+        runner.close(patience=5)

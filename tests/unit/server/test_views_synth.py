@@ -3,7 +3,7 @@
 from discreet.server.synth.copies import Copy
 from discreet.server.views_synth import choice_view, copies_view, methods_view, tables_view
 
-COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, (), {})
+COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, ())
 
 
 def test_every_method_has_a_sentence():

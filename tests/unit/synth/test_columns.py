@@ -1,6 +1,7 @@
 """How values become codes: bins, sizes, refusals."""
 
 import datetime as dt
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -32,7 +33,7 @@ def test_bins_cover_every_position_once(domain, missing):
     spans = [column.span(code) for code in range(column.values)]
     assert spans[0][0] == 0
     assert spans[-1][1] == column.positions
-    assert all(one[1] == two[0] for one, two in zip(spans, spans[1:], strict=False))
+    assert all(one[1] == two[0] for one, two in itertools.pairwise(spans))
     assert all(low < high for low, high in spans)
     assert len(spans) <= BINS + 1
     assert column.size == column.values + missing

@@ -47,9 +47,11 @@ def test_types_and_ranges():
     assert all(0 <= x <= 1000 and round(x, 2) == x for x in incomes)
     assert len(set(incomes)) > 1000  # spread inside the bins, on the declared step
     born = table["born"].to_pylist()
-    assert min(born) >= dt.date(1900, 1, 1) and max(born) <= dt.date(2020, 12, 31)
+    assert min(born) >= dt.date(1900, 1, 1)
+    assert max(born) <= dt.date(2020, 12, 31)
     seen = table["seen"].to_pylist()
-    assert min(seen) >= dt.datetime(2024, 1, 1, 6) and max(seen) <= dt.datetime(2024, 3, 31, 20)
+    assert min(seen) >= dt.datetime(2024, 1, 1, 6)
+    assert max(seen) <= dt.datetime(2024, 3, 31, 20)
     assert len({moment.second for moment in seen}) > 30
     assert set(table["member"].to_pylist()) == {True, False, None}
 

@@ -70,3 +70,10 @@ def test_noise_grows_with_what_one_unit_can_do():
     assert noise_of(purse, Unit(replaced=True)) == pytest.approx(2**0.5 * one)
     pure = funds("1", "0").purse
     assert noise_of(pure, Unit(replaced=True)) == pytest.approx(2 * noise_of(pure, Unit()))
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+def test_a_huge_epsilon_buys_no_noise_that_cannot_be_drawn(delta):
+    found = funds("1e7", delta)
+    assert found.purse.amount == 1000
+    assert found.quote.cost.epsilon == 10**7

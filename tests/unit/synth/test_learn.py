@@ -35,7 +35,8 @@ def test_words_and_ranges(tmp_path):
     by_name = {column.name: column for column in found.encoding.coded}
     assert by_name["job"].domain == CategoryDomain(("baker", "clerk"))
     assert by_name["job"].missing
-    assert by_name["income"].edges is not None and by_name["income"].open_ends
+    assert by_name["income"].edges is not None
+    assert by_name["income"].open_ends
     assert 0 <= by_name["income"].domain.lower < 100
     assert 900 < by_name["income"].domain.upper <= 1100
     assert by_name["born"].missing

@@ -1,6 +1,7 @@
 """Ranges from noisy histograms: arithmetic on numbers that were paid for."""
 
 import datetime as dt
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_the_first_cells_cover_everything_and_are_few(domain):
 def test_cells_are_an_eighth_of_their_distance_from_zero():
     edges = [edge - 10**15 for edge in first_cells(WIDE)]
     assert {-3, -2, -1, 0, 1, 2, 3} <= set(edges)
-    for edge, after in zip(edges, edges[1:], strict=False):
+    for edge, after in itertools.pairwise(edges):
         assert after - edge <= max(1, max(abs(edge), abs(after)) / 8 + 1)
 
 
@@ -129,4 +130,5 @@ def test_a_number_keeps_sensible_steps():
     values = np.rint(DICE.normal(70, 10, 20_000) * 10_000).astype(int)  # weights, in steps
     _, found, _ = close_look(values, domain)
     assert found.domain.step in {Fraction(1, 100), Fraction(1, 10)}
-    assert 0 <= found.domain.lower < 60 and 80 < found.domain.upper < 200
+    assert 0 <= found.domain.lower < 60
+    assert 80 < found.domain.upper < 200

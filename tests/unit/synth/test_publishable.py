@@ -1,6 +1,7 @@
 """The publishable report: complete, and a function of what was paid for alone."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -83,3 +84,10 @@ def test_what_was_not_measured_is_judged_at_best():
     assert singles["counts by two columns"][1] == "0 of 3"
     joint = verdicts(fit_joint)
     assert joint["counts by two columns"] == ("well", "3 of 3")
+
+
+def test_slow_methods_are_not_rehearsed_unless_asked_for():
+    subject = replace(subject_of(people()), method="adaptive")
+    quick = publishable_report(subject)
+    assert "no rehearsal" in quick.sections[-1].blocks[0].text
+    assert "Small groups and tails" in titles(publishable_report(subject, rehearsed=True))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.synth.quality_scope import CELLS, PAIRS, TRIPLES, Scope
+from discreet.synth.quality_scope import ALL_CELLS, CELLS, PAIRS, TRIPLES, Scope
 from discreet.synth.shape import Shape
 
 
@@ -33,3 +33,9 @@ def test_tables_with_more_cells_than_rows_are_left_out():
 @pytest.mark.parametrize("width", [1, 2])
 def test_one_and_two_columns_have_no_triples(width):
     assert Scope.of(wide(width, 3), 10).triples == ()
+
+
+def test_memory_is_bounded_for_many_large_pairs():
+    shape = wide(40, 200)
+    scope = Scope.of(shape, 10**9)
+    assert 0 < sum(shape.cells(pair) for pair in scope.pairs) <= ALL_CELLS

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.synth import rehearsal
 from discreet.synth.memory import MemoryCounter
 from discreet.synth.quality import compare
 from discreet.synth.rehearsal import rehearse
@@ -27,4 +28,11 @@ def test_it_is_near_the_truth_where_the_method_measures_everything():
 
 def test_without_the_method_there_is_none():
     subject = subject_of(people(), refit=False)
+    assert rehearse(subject, subject.lens()) is None
+
+
+def test_one_that_would_take_long_is_left_out(monkeypatch):
+    subject = subject_of(people())
+    assert rehearsal.work(subject) == 3 * subject.rows
+    monkeypatch.setattr(rehearsal, "MOST_WORK", 100)
     assert rehearse(subject, subject.lens()) is None

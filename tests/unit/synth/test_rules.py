@@ -91,7 +91,8 @@ def test_allowed_codes_are_those_that_can_satisfy():
     part = allowed_codes(read_condition("income >= 45 AND income < 90", encoding()), encoding())
     column = encoding().coded[2]
     spans = [column.span(code) for code in np.flatnonzero(part[2])]
-    assert spans[0][0] <= 4500 and spans[-1][1] >= 9000
+    assert spans[0][0] <= 4500
+    assert spans[-1][1] >= 9000
     assert all(high > 4500 and low < 9000 for low, high in spans)
 
 

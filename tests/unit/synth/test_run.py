@@ -91,7 +91,8 @@ def test_the_same_id_gives_the_same_model_free(tmp_path):
     first = asked.synthesize("people", epsilon=1, request_id="once")
     ran = len(asked.engine.ran)
     again = asked.synthesize("people", epsilon=1, request_id="once", rows=10, where="sex = 'Male'")
-    assert again.free and again.cost.epsilon == 0
+    assert again.free
+    assert again.cost.epsilon == 0
     assert again.after.epsilon == first.after.epsilon
     assert again.model.to_json() == first.model.to_json()
     assert len(asked.engine.ran) == ran  # no row was read
@@ -147,6 +148,12 @@ REFUSED = {
     "There is no table 'nobody'": {"table": "nobody"},
     "reads no data, so it does not know": {"method": "random"},
     "needs 2 to 8": {"choose": ["tree"]},
+    "cannot use these settings: parents='many'": {
+        "method": "correlated",
+        "options": {"parents": "many"},
+    },
+    "A workload is a list": {"method": "adaptive", "options": {"workload": "age"}},
+    "names a column 'wage'": {"method": "adaptive", "options": {"workload": [["wage", "age"]]}},
 }
 
 
@@ -163,7 +170,8 @@ def test_what_is_wrong_is_said_before_anything_is_charged(words, tmp_path):
 def test_random_reads_nothing_and_costs_nothing(tmp_path):
     asked = curator(tmp_path)
     found = asked.synthesize("people", epsilon=1, method="random", rows=50)
-    assert found.free and found.cost.epsilon == 0
+    assert found.free
+    assert found.cost.epsilon == 0
     assert found.table.num_rows == 50
     assert asked.engine.ran == []
     assert any("No row was read" in notice for notice in found.notices)
@@ -192,6 +200,13 @@ def test_rules_of_the_catalog_and_of_the_request_are_both_kept(tmp_path):
     ):
         assert not (member and age is not None and age < 16)
         assert income < 500
+
+
+def test_a_declared_workload(tmp_path):
+    options = {"workload": [["age", "sex"], ["member", "sex", "job"]], "rounds": 3}
+    found = curator(tmp_path).synthesize("people", epsilon=2, method="aim", options=options)
+    assert found.method == "aim"
+    assert found.table.num_rows > 100
 
 
 def test_a_paid_choice_among_methods(tmp_path):

@@ -32,6 +32,7 @@ def budget(request: Request) -> dict[str, Any]:
             for name, facts in curator.budget_report()["datasets"].items():
                 found["datasets"][name]["worst_region"] = facts["worst_region"]
                 found["datasets"][name]["exposures"] = facts["exposures"]
+                found["datasets"][name]["exposed"] = facts["exposed"]
         found["analysts"] = {
             name: curator.share_report(name)["datasets"] for name in curator.catalog.analysts
         }

@@ -21,7 +21,9 @@ from discreet.synth.shape import Codes
 
 FOLDER = "synthetic"
 MOST = 200
-"""Copies that are kept; more would fill the disk unseen."""
+MOST_EACH = 20
+MOST_BYTES = 20 << 30
+"""Copies that are kept, those that one analyst paid for, and what all of them may take."""
 
 FILES = {
     "rows.csv": "text/csv; charset=utf-8",
@@ -44,8 +46,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 class Copy:
     """A synthetic copy that was made: all of it is paid for, so using it is free.
 
-    `analyst` is whose share paid, None for the owner. `wish` is the request as it was written, for a
-    comparison later on.
+    `analyst` is whose share paid, None for the owner. `target` is the column that reports predict.
     """
 
     id: str
@@ -58,14 +59,12 @@ class Copy:
     created: float
     analyst: str | None
     notices: tuple[str, ...]
-    wish: dict[str, Any]
+    target: str | None = None
     compared: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for those who may see it."""
-        found = asdict(self) | {"columns": list(self.columns), "notices": list(self.notices)}
-        del found["wish"]
-        return found
+        return asdict(self) | {"columns": list(self.columns), "notices": list(self.notices)}
 
 
 class Copies:
@@ -115,12 +114,23 @@ class Copies:
         found: Codes = np.load(self._folder / copy.id / CODES, allow_pickle=False)
         return found
 
-    def room(self) -> None:
-        """Refuse when there are too many copies, before anything is paid."""
-        if len(self.all()) >= MOST:
+    def room(self, analyst: str | None = None) -> None:
+        """Refuse when there are too many copies or bytes, before anything is paid.
+
+        Random copies are free, so without an end to it anybody could fill the disk.
+        """
+        if analyst is not None and len(self.all(analyst)) >= MOST_EACH:
             raise TooManyRequests(
-                f"There are {MOST} synthetic copies already.", hint="Delete some that nobody needs."
+                f"You have {MOST_EACH} synthetic copies already.", hint="Delete some of them."
             )
+        if len(self.all()) >= MOST or self._bytes() >= MOST_BYTES:
+            raise TooManyRequests(
+                f"There are {MOST} synthetic copies or {MOST_BYTES >> 30} GB of them already.",
+                hint="Delete some that nobody needs.",
+            )
+
+    def _bytes(self) -> int:
+        return sum(path.stat().st_size for path in self._folder.glob("*/*") if path.is_file())
 
     def keep(self, copy: Copy, fill: Callable[[Path], None]) -> Copy:
         """Return the copy after `fill` has written its files into a folder; whole or not at all."""

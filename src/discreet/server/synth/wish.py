@@ -16,7 +16,7 @@ from discreet.server.auth import Principal
 from discreet.synth.columns import Coded, MadeUp
 from discreet.synth.methods import METHODS
 from discreet.synth.outline import Item, RangeToLearn
-from discreet.synth.prepare import Prepared, prepare
+from discreet.synth.prepare import Prepared, prepare, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import DEFAULT_METHOD, SynthRequest
 from discreet.synth.synthetic import Synthetic
@@ -111,9 +111,12 @@ class Wanted:
             analyst=self.analyst,
             request_id=self.request_id,
         )
-        return prepare(
+        ready = prepare(
             request, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine
         )
+        if wish.target is not None:
+            preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
+        return ready
 
 
 def explained(curator: Curator, wanted: Wanted) -> dict[str, Any]:
@@ -157,7 +160,8 @@ def explained(curator: Curator, wanted: Wanted) -> dict[str, Any]:
 def treated(item: Item) -> str:
     """Return in words how a column will be encoded."""
     if isinstance(item, Coded):
-        kept = f"{item.values:,} bins" if item.edges is not None else f"{item.values:,} values"
+        word = "bin" if item.edges is not None else "value"
+        kept = f"{item.values:,} {word}{'' if item.values == 1 else 's'}"
         return f"{kept}, and missing" if item.missing else kept
     if isinstance(item, MadeUp):
         return "made up, never read"
@@ -167,8 +171,9 @@ def treated(item: Item) -> str:
 
 
 def methods_json() -> list[dict[str, Any]]:
-    """Return the methods there are, in the order of the page."""
+    """Return the methods that are installed, in the order of the page."""
     return [
         {"name": name, "says": method.says, "reads": method.uses_data}
         for name, method in METHODS.items()
+        if method.here
     ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from discreet.api import Curator
+from discreet.core.answer import Spent
 from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.asking import finite
@@ -17,8 +19,9 @@ from discreet.server.auth import Principal
 from discreet.server.context import Context
 from discreet.server.jobs import Job
 from discreet.server.synth.copies import CODES, FRAGMENT, Copies, Copy, now
-from discreet.server.synth.wish import Wanted, Wish
+from discreet.server.synth.wish import Wanted
 from discreet.server.watched import watched
+from discreet.synth.model_file import load_model
 from discreet.synth.synthetic import Rows, Synthetic
 
 FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
@@ -27,7 +30,7 @@ FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
 
 def submit(context: Context, copies: Copies, who: Principal, wanted: Wanted) -> Job:
     """Return the job that makes the copy; refused at once where that can be known."""
-    copies.room()
+    copies.room(wanted.analyst)
 
     def work(job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
@@ -40,32 +43,50 @@ def submit(context: Context, copies: Copies, who: Principal, wanted: Wanted) -> 
                 job.stop = None
         return finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})  # type: ignore[no-any-return]  # an object stays one
 
-    return context.runner.submit(who.key, work, request_id=wanted.request_id, keep=True)
+    return context.runner.submit(who.key, work, request_id=wanted.request_id, keep=True, long=True)
 
 
 def compare(context: Context, copies: Copies, who: Principal, copy: Copy) -> Job:
-    """Return the job that compares a copy with the real rows; the look is recorded first."""
-    wanted = Wanted(Wish(**copy.wish), copy.analyst, copy.wish["request_id"])
+    """Return the job that compares a copy with the real rows; the look is recorded first.
+
+    The copy is read from its own files, so nothing can be charged here, whatever the ledger holds.
+    """
 
     def work(job: Job) -> dict[str, Any]:
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = _seen(curator, copy.analyst, job)
+                seen = _seen(curator, None, job)
                 job.advance(0, 2, "reading the copy")
-                again = wanted.synthesize(seen)  # the same request id: the stored model, free
-                made = Rows(again.table, copies.codes(copy))
+                made = _read(copies, copy)
                 job.advance(1, 2, "comparing with the real rows")
-                document = seen.synthesis_comparison(
-                    replace(again, rows=made), target=wanted.wish.target
-                )
+                document = seen.synthesis_comparison(made, target=copy.target)
             finally:
                 job.stop = None
         copies.add(copy, "comparison.html", to_html(document))
         job.advance(2, 2, "done")
         return {"copy": copy.id, "file": "comparison.html"}
 
-    return context.runner.submit(who.key, work, keep=True)
+    return context.runner.submit(who.key, work, keep=True, long=True)
+
+
+def _read(copies: Copies, copy: Copy) -> Synthetic:
+    """Return a kept copy as it was made; its price was paid then."""
+    table = pq.read_table(copies.file(copy, "rows.parquet"))
+    nothing = Spent(Fraction(0), Fraction(0))
+    return Synthetic(
+        saved=load_model(copies.file(copy, "model.json")),
+        rows=Rows(table, copies.codes(copy)),
+        method=copy.method,
+        cost=nothing,
+        before=nothing,
+        after=nothing,
+        limit=nothing,
+        free=True,
+        request_id="",
+        notices=copy.notices,
+        seconds=0.0,
+    )
 
 
 def _seen(curator: Curator, analyst: str | None, job: Job) -> Curator:
@@ -103,7 +124,7 @@ def _kept(job: Job, copies: Copies, wanted: Wanted, curator: Curator, synthetic:
         created=now(),
         analyst=wanted.analyst,
         notices=synthetic.notices,
-        wish=wanted.wish.model_dump() | {"request_id": wanted.request_id},
+        target=wanted.wish.target,
     )
 
     def fill(place: Path) -> None:

@@ -21,7 +21,7 @@ def copy(name=ID, **change):
         "created": 5.0,
         "analyst": None,
         "notices": ("left out",),
-        "wish": {"table": "people"},
+        "target": "age",
     }
     return Copy(**(facts | change))
 
@@ -35,7 +35,6 @@ def test_what_is_kept_is_found_again(tmp_path):
     store.keep(copy(), fill)
     assert Copies(tmp_path).find(ID) == copy()
     assert store.file(copy(), "rows.csv").read_text() == "age\n1\n"
-    assert "wish" not in copy().to_json()
 
 
 def test_a_failure_in_between_leaves_nothing(tmp_path):
@@ -97,4 +96,22 @@ def test_there_is_an_end_to_it(tmp_path, monkeypatch):
     store.room()
     store.keep(copy(), fill)
     with pytest.raises(TooManyRequests, match="Delete some"):
+        store.room()
+
+
+def test_one_analyst_cannot_take_all_places(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST_EACH", 1)
+    store = Copies(tmp_path)
+    store.keep(copy(analyst="bob"), fill)
+    with pytest.raises(TooManyRequests, match="You have 1"):
+        store.room("bob")
+    store.room("alice")
+    store.room()
+
+
+def test_nor_the_disk(tmp_path, monkeypatch):
+    store = Copies(tmp_path)
+    store.keep(copy(), fill)
+    monkeypatch.setattr(module, "MOST_BYTES", 5)
+    with pytest.raises(TooManyRequests, match="GB"):
         store.room()

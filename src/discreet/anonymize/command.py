@@ -1,0 +1,121 @@
+"""`discreet anonymize` behind its options: run, record the exposure, then write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from discreet.anonymize.exposure import exposure_of
+from discreet.anonymize.files import check_out, write_rows
+from discreet.anonymize.run import Anonymized, run
+from discreet.anonymize.search import Progress, silent
+from discreet.anonymize.source import Source, find_table, is_file, open_source
+from discreet.anonymize.wish import Wish
+from discreet.anonymize.words import made_words
+from discreet.anonymize.write_up import document
+from discreet.catalog.bare import recorded_table
+from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.core.event import NonPrivate
+from discreet.engine.files import delimiter
+from discreet.errors import InvalidInput
+from discreet.report import write as write_report
+from discreet.report.save import check_suffix
+
+Remember: TypeAlias = Callable[[Path, str, NonPrivate], int]
+"""Writes an event of a dataset into the ledger of a discreet.toml; says how many there were."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """What was made, and where it was written."""
+
+    made: Anonymized
+    out: Path
+    report: Path | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        said = self.made.to_json() | {"out": str(self.out)}
+        return said if self.report is None else said | {"report": str(self.report)}
+
+    def words(self) -> list[str]:
+        """Return what the terminal shows."""
+        return made_words(self.made, str(self.out), self.report and str(self.report))
+
+
+def anonymize_file(
+    written: str,
+    wish: Wish,
+    *,
+    remember: Remember,
+    where: str | None = None,
+    out: Path | None = None,
+    report: Path | None = None,
+    config: Path | None = None,
+    progress: Progress = silent,
+) -> Written:
+    """Return what was made of a file or table: recorded in its ledger, then written, in that order.
+
+    A bare file uses the discreet.toml and ledger beside it; they are created if they are not there.
+    """
+    target = _target(written, out)
+    if report is not None:
+        check_suffix(report)
+    with open_source(written, config=config, where=where, keep=True) as source:
+        made = run(source, wish, progress=progress)
+        place, dataset, table = _declared(written, config, source)
+    event = exposure_of(
+        table,
+        made.table.column_names,
+        conditions=f"k = {wish.k}",
+        rows=made.table.num_rows,
+    )
+    progress(0, 1, "recording the exposure")
+    made = after_others(made, remember(place, dataset, event))
+    progress(0, 1, "writing")
+    write_rows(made.table, target, delimiter=_delimiter(written))
+    if report is not None:
+        write_report(document(made), report)
+    return Written(made, target, report)
+
+
+def after_others(made: Anonymized, earlier: int) -> Anonymized:
+    """Return the copy with a notice where others of the same people left before."""
+    if not earlier:
+        return made
+    notice = (
+        f"{earlier:,} earlier release(s) of this data set carry no guarantee: two copies of the same "
+        "people can be intersected, and then neither holds what it says."
+    )
+    return replace(made, notices=(*made.notices, notice))
+
+
+def _target(written: str, out: Path | None) -> Path:
+    if out is None:
+        name = Path(written).name.split(".")[0] if is_file(written) else written.rpartition(".")[2]
+        return Path(f"{name}-anonymized.csv")
+    check_out(out)
+    if is_file(written) and out.resolve() == Path(written).resolve():
+        raise InvalidInput("The copy must not replace the original: name another file with --out.")
+    return out
+
+
+def _delimiter(written: str) -> str:
+    """Return the separator of the copy: that of the original, where it is CSV."""
+    path = Path(written)
+    if not path.is_file() or path.suffix.lower() in (".parquet", ".pq"):
+        return ","
+    return delimiter(path)
+
+
+def _declared(written: str, config: Path | None, source: Source) -> tuple[Path, str, str]:
+    """Return the discreet.toml, the dataset and the table that remember this release."""
+    if is_file(written):
+        opened = (source.engine, source.table)
+        bare = recorded_table(Path(written), config=config, opened=opened)
+        dataset, _, table = bare.table.rpartition(".")
+        return bare.config, dataset, table
+    place = Path(FILE_NAME) if config is None else config
+    return place, *find_table(load(place), written)

@@ -1,0 +1,89 @@
+"""What each k costs and leaves: the same table anonymized for several k, nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.anonymize.core import anonymize
+from discreet.anonymize.risk import Risk, risk_of
+from discreet.anonymize.run import groups_of, hierarchies_of
+from discreet.anonymize.search import Progress, silent
+from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.source import Source
+from discreet.anonymize.wish import Wish
+from discreet.errors import InvalidInput
+
+KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+"""The k that a slider offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One k: what is left of the detail, what is left of the risk. No result if it is impossible."""
+
+    k: int
+    loss: float | None = None
+    suppressed: int = 0
+    classes: int = 0
+    levels: dict[str, int] | None = None
+    optimal: bool = False
+    risk: Risk | None = None
+    why_not: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "k": self.k,
+            "loss": self.loss,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "levels": self.levels,
+            "optimal": self.optimal,
+            "risk": None if self.risk is None else self.risk.to_json(),
+            "why_not": self.why_not,
+        }
+
+
+def curve(
+    source: Source, wish: Wish, *, ks: Sequence[int] = KS, progress: Progress = silent
+) -> tuple[Risk, list[Point]]:
+    """Return the risk of the table as it is, and one point for each k; the rows are counted once."""
+    progress(0, len(ks) + 1, "counting")
+    groups = groups_of(source, wish)
+    hierarchies = hierarchies_of(source, wish)
+    found = []
+    for done, k in enumerate(ks, start=1):
+        progress(done, len(ks) + 1, f"k = {k}")
+        asked = replace(wish, k=k, seconds=wish.seconds / len(ks))
+        try:
+            result = anonymize(
+                groups,
+                hierarchies,
+                k=k,
+                suppress=asked.suppress,
+                cost=asked.cost,
+                models=asked.models,
+                method=asked.method,
+                weights={source.column(name): weight for name, weight in asked.weights.items()},
+                missing=asked.missing,
+                seconds=asked.seconds,
+            )
+        except InvalidInput as error:
+            found.append(Point(k, why_not=error.message))
+            continue
+        sizes = Sizes.of(result.recoding.sizes)
+        found.append(
+            Point(
+                k,
+                loss=result.costs.loss,
+                suppressed=result.suppressed,
+                classes=result.classes,
+                levels=result.levels,
+                optimal=result.optimal,
+                risk=risk_of(sizes, wish.population),
+            )
+        )
+    progress(len(ks) + 1, len(ks) + 1, "done")
+    return risk_of(Sizes.of(groups.rows), wish.population), found

@@ -1,0 +1,63 @@
+"""Anonymized rows as files: CSV with harmless cells, or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+
+from discreet.errors import InvalidInput
+
+# Spreadsheets run cells that begin with these as formulas.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+SUFFIXES = (".csv", ".parquet")
+
+
+def check_out(path: Path) -> Path:
+    """Return `path` if rows can be written there; refuse it before anything is recorded."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidInput(
+            f"'{path.name}' is neither a .csv nor a .parquet file.",
+            hint="Write --out NAME.csv or --out NAME.parquet.",
+        )
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
+    return path
+
+
+def write_rows(table: pa.Table, path: Path, *, delimiter: str = ",") -> None:
+    """Write the rows to `path`, as CSV or Parquet by its ending."""
+    check_out(path)
+    try:
+        if path.suffix.lower() == ".parquet":
+            pq.write_table(table, path)
+        else:
+            options = arrow_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            arrow_csv.write_csv(harmless(table), path, write_options=options)
+    except OSError:
+        raise InvalidInput(f"The file '{path}' cannot be written.") from None
+
+
+def harmless(table: pa.Table) -> pa.Table:
+    """Return the table with an apostrophe before every text that a spreadsheet would run."""
+    columns = [_safe_words(column) for column in table.columns]
+    return pa.table(columns, names=[_safe(name) for name in table.column_names])
+
+
+def _safe_words(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not pa.types.is_string(column.type):
+        return column
+    starts = pc.utf8_slice_codeunits(column, 0, 1)
+    risky = pc.is_in(starts, value_set=pa.array(_FORMULA_STARTS))
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+
+
+def _safe(name: str) -> str:
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name

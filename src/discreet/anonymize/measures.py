@@ -1,0 +1,128 @@
+"""What a sensitive column gives away within each class: diversity and closeness, for all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.anonymize.groups import Integers, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Sensitive values by class, only those that occur, sorted by class and then by value.
+
+    `classes` is the number of classes, `values` that of sensitive values; `whole` is the
+    distribution in the whole table.
+    """
+
+    classes: int
+    values: int
+    klass: Integers = field(repr=False)
+    codes: Integers = field(repr=False)
+    rows: Integers = field(repr=False)
+    whole: Numbers = field(repr=False)
+
+    @property
+    def sizes(self) -> Integers:
+        """Return the number of rows in each class."""
+        found = np.bincount(self.klass, weights=self.rows, minlength=self.classes)
+        return found.astype(np.int64)
+
+
+def make_histogram(
+    klass: Integers, codes: Integers, rows: Integers, *, classes: int, whole: Numbers
+) -> Histogram:
+    """Return the histogram of pairs (class, value) that may occur several times."""
+    values = len(whole)
+    key = klass * values + codes
+    if classes * values <= 8 * len(key) + 4096:
+        sums = np.bincount(key, weights=rows, minlength=1)
+        found = np.flatnonzero(sums)
+        counts = sums[found].astype(np.int64)
+    else:
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        found = ordered[starts]
+        counts = np.add.reduceat(rows[order], starts) if len(starts) else rows[:0]
+    return Histogram(classes, values, found // values, found % values, counts, whole)
+
+
+def sums_by_class(histogram: Histogram, terms: Numbers) -> Numbers:
+    """Return the sum of one number for each pair, by class."""
+    found = np.bincount(histogram.klass, weights=terms, minlength=histogram.classes)
+    return found.astype(np.float64, copy=False)
+
+
+def distinct_values(histogram: Histogram) -> Integers:
+    """Return how many different sensitive values each class has."""
+    return np.bincount(histogram.klass, minlength=histogram.classes)
+
+
+def entropies(histogram: Histogram) -> Numbers:
+    """Return the entropy of the sensitive values of each class, in nats."""
+    shares = histogram.rows / histogram.sizes[histogram.klass]
+    terms = -shares * np.log(shares)
+    return sums_by_class(histogram, terms)
+
+
+def tops_and_tails(histogram: Histogram, length: int) -> tuple[Integers, Integers]:
+    """Return for each class the count of its most frequent value, and of all from the l-th on."""
+    order = np.lexsort((-histogram.rows, histogram.klass))
+    klass, rows = histogram.klass[order], histogram.rows[order]
+    starts = np.searchsorted(klass, np.arange(histogram.classes))
+    rank = np.arange(len(klass)) - starts[klass]
+    top = np.bincount(klass[rank == 0], weights=rows[rank == 0], minlength=histogram.classes)
+    late = rank >= length - 1
+    tail = np.bincount(klass[late], weights=rows[late], minlength=histogram.classes)
+    return top.astype(np.int64), tail.astype(np.int64)
+
+
+def equal_distances(histogram: Histogram) -> Numbers:
+    """Return the total variation distance between each class and the whole table.
+
+    That is the earth mover's distance where any two values are equally far apart.
+    """
+    shares = histogram.rows / histogram.sizes[histogram.klass]
+    # Only values that a class has can exceed their share in the table.
+    excess = np.maximum(shares - histogram.whole[histogram.codes], 0.0)
+    return sums_by_class(histogram, excess)
+
+
+def ordered_distances(histogram: Histogram) -> Numbers:
+    """Return the earth mover's distance between each class and the whole table, values in order.
+
+    Neighbouring values are 1/(m - 1) apart: the mean of |difference of the running sums| over the
+    m - 1 gaps. Between two values that a class has its running sum is flat, so each such stretch
+    is summed in one step with the running sums of the table's own.
+    """
+    values = histogram.values
+    if values < 2:
+        return np.zeros(histogram.classes)
+    table = np.cumsum(histogram.whole)[: values - 1]
+    below = np.concatenate(([0.0], np.cumsum(table)))
+    klass, codes = histogram.klass, histogram.codes
+    shares = histogram.rows / histogram.sizes[klass]
+    running = np.cumsum(shares)
+    first = np.diff(klass, prepend=-1) != 0
+    before = (running - shares)[first]
+    running = running - before[np.cumsum(first) - 1]
+    ends = np.where(np.append(first[1:], True), values - 1, np.append(codes[1:], 0))
+    total = _stretch(table, below, running, np.minimum(codes, values - 1), ends)
+    # Before its first value a class has a running sum of nothing.
+    lead = below[np.minimum(codes[first], values - 1)]
+    found = sums_by_class(histogram, total)
+    found[klass[first]] += lead
+    return found / (values - 1)
+
+
+def _stretch(
+    table: Numbers, below: Numbers, level: Numbers, start: Integers, end: Integers
+) -> Numbers:
+    """Return the sum of |level - table[i]| for i in [start, end), `table` being in rising order."""
+    turn = np.clip(np.searchsorted(table, level), start, end)
+    lower = level * (turn - start) - (below[turn] - below[start])
+    upper = (below[end] - below[turn]) - level * (end - turn)
+    return np.asarray(lower + upper)

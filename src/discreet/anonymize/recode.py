@@ -1,0 +1,101 @@
+"""The rows of the copy: every quasi-identifier replaced by its label, suppressed rows left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.anonymize.groups import Groups, Integers, Value, packed
+from discreet.anonymize.recoding import SUPPRESSED, Recoding
+from discreet.anonymize.source import Source
+from discreet.errors import InternalError
+
+
+def fetch(source: Source, columns: Sequence[str]) -> pa.Table:
+    """Return these columns of all rows."""
+    cells = ", ".join(source.cell(name) for name in columns)
+    return source.run(f"SELECT {cells} FROM {source.relation}")
+
+
+def recoded(
+    rows: pa.Table, groups: Groups, recoding: Recoding, *, untouched: Collection[str] = ()
+) -> pa.Table:
+    """Return the copy: sorted by its own values, so the order of the original does not show.
+
+    Columns in `untouched` keep their values and types: nothing about them was coarsened.
+    """
+    klass = recoding.klass[entries(rows, groups, recoding)]
+    stays = klass != SUPPRESSED
+    rest, klass = rows.filter(pa.array(stays)), klass[stays]
+    found = {}
+    for name in rows.column_names:
+        if name in untouched or name not in groups.quasi:
+            found[name] = rest.column(name)
+            continue
+        place = groups.quasi.index(name)
+        # The empty text stands for a missing value.
+        words = pa.array([text or None for text in recoding.labels[place].texts], pa.string())
+        cells = pa.array(recoding.cells[place][klass])
+        found[name] = pa.chunked_array([words.take(cells)])
+    copy = pa.table(found)
+    order = [(name, "ascending") for name in _sortable(copy, groups.quasi)]
+    return copy.take(pc.sort_indices(copy, sort_keys=order)) if order else copy
+
+
+def _sortable(copy: pa.Table, first: Sequence[str]) -> list[str]:
+    names = [*first, *(name for name in copy.column_names if name not in first)]
+    return [name for name in names if not pa.types.is_nested(copy.schema.field(name).type)]
+
+
+def entries(rows: pa.Table, groups: Groups, recoding: Recoding) -> Integers:
+    """Return the entry of the recoding that each row belongs to.
+
+    An entry takes so many rows of a combination (and of a sensitive value, where classes were
+    balanced by it). With rows and entries in the same order, running sums say which takes which.
+    """
+    place = combinations(rows, groups)
+    wanted = np.zeros(len(place), dtype=np.int64)
+    sensitive = groups.sensitive
+    if sensitive is not None and (recoding.sensitive >= 0).any():
+        wanted = _codes(rows.column(sensitive.column), sensitive.values)
+    by_row = np.lexsort((wanted, place))
+    by_entry = np.lexsort((recoding.sensitive, recoding.combination))
+    sums = np.cumsum(recoding.rows[by_entry])
+    if not len(sums) or int(sums[-1]) != len(place):
+        raise InternalError("the recoding is for another number of rows; did the table change?")
+    found = np.empty(len(place), dtype=np.int64)
+    found[by_row] = by_entry[np.searchsorted(sums, np.arange(len(place)), side="right")]
+    if not np.array_equal(recoding.combination[found], place):
+        raise InternalError("a row fell into a foreign entry of the recoding")
+    return found
+
+
+def combinations(rows: pa.Table, groups: Groups) -> Integers:
+    """Return the combination of each row, as an index into `groups`."""
+    codes = [
+        np.concatenate([groups.codes[j], _codes(rows.column(name), groups.values[j])])
+        for j, name in enumerate(groups.quasi)
+    ]
+    # Packed together: keys of one packing cannot be compared with those of another.
+    key, _ = packed(codes, [len(values) for values in groups.values])
+    known, wanted = key[: groups.combinations], key[groups.combinations :]
+    order = np.argsort(known)
+    found = np.minimum(np.searchsorted(known[order], wanted), groups.combinations - 1)
+    place = order[found]
+    if not np.array_equal(known[place], wanted):
+        raise InternalError("a row has a combination that was not counted; did the table change?")
+    return place.astype(np.int64)
+
+
+def _codes(column: pa.ChunkedArray, values: Sequence[Value]) -> Integers:
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    elif pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    found = pc.index_in(column, value_set=pa.array(values, type=column.type))
+    if found.null_count:
+        raise InternalError("a row has a value that was not counted; did the table change?")
+    return np.asarray(found.to_numpy(), dtype=np.int64)

@@ -1,0 +1,172 @@
+"""The table that is anonymized or measured: a bare file, or a table of a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from discreet.anonymize.conditions import condition_sql
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.catalog.profile import quoted
+from discreet.catalog.sources import PARQUET_FILES, TEXT_FILES, check_file
+from discreet.core.schema import Table
+from discreet.engine.base import Engine, EngineLimits, open_exact
+from discreet.engine.connect import connect
+from discreet.errors import EngineFailed, InvalidInput, UnknownName
+
+PATIENCE = 3600.0
+"""Seconds for one pass over the rows: the owner waits for it, nobody else does."""
+STATE = ".discreet"
+_NAME = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open table: where its rows are, its columns, and which of its rows are kept.
+
+    `hidden` columns are never copied: the catalog hides them, or they name the person.
+    """
+
+    engine: Engine
+    table: str
+    label: str
+    columns: tuple[str, ...]
+    condition: str | None = None
+    hidden: tuple[str, ...] = ()
+
+    def column(self, written: str) -> str:
+        """Return the name of a column as the table spells it, without regard to case."""
+        for name in self.columns:
+            if name.lower() == written.strip().lower():
+                return name
+        raise InvalidInput(
+            f"'{self.label}' has no column '{written.strip()}'.",
+            hint=f"There are: {', '.join(self.columns)}.",
+        )
+
+    def named(self, written: Sequence[str]) -> tuple[str, ...]:
+        """Return several columns as the table spells them; none may be written twice."""
+        found = tuple(self.column(word) for word in written)
+        for name in found:
+            if found.count(name) > 1:
+                raise InvalidInput(f"The column '{name}' is named twice.")
+        return found
+
+    def cell(self, column: str) -> str:
+        """Return a column as an identifier of the engine's dialect."""
+        return quoted(self.engine, column)
+
+    @property
+    def relation(self) -> str:
+        """Return what stands after FROM: the rows that are kept."""
+        whole = self.engine.relation(self.table)
+        if self.condition is None:
+            return whole
+        return f"(SELECT * FROM {whole} WHERE {self.condition}) AS kept_rows"
+
+    def run(self, sql: str) -> pa.Table:
+        """Return the result of a query of ours; it is exact, and stays in this room."""
+        try:
+            return open_exact(self.engine.run(sql, seconds=PATIENCE))
+        except EngineFailed:
+            raise EngineFailed(
+                f"The rows of '{self.label}' could not be read.",
+                hint="Check that every line has as many cells as the first, that the file is "
+                "whole, and that a condition compares numbers with numbers.",
+            ) from None
+
+    def rows(self) -> int:
+        """Return how many rows are kept; a table without any is refused."""
+        found = int(self.run(f"SELECT COUNT(*) AS n FROM {self.relation}").column("n")[0].as_py())
+        if not found:
+            raise InvalidInput(
+                f"'{self.label}' has no rows"
+                + ("." if self.condition is None else " that --where keeps.")
+            )
+        return found
+
+
+def is_file(written: str) -> bool:
+    """Return whether the user means a file, not a table of the catalog."""
+    path = Path(written)
+    return path.exists() or path.suffix.lower() in TEXT_FILES + PARQUET_FILES
+
+
+def find_table(catalog: Catalog, written: str) -> tuple[str, str]:
+    """Return dataset and table that `written` (TABLE or DATASET.TABLE) means in a catalog."""
+    dataset, dot, name = written.rpartition(".")
+    table = catalog.table(name, dataset if dot else None)
+    return catalog.dataset_of(table).name, table.name
+
+
+@contextmanager
+def open_source(
+    written: str, *, config: Path | None = None, where: str | None = None, keep: bool = False
+) -> Iterator[Source]:
+    """Yield the table that `written` means, and give its engine back afterwards.
+
+    `keep` leaves the snapshot of a CSV file in the folder beside it, where the curator would put it.
+    """
+    hidden: tuple[str, ...] = ()
+    if is_file(written):
+        path = Path(written)
+        check_file(path)
+        base = path.resolve().parent
+        engine = connect(
+            "duckdb:",
+            {_NAME: path.name},
+            base=base,
+            state=base / STATE if keep else None,
+            limits=EngineLimits(workers=1),
+        )
+        name, label = _NAME, path.name
+    else:
+        place = Path(FILE_NAME) if config is None else config
+        if not place.exists():
+            raise UnknownName(
+                f"There is no file '{written}', and no {FILE_NAME} that lists such a table.",
+                hint="Name a .csv or .parquet file, or say where discreet.toml is with --config.",
+            )
+        catalog = load(place)
+        dataset, table = find_table(catalog, written)
+        name = engine_name(catalog.dataset(dataset), catalog.table(table, dataset))
+        engine = connect(
+            catalog.engine_url,
+            {name: catalog.sources[name]},
+            base=catalog.base,
+            state=catalog.base / STATE if keep else None,
+            limits=EngineLimits(workers=1),
+        )
+        label, hidden = table, hidden_columns(catalog.table(table, dataset))
+    try:
+        yield narrowed(engine, name, label, where=where, hidden=hidden)
+    finally:
+        engine.close()
+
+
+def hidden_columns(table: Table) -> tuple[str, ...]:
+    """Return the columns that no copy shows: hidden ones, and the one that names the person."""
+    hidden = [column.name for column in table.columns if column.hidden]
+    person = None if table.unit is None else table.unit.column
+    return tuple(hidden if person is None or person in hidden else [*hidden, person])
+
+
+def narrowed(
+    engine: Engine,
+    table: str,
+    label: str,
+    *,
+    where: str | None = None,
+    hidden: Sequence[str] = (),
+) -> Source:
+    """Return a table of an open engine as a source, with the rows that `where` keeps."""
+    columns = tuple(name for name, _ in engine.columns(table))
+    condition = None
+    if where is not None:
+        condition = condition_sql(where, columns, dialect=engine.capabilities.dialect)
+    return Source(engine, table, label, columns, condition, tuple(hidden))

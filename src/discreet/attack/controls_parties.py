@@ -1,0 +1,84 @@
+"""Who is compared: a release, its people, and as many strangers; nearest rows between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.attack.controls_cells import Bits, Column, Gaps, column_of
+from discreet.errors import InvalidInput
+
+Integers = npt.NDArray[np.int64]
+_TARGETS_A_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parties:
+    """A release beside people: places 0 to `size` - 1 are its own, the next `size` are strangers."""
+
+    columns: Mapping[str, Column]
+    rows: int
+    size: int
+
+    def nearest(self, names: Sequence[str], people: Integers) -> Iterator[tuple[int, Bits]]:
+        """Yield each person with the rows of the release that are nearest in these columns."""
+        for start in range(0, len(people), _TARGETS_A_CHUNK):
+            some = people[start : start + _TARGETS_A_CHUNK]
+            total: Gaps = np.zeros((len(some), self.rows), dtype=np.float32)
+            for name in names:
+                total += self.columns[name].gaps(some)
+            near = total <= total.min(1, keepdims=True) + 1e-6
+            yield from zip(some.tolist(), near, strict=True)
+
+
+def parties_of(
+    released: pa.Table,
+    original: pa.Table,
+    control: pa.Table,
+    *,
+    rng: np.random.Generator,
+    columns: Sequence[str] = (),
+) -> Parties:
+    """Return the three groups over their common columns, original and control of the same size.
+
+    The larger of the two is sampled down: a control of another size would bias every risk.
+    """
+    names = _common(released, original, control, columns)
+    size = min(original.num_rows, control.num_rows)
+    if not size or not released.num_rows:
+        raise InvalidInput("The release, its original and the control must each have rows.")
+    people = pa.concat_tables(
+        [_some(table.select(names), size, rng) for table in (original, control)],
+        promote_options="permissive",
+    )
+    compared = {name: column_of(released[name], people[name]) for name in names}
+    return Parties(compared, released.num_rows, size)
+
+
+def _some(table: pa.Table, size: int, rng: np.random.Generator) -> pa.Table:
+    if table.num_rows == size:
+        return table
+    return table.take(pa.array(np.sort(rng.permutation(table.num_rows)[:size])))
+
+
+def _common(
+    released: pa.Table, original: pa.Table, control: pa.Table, wanted: Sequence[str]
+) -> list[str]:
+    shared = [
+        name
+        for name in original.column_names
+        if name in released.column_names and name in control.column_names
+    ]
+    missing = [name for name in wanted if name not in shared]
+    if missing:
+        raise InvalidInput(
+            f"The column '{missing[0]}' is not in all three files.",
+            hint=f"They share: {', '.join(shared) or 'none'}.",
+        )
+    if not shared:
+        raise InvalidInput("The release, its original and the control share no column.")
+    return list(wanted) or shared

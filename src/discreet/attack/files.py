@@ -1,0 +1,70 @@
+"""Files that a user hands to an attack: read as they are, columns found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from discreet.engine.files import delimiter
+from discreet.errors import InvalidInput
+
+
+def read_rows(path: str | Path) -> pa.Table:
+    """Return the rows of a Parquet or CSV file; cells of a CSV file stay text, as they are written.
+
+    Text keeps the zeros of "02139": two files are compared by what stands in them.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise InvalidInput(f"There is no file '{place}'.")
+    with place.open("rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    try:
+        table = pq.read_table(place) if is_parquet else _read_text(place)
+    except (pa.ArrowException, OSError, UnicodeError):
+        # The library's own words may quote a cell.
+        raise InvalidInput(
+            f"The file '{place}' could not be read as CSV or Parquet.",
+            hint="Every line must have as many cells as the first.",
+        ) from None
+    if not table.num_rows:
+        raise InvalidInput(f"The file '{place}' has no rows.")
+    return table
+
+
+def _read_text(place: Path) -> pa.Table:
+    parse = pyarrow.csv.ParseOptions(delimiter=delimiter(place), newlines_in_values=True)
+    with pyarrow.csv.open_csv(place, parse_options=parse) as reader:
+        names = reader.schema.names
+    convert = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+    )
+    return pyarrow.csv.read_csv(place, parse_options=parse, convert_options=convert)
+
+
+def named(table: pa.Table, columns: Sequence[str], *, label: str) -> tuple[str, ...]:
+    """Return the columns as the table spells them, without regard to case."""
+    known = {name.lower(): name for name in table.column_names}
+    for column in columns:
+        if column.lower() not in known:
+            raise InvalidInput(
+                f"{label} has no column '{column}'.",
+                hint=f"It has: {', '.join(table.column_names)}.",
+            )
+    return tuple(known[column.lower()] for column in columns)
+
+
+def common(first: pa.Table, second: pa.Table) -> tuple[str, ...]:
+    """Return the columns that both tables have, as the first spells them."""
+    theirs = {name.lower() for name in second.column_names}
+    shared = tuple(name for name in first.column_names if name.lower() in theirs)
+    if not shared:
+        raise InvalidInput(
+            "The two files have no column in common, so nothing can be linked.",
+            hint="Rename the columns that mean the same, or name others with columns.",
+        )
+    return shared

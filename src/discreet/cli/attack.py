@@ -1,0 +1,106 @@
+"""`discreet attack NAME`: one of the red team's attacks, on the example town or on your files."""
+
+from __future__ import annotations
+
+import inspect
+import json as json_text
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.attack.attacks import MODULES, all_attacks, attack_named
+from discreet.attack.registry import Attack, Knob
+
+
+def build(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the command with one subcommand for each attack; all of them if none is named."""
+    app = typer.Typer(
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        invoke_without_command=True,
+    )
+    app.callback()(_list)
+    named = arguments[0] if arguments else ""
+    attacks = (attack_named(named),) if named in MODULES else all_attacks()
+    for attack in attacks:
+        app.command(attack.name, help=_help(attack))(_command(attack))
+    return app
+
+
+def _list(context: typer.Context) -> None:
+    """Attack a release the way an adversary would, and the private version beside it.
+
+    Example: discreet attack reconstruction --json
+    """
+    if context.invoked_subcommand is None:
+        for attack in all_attacks():
+            print(f"{attack.name:<16}{attack.words}")
+        print("\nTry: discreet attack differencing")
+
+
+def _help(attack: Attack) -> str:
+    return f"{attack.words}\n\nExample: discreet attack {attack.name} --json"
+
+
+def _command(attack: Attack) -> Any:
+    """Return a function whose signature is the attack's knobs, for typer to read."""
+
+    def run(**given: Any) -> None:
+        report, as_json = given.pop("report"), given.pop("as_json")
+        _run(attack, given, report=report, as_json=as_json)
+
+    parameters = [_parameter(knob) for knob in attack.knobs]
+    parameters += [
+        _keyword(
+            "report",
+            Annotated[
+                Path | None, typer.Option("--report", help="Also write the story: .html or .json.")
+            ],
+            None,
+        ),
+        _keyword(
+            "as_json",
+            Annotated[bool, typer.Option("--json", help="Print one JSON object.")],
+            False,
+        ),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by typer
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _parameter(knob: Knob) -> inspect.Parameter:
+    flag = f"--{knob.name.replace('_', '-')}"
+    words = knob.words
+    if knob.choices:
+        words = f"{words}: {', '.join(knob.choices)}"
+    kind = type(knob.default)
+    low, high = knob.low, knob.high
+    if kind is int:
+        low = None if low is None else int(low)
+        high = None if high is None else int(high)
+    option = typer.Option(flag, help=words, min=low, max=high, show_default=knob.default != "")
+    return _keyword(knob.name, Annotated[kind, option], knob.default)
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _run(attack: Attack, settings: dict[str, Any], *, report: Path | None, as_json: bool) -> None:
+    from discreet.attack.story import story, told
+    from discreet.cli.waiting import counting
+    from discreet.report.save import check_suffix, write
+
+    if report is not None:
+        check_suffix(report)
+    with counting(attack.name) as progress:
+        outcome = attack.run(settings, progress=progress)
+    if report is not None:
+        write(story(outcome), report)
+    print(json_text.dumps(outcome.to_json()) if as_json else told(outcome))

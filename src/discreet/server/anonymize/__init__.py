@@ -1,0 +1,1 @@
+"""Anonymized copies on the server: legacy output, for owners, recorded as exposures."""

@@ -1,0 +1,87 @@
+"""The codes of a table and their marginals are the same on every engine."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pyarrow.parquet as pq
+import pytest
+
+from copying import MemoryEngine, catalog_of, people, visits
+from curator_kit import RECEIPT
+from discreet.engine.connect import connect
+from discreet.noise.rng import SystemRng
+from discreet.synth.codes_sql import codes_sql
+from discreet.synth.columns import Coded
+from discreet.synth.door import Purse, Unit
+from discreet.synth.learn import Means, learn
+from discreet.synth.outline import Bins, RangeToLearn, outline_of
+from discreet.synth.shape import Shape
+from discreet.synth.sql_counter import SqlCounter, store_codes
+from engines import ENGINES, LIMITS, fill_postgres, postgres_url
+
+TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("codes")
+    names = {name: name.split(".")[1] for name in TABLES}
+    if request.param == "postgres":
+        fill_postgres(postgres_url(), {names[name]: table for name, table in TABLES.items()})
+        sources = {name: f"town.{table}" for name, table in names.items()}
+        found = connect(postgres_url(), sources, base=folder, limits=LIMITS)
+    else:
+        for name, table in TABLES.items():
+            pq.write_table(table, folder / f"{names[name]}.parquet")
+        url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[request.param]
+        sources = {name: f"{table}.parquet" for name, table in names.items()}
+        found = connect(url, sources, base=folder, limits=LIMITS)
+    yield found
+    found.close()
+
+
+def marginals(engine, base, table):
+    catalog = catalog_of(base)
+    outline = outline_of(catalog, table, bins=Bins.AUTO, types={}, has_delta=False)
+    columns = [item for item in outline.items if isinstance(item, Coded)]
+    columns = [_odd_bins(column) for column in columns]
+    relation = store_codes(
+        engine, codes_sql(outline.scan, engine, columns), snapshot="1", permit=RECEIPT
+    )
+    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
+    pairs = list(itertools.combinations(range(len(columns)), 2))[:3]
+    wanted = [(), *((i,) for i in range(len(columns))), *pairs]
+    return SqlCounter(engine, relation, shape, RECEIPT).marginals(wanted)
+
+
+def _odd_bins(column):
+    """Return the column with bins of several widths, as learned ones have."""
+    if column.edges is None or len(column.edges) < 8:
+        return column
+    kept = (*column.edges[:3], *column.edges[3::2])
+    return Coded(column.name, column.domain, kept, column.missing, open_ends=True)
+
+
+@pytest.mark.parametrize("table", ["people", "visits"])
+def test_codes_and_marginals_are_the_same_everywhere(engine, table, tmp_path):
+    expected = marginals(MemoryEngine(TABLES), tmp_path, table)
+    found = marginals(engine, tmp_path, table)
+    for one, two in zip(found, expected, strict=True):
+        assert (one == two).all()
+    assert expected[0] == {"people": 600, "visits": 240}[table]
+
+
+def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
+    catalog = catalog_of(tmp_path)
+    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
+    # Next to no noise: the same ranges, the same words.
+    rich = Purse(Fraction(1000), concentrated=True)
+    found = []
+    for each in (engine, MemoryEngine(TABLES)):
+        means = Means(each, RECEIPT, rich, Fraction(1, 10**6), Unit(), SystemRng())
+        found.append(learn(outline, means, lambda _: None).encoding)
+    assert found[0] == found[1]
+    assert [item.name for item in outline.items if isinstance(item, RangeToLearn)]
+    assert {c.name for c in found[0].coded} >= {"income", "born", "job"}

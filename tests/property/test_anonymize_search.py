@@ -1,0 +1,178 @@
+"""The search against brute force over the whole lattice, and twins with one wrong step."""
+
+import math
+from dataclasses import dataclass
+
+import pytest
+from anonymize_kit import (
+    MODELS,
+    best_node,
+    cost_of,
+    groups_of,
+    kept_classes,
+    matching_kept,
+    problems,
+)
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from discreet.anonymize.core import Missing, anonymize
+from discreet.anonymize.costs import Cost, Discernibility
+from discreet.anonymize.evaluate import ClassEvaluator
+from discreet.anonymize.ladder import make_ladders
+from discreet.anonymize.models import Conditions, EntropyDiversity, KAnonymity
+from discreet.anonymize.recoding import SUPPRESSED
+from discreet.anonymize.search import search
+from discreet.errors import InvalidInput
+
+SHARES = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
+
+
+@given(problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(Cost))
+@settings(max_examples=250, deadline=None)
+def test_the_search_finds_what_brute_force_finds(problem, models, k, suppress, cost):
+    names, trees, rows = problem
+    if k > len(rows):
+        return
+    limit = math.floor(suppress * len(rows) + 1e-9)
+    expected = best_node(cost, names, trees, rows, (KAnonymity(k), *models), limit)
+    call = {"k": k, "suppress": suppress, "cost": cost, "models": models}
+    try:
+        found = anonymize(groups_of(names, rows), trees, **call)
+    except InvalidInput:
+        assert expected is None
+        return
+    assert expected is not None
+    assert found.optimal
+    assert tuple(found.levels.values()) == expected[2]
+    assert found.runners[0].cost == pytest.approx(expected[0], rel=1e-8, abs=1e-8)
+    assert found.bound == found.runners[0].cost
+    _measures_agree(found, names, trees, rows, (KAnonymity(k), *models))
+
+
+def _measures_agree(found, names, trees, rows, models):
+    levels = tuple(found.levels.values())
+    classes = kept_classes(names, trees, levels, rows, models)
+    assert found.classes == len(classes)
+    assert sorted(found.recoding.sizes.tolist()) == sorted(map(len, classes))
+    args = (names, trees, levels, rows, classes)
+    assert found.costs.discernibility == cost_of(Cost.DISCERNIBILITY, *args)
+    assert found.costs.average_class_size == cost_of(Cost.CLASSES, *args)
+    assert found.costs.height == cost_of(Cost.HEIGHT, *args)
+    assert found.costs.loss == pytest.approx(cost_of(Cost.LOSS, *args), abs=1e-9)
+    assert found.costs.entropy == pytest.approx(cost_of(Cost.ENTROPY, *args), abs=1e-9)
+
+
+@given(problems(missing=True, most_rows=14), st.integers(1, 4), SHARES, st.sampled_from(Cost))
+@settings(max_examples=80, deadline=None)
+def test_missing_values_that_match_everything(problem, k, suppress, cost):
+    names, trees, rows = problem
+    if k > len(rows):
+        return
+    call = {"k": k, "suppress": suppress, "cost": cost, "missing": Missing.MATCHES}
+    groups = groups_of(names, rows)
+    try:
+        found = anonymize(groups, trees, **call)
+    except InvalidInput:
+        tops = [trees[name].levels - 1 for name in names]
+        kept, _ = matching_kept(names, trees, tops, rows, k)
+        assert len(rows) - len(kept) > suppress * len(rows) or not kept
+        return
+    kept, among = matching_kept(names, trees, tuple(found.levels.values()), rows, k)
+    assert found.suppressed == len(rows) - len(kept)
+    assert found.costs.discernibility == sum(among.values()) + len(rows) * found.suppressed
+    if cost is Cost.DISCERNIBILITY:
+        assert found.costs.discernibility == _least_matching(problem, k, suppress)
+
+
+def _least_matching(problem, k, suppress):
+    import itertools
+
+    names, trees, rows = problem
+    limit = min(math.floor(suppress * len(rows) + 1e-9), len(rows) - 1)
+    costs = []
+    for levels in itertools.product(*(range(trees[name].levels) for name in names)):
+        kept, among = matching_kept(names, trees, levels, rows, k)
+        lost = len(rows) - len(kept)
+        if lost <= limit:
+            costs.append(sum(among.values()) + len(rows) * lost)
+    return min(costs)
+
+
+@dataclass(frozen=True)
+class CarelessEntropy(EntropyDiversity):
+    """Claims what entropy diversity is not: closed under supersets."""
+
+    superset_closed = True
+
+    def necessary(self, sizes, histogram):
+        return self.satisfied(sizes, histogram)
+
+
+class CarelessBound(Discernibility):
+    """Takes the cost of a node as a bound for coarser ones, though these suppress fewer rows."""
+
+    def bound(self, view):
+        return self.of(view)
+
+
+def _differences(problem_list, evaluate):
+    wrong = 0
+    for names, trees, rows in problem_list:
+        limit = math.floor(0.3 * len(rows) + 1e-9)
+        groups = groups_of(names, rows)
+        ladders = make_ladders(groups, trees)
+        evaluator, models = evaluate(groups, ladders, limit)
+        expected = best_node(Cost.DISCERNIBILITY, names, trees, rows, models, limit)
+        try:
+            found = search(evaluator, [ladder.levels for ladder in ladders], seconds=60).cost
+        except InvalidInput:
+            found = None
+        wrong += found != (expected and expected[0])
+    return wrong
+
+
+def _entropy(model, groups, ladders, limit):
+    conditions = Conditions((KAnonymity(2), model))
+    evaluator = ClassEvaluator(groups, ladders, conditions, Discernibility(), limit=limit)
+    return evaluator, (KAnonymity(2), EntropyDiversity(model.l))
+
+
+def _bounded(cost, groups, ladders, limit):
+    conditions = Conditions((KAnonymity(3),))
+    return ClassEvaluator(groups, ladders, conditions, cost, limit=limit), (KAnonymity(3),)
+
+
+@given(st.lists(problems(), min_size=150, max_size=150))
+@settings(max_examples=1, deadline=None, database=None)
+@seed(7)
+def test_careless_pruning_is_caught(found):
+    """Without these the comparison above could not see a wrong proof."""
+    assert _differences(found, lambda *a: _entropy(EntropyDiversity(1.5), *a)) == 0
+    assert _differences(found, lambda *a: _entropy(CarelessEntropy(1.5), *a)) > 0
+    assert _differences(found, lambda *a: _bounded(Discernibility(), *a)) == 0
+    assert _differences(found, lambda *a: _bounded(CarelessBound(), *a)) > 0
+
+
+@given(problems(), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_an_interrupted_search_keeps_its_bound(problem, k):
+    names, trees, rows = problem
+    groups = groups_of(names, rows, sensitive=False)
+    limit = len(rows) // 3
+    expected = best_node(Cost.DISCERNIBILITY, names, trees, rows, (KAnonymity(k),), limit)
+    if expected is None:
+        return
+    ladders = make_ladders(groups, trees)
+    evaluator = ClassEvaluator(
+        groups, ladders, Conditions((KAnonymity(k),)), Discernibility(), limit=limit
+    )
+    heights = [ladder.levels for ladder in ladders]
+    for most, seconds in ((10**6, 1e-9), (2, 60.0)):
+        try:
+            found = search(evaluator, heights, seconds=seconds, most=most)
+        except InvalidInput:
+            continue  # the coarsest node is not allowed and there was no time for another
+        assert found.bound <= expected[0] <= found.cost
+        assert not found.optimal or found.cost == expected[0]
+        assert SUPPRESSED in evaluator.assign(found.levels).klass or found.runners[0].suppressed == 0

@@ -1,0 +1,64 @@
+"""Reports of odd tables: one column, one value, one row, no rows at all; never a crash or a warning."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from discreet.core.schema import IntegerDomain
+from discreet.report import to_fragment, to_json
+from discreet.synth.columns import Coded, Encoding
+from discreet.synth.comparison import owner_report
+from discreet.synth.door import Door
+from discreet.synth.memory import MemoryCounter
+from discreet.synth.methods import METHODS
+from discreet.synth.publishable import publishable_report
+from discreet.synth.recording import RecordingDoor
+from discreet.synth.subject import Subject
+from discreet.testing import SeededRng
+from synth_kit import PURSES, neighbours
+
+
+class Book:
+    def record_look(self, *_facts, **_more):
+        pass
+
+
+def subject_of(name, codes, shape, unit, purse, rows):
+    door = RecordingDoor(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
+    model = METHODS[name].fit(door)
+
+    def refit(counter):
+        return METHODS[name].fit(Door(counter, shape, purse, unit, SeededRng(2)))
+
+    columns = tuple(
+        Coded(column, IntegerDomain(0, size - 1 or 1)) if size > 1 else _single(column)
+        for column, size in zip(shape.names, shape.sizes, strict=True)
+    )
+    drawn = model.sample(rows, dice=np.random.default_rng(3))
+    return Subject(
+        "t", name, "", Encoding("t", columns), model, drawn, tuple(door.measured), (), refit
+    )
+
+
+def _single(column):
+    return Coded(column, IntegerDomain(0, 0))
+
+
+@pytest.mark.parametrize("name", ["tree", "independent", "correlated"])
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_reports_stand_for_any_table(name, rows):
+    rng = np.random.default_rng(rows)
+    for i in range(6):
+        shape, codes, _, unit = neighbours(rng)
+        purse = list(PURSES.values())[i % 2]
+        subject = subject_of(name, codes, shape, unit, purse, rows)
+        published = publishable_report(subject)
+        counter = MemoryCounter(codes, shape)
+        compared = owner_report(subject, lambda c=counter: c, ledger=Book(), dataset="d")
+        for document in (published, compared):
+            json.dumps(to_json(document), allow_nan=False)
+        if i == 0:
+            assert to_fragment(compared).count("Do not publish") > 1

@@ -1,0 +1,125 @@
+"""Record and replay for learned domains: with its noisy outputs frozen, learning does the same on a
+neighbour, asks the same statements, and sees counts that moved by no more than one unit can."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from copying import MemoryEngine, catalog_of, people, visits
+from curator_kit import RECEIPT
+from discreet.synth import learn as learning
+from discreet.synth.door import Door, Measured, Purse, Unit
+from discreet.synth.learn import Means, learn
+from discreet.synth.learn_ranges import narrowed
+from discreet.synth.outline import Bins, outline_of
+from discreet.testing import SeededRng
+
+PURSE = Purse(Fraction(1, 50), concentrated=True)
+RISK = Fraction(1, 10**6)
+
+
+class Tape:
+    """Records what passes the door and the threshold, or plays it back; keeps the exact counts."""
+
+    def __init__(self, played=None):
+        self.played = None if played is None else list(played)
+        self.noisy, self.exact = [], []
+
+    def door(self, real):
+        tape = self
+
+        class Recorded(Door):
+            def measure(self, wanted, *, share, merged=None):
+                tape.exact += self._counter.marginals(wanted)
+                found = real.measure(self, wanted, share=share, merged=merged)
+                if tape.played is not None:
+                    found = tape.played.pop(0)
+                tape.noisy.append(found)
+                return found
+
+        return Recorded
+
+    def groups(self, real):
+        def keep(counts, noise, threshold, *, rng):
+            self.exact.append(np.array(counts))
+            found = real(counts, noise, threshold, rng=rng)
+            if self.played is not None:
+                found = self.played.pop(0)
+            self.noisy.append(found)
+            return found
+
+        return keep
+
+
+def run(monkeypatch, base, table, tape, *, learner=learn):
+    engine = MemoryEngine({"town.people": table, "clinic.visits": visits(3)})
+    catalog = catalog_of(base)
+    outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
+    before = len(engine.ran)
+    means = Means(engine, RECEIPT, PURSE, RISK, Unit(), SeededRng(9))
+    with monkeypatch.context() as patched:
+        patched.setattr(learning, "Door", tape.door(Door))
+        patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))
+        found = learner(outline, means, lambda _: None)
+    return found, engine.ran[before:]
+
+
+def violations(monkeypatch, base, table, other, *, learner=learn):
+    """Return every way in which two neighbours are treated differently."""
+    first, second = Tape(), None
+    one, asked = run(monkeypatch, base, table, first, learner=learner)
+    second = Tape(first.noisy)
+    try:
+        two, asked_too = run(monkeypatch, base, other, second, learner=learner)
+    except (IndexError, TypeError):  # the tape does not fit what was asked of it
+        return ["another sequence of steps"]
+    found = []
+    if one.encoding != two.encoding:
+        found.append("another encoding")
+    if asked != asked_too:
+        found.append("another statement")
+    for x, y in zip(first.exact, second.exact, strict=True):
+        if np.abs(x - y).sum() > 1:
+            found.append("counts moved by more than one")
+    return found
+
+
+def neighbours(seed):
+    dice = random.Random(seed)
+    table = people(dice.randint(50, 400))
+    row = dice.randrange(2, table.num_rows)  # the words stay: every one has many bearers
+    kept = [i for i in range(table.num_rows) if i != row]
+    return table, table.take(kept)
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(1000, marks=pytest.mark.slow)])
+def test_neighbours_are_treated_alike(count, monkeypatch, tmp_path):
+    for seed in range(count):
+        table, other = neighbours(seed)
+        assert violations(monkeypatch, tmp_path, table, other) == []
+
+
+def peeking(outline, means, step):
+    """A broken twin: it takes the range from the exact counts."""
+
+    def by_truth(item, edges, measured):
+        ((rows,),) = means.engine.connection.sql('SELECT COUNT(*) FROM "town.people"').fetchall()
+        values = measured.values.copy()
+        values[:-1] += rows % 2 * 10**6
+        return narrowed(item, edges, Measured(measured.columns, values, measured.law))
+
+    real = learning.narrowed
+    learning.narrowed = by_truth
+    try:
+        return learn(outline, means, step)
+    finally:
+        learning.narrowed = real
+
+
+def test_a_twin_that_peeks_is_caught(monkeypatch, tmp_path):
+    table, other = neighbours(1)
+    assert violations(monkeypatch, tmp_path, table, other, learner=peeking)
