@@ -57,7 +57,7 @@ def ours(method: str, epsilon: str, seeds: int, *, pure: bool = False) -> dict[s
     rho = rho_of_target(Fraction(epsilon), Fraction(1, rows * rows))
     purse = Purse(Fraction(epsilon), concentrated=False) if pure else Purse(rho, concentrated=True)
     found, seconds = [], []
-    options = {"workload": triples(shape, rows)} if method == "adaptive" else {}
+    options = {"workload": triples(shape, rows)} if method in {"adaptive", "rap"} else {}
     for seed in range(seeds):
         start = time.process_time()
         door = Door(MemoryCounter(codes, shape), shape, purse, Unit(), SystemRng())

@@ -10,8 +10,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from discreet.account.explain import one_sentence
+from discreet.anonymize.command import after_others
+from discreet.anonymize.exposure import expose, exposure_of
+from discreet.anonymize.run import Anonymized
+from discreet.anonymize.run import run as anonymize_table
+from discreet.anonymize.source import find_table, hidden_columns, narrowed
+from discreet.anonymize.wish import Wish
 from discreet.catalog.analysts import add_analysts as add_to_file
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.outline import outline
 from discreet.catalog.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
@@ -190,6 +196,29 @@ class Curator:
         return comparison(
             synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
         )
+
+    def anonymize(
+        self, table: str, *, k: int, quasi: Sequence[str], where: str | None = None, **more: Any
+    ) -> Anonymized:
+        """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
+
+        `more` are the options of the command: sensitive, l, diversity, c, t, hierarchies, suppress,
+        cost, method, redact, weights, missing, seconds, population.
+
+        Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
+        """
+        wish = Wish.of(k=k, quasi=quasi, **more)
+        dataset, name = find_table(self.catalog, table)
+        found = self.catalog.table(name, dataset)
+        attached = engine_name(self.catalog.dataset(dataset), found)
+        hidden = hidden_columns(found)
+        made = anonymize_table(
+            narrowed(self.engine, attached, name, where=where, hidden=hidden), wish
+        )
+        event = exposure_of(
+            name, made.table.column_names, conditions=f"k = {k}", rows=made.table.num_rows
+        )
+        return after_others(made, expose(self.ledger, dataset, event))
 
     def columns(self, sql: str) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

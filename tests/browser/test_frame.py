@@ -63,7 +63,14 @@ def test_motion_only_where_it_is_welcome(served, visit, wish, motion):
 def test_only_places_that_exist_are_linked(served, visit):
     page = visit(served, "/ask")
     links = page.locator(".places a")
-    assert links.all_inner_texts() == ["Ask", "Synthesize", "Data", "Budget", "Learn"]
+    assert links.all_inner_texts() == [
+        "Ask",
+        "Synthesize",
+        "Teach & attack",
+        "Data",
+        "Budget",
+        "Learn",
+    ]
     for link in [link.get_attribute("href") for link in links.all()]:
         assert page.request.get(served.address + link).status == 200
 

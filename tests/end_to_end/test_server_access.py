@@ -51,6 +51,9 @@ EXPECTED = {
     ("DELETE", "/synth/{copy_id}"): ASKERS,
     ("GET", "/synth/{copy_id}/{file}"): ASKERS,
     ("POST", "/synth/{copy_id}/compare"): OWNER,
+    ("GET", "/lab"): ASKERS,
+    ("POST", "/lab/{name}"): ASKERS,
+    ("GET", "/lab/results/{result}"): ASKERS,
     ("GET", "/health"): EVERYBODY,
     ("GET", "/metrics"): {"owner", "reviewer"},
 }
@@ -65,6 +68,7 @@ BODIES = {
     "/jobs": {"sql": COUNT, "epsilon": 0.01},
     "/synth": {"table": "census.people", "epsilon": "0.01", "method": "random", "rows": 5},
     "/synth/explain": {"table": "census.people", "epsilon": "0.01"},
+    "/lab/{name}": {"settings": {}},
     "/tokens": {"role": "reviewer"},
     "/session": {"token": "dsc_wrong"},
 }

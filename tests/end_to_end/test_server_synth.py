@@ -174,6 +174,12 @@ def test_random_rows_are_free_and_cannot_be_compared_with_what_was_not_read(owne
     assert owner.get(f"{API}/{found['answer']['copy']}/rows.csv").text.count("\n") == 11
 
 
+def test_three_rows_of_one_column_get_a_copy_and_a_warning(owner):
+    found = make(owner, {"table": "other.things", "epsilon": "0.5"})
+    assert found["state"] == "done", found
+    assert any("too few for this epsilon" in notice for notice in found["answer"]["notices"])
+
+
 def test_deleting_frees_the_place_and_gives_nothing_back(owner):
     found = make(owner, WISH | {"method": "independent", "epsilon": "0.5"})
     before = owner.get("/api/v1/budget").json()

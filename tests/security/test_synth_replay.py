@@ -16,7 +16,7 @@ from synth_kit import OPTIONS, PURSES, neighbours, violations
 
 PAIRS = 100
 FULL = 10_000
-FEWER: dict[str, int] = {"adaptive": 20}
+FEWER: dict[str, int] = {"adaptive": 6, "rap": 2}
 """Methods whose fit takes long: so many pairs in the quick run."""
 
 

@@ -18,7 +18,7 @@ from discreet.anonymize.words import (
 from discreet.report import Block, Document, Figure, Grid, Section, Words, pairs
 
 WARNING = "Not a guarantee: this copy is anonymized, not private."
-_BINS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+_BINS = (1, 2, 3, 5, 10, 20, 50, 100, 500)
 
 
 def document(made: Anonymized) -> Document:

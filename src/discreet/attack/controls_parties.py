@@ -51,12 +51,18 @@ def parties_of(
     size = min(original.num_rows, control.num_rows)
     if not size or not released.num_rows:
         raise InvalidInput("The release, its original and the control must each have rows.")
-    people = pa.concat_tables(
-        [_some(table.select(names), size, rng) for table in (original, control)],
-        promote_options="permissive",
-    )
-    compared = {name: column_of(released[name], people[name]) for name in names}
+    ours, strangers = (_some(table.select(names), size, rng) for table in (original, control))
+    compared = {
+        name: column_of(released[name], _joined(ours[name], strangers[name])) for name in names
+    }
     return Parties(compared, released.num_rows, size)
+
+
+def _joined(first: pa.ChunkedArray, second: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Two files may store the same thing differently: then both are read as they are written."""
+    if first.type != second.type:
+        first, second = first.cast(pa.string()), second.cast(pa.string())
+    return pa.chunked_array([*first.chunks, *second.chunks], type=first.type)
 
 
 def _some(table: pa.Table, size: int, rng: np.random.Generator) -> pa.Table:
@@ -81,4 +87,4 @@ def _common(
         )
     if not shared:
         raise InvalidInput("The release, its original and the control share no column.")
-    return list(wanted) or shared
+    return list(dict.fromkeys(wanted)) or shared

@@ -37,7 +37,7 @@ ATTACK = Attack(
         Knob("rounding", 5, "counts are rounded to multiples of this", 2, 20, 1),
         Knob("pairs", 40, "pairs of rounded tables that the attacker compares", 1, 100, 1),
         Knob("least", 5, "smaller counts are suppressed", 2, 20, 1),
-        Knob("epsilon", 1.0, "price of each private answer", 0.1, 5.0, 0.1),
+        Knob("epsilon", 1.0, "price of each private answer", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which random blocks and targets", 0, 1_000_000, 1),
     ),
 )

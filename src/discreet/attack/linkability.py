@@ -45,8 +45,13 @@ STORY = Story(
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often two pieces about a person are joined through each kind of release."""
     chosen = Settings.of(ATTACK.knobs, settings)
-    columns = (*chosen.words("first"), *chosen.words("second"))
-    return played(STORY, chosen, _attack, columns=columns, progress=progress)
+    first, second = chosen.words("first"), chosen.words("second")
+    if not first or not second or set(first) & set(second):
+        raise InvalidInput(
+            "Linkability needs two pieces without a common column.",
+            hint="For example first=age,sex second=job,income.",
+        )
+    return played(STORY, chosen, _attack, columns=(*first, *second), progress=progress)
 
 
 def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
@@ -58,10 +63,5 @@ def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Ris
 
 def joined(parties: Parties, first: Sequence[str], second: Sequence[str], people: Integers) -> int:
     """Return for how many people both pieces have a nearest row of the release in common."""
-    if not first or not second or set(first) & set(second):
-        raise InvalidInput(
-            "Linkability needs two pieces without a common column.",
-            hint="For example first=age,sex second=job,income.",
-        )
     pairs = zip(parties.nearest(first, people), parties.nearest(second, people), strict=True)
     return sum(bool((near & far).any()) for (_, near), (_, far) in pairs)

@@ -96,7 +96,9 @@ def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
         chance, _, _ = learned(hospital, control, links, prior)
         progress(2, 4, "counting who is unique")
         unique = uniqueness(made.load("people"), TOWN_COLUMNS)
-        more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS))
+        # Of a large town smaller sets will do: each takes a pass over everybody.
+        largest = 3 if chosen.whole("people") <= 100_000 else 2
+        more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS), largest=largest)
         progress(3, 4, "asking a curator instead")
         private = _asked(
             made, hospital, roll, prior, chosen=chosen, dice=dice, baseline=float(blind.mean())

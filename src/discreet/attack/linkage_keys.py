@@ -114,12 +114,15 @@ def subsets(columns: Sequence[str]) -> list[tuple[str, ...]]:
     return [subset for subset, _ in zip(found, range(MOST_SUBSETS), strict=False)]
 
 
-def uniqueness(table: pa.Table, columns: Sequence[str]) -> dict[tuple[str, ...], float]:
-    """Return for each subset of columns the share of rows that it singles out."""
+def uniqueness(
+    table: pa.Table, columns: Sequence[str], *, largest: int | None = None
+) -> dict[tuple[str, ...], float]:
+    """Return for each subset of columns (of at most `largest`) the share of rows it singles out."""
     empty = table.slice(0, 0)
     found = {name: coded(name, table[name], empty[name]).first for name in columns}
     nothing = np.empty(0, dtype=np.int64)
     return {
         subset: singled_out(keys([(found[name], nothing) for name in subset])[0])
         for subset in subsets(columns)
+        if largest is None or len(subset) <= largest
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from discreet.attack.membership_scores import STATISTICS, Floats, Genotypes, Sta
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.stage import staged
+from discreet.core.numbers import to_fraction
 from discreet.noise import Rng, SystemRng, discrete_laplace
+from discreet.noise.additive import SMALLEST_SCALE
 from discreet.report import Figure, Grid, lines
 
 ATTACK = Attack(
@@ -69,7 +72,9 @@ def published_privately(members: Genotypes, *, epsilon: float, rng: Rng | None =
         discrete Laplace noise of scale 2d / epsilon is added to each count. (docs/notes/0002)
     """
     loci = members.shape[1]
-    noise = discrete_laplace(2 * loci / epsilon, loci, rng=SystemRng() if rng is None else rng)
+    # Exact, so not rounded down; a scale below the smallest that is drawn would mean no noise at all.
+    scale = max(Fraction(2 * loci) / to_fraction(epsilon), SMALLEST_SCALE)
+    noise = discrete_laplace(scale, loci, rng=SystemRng() if rng is None else rng)
     counts = members.sum(axis=0, dtype=np.int64) + noise
     shares: Floats = counts / (2.0 * len(members))
     return shares

@@ -50,8 +50,8 @@ ATTACK = Attack(
         Knob("seed", 0, "which town and which people", 0, 1_000_000, 1),
     ),
 )
-CALIBRATION = 2_000
-"""Absent people whom the adversary makes up to set the threshold."""
+CALIBRATION = 10
+"""How many false claims the adversary makes up to set the threshold, on average."""
 HELD_OUT = 10
 """One in so many people is kept out of the release: those who are looked for in vain."""
 
@@ -115,8 +115,9 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> Scene:
     )
 
 
-def play(scene: Scene, known: Knowledge, *, rate: float, trials: int = CALIBRATION) -> Claims:
+def play(scene: Scene, known: Knowledge, *, rate: float) -> Claims:
     """Return what an adversary claims who allows a share `rate` of false claims."""
+    trials = max(300, round(CALIBRATION / rate))
     threshold = calibrated(scene.index, scene.witness, known, trials=trials, rate=rate)
     return claims(
         LIKELIHOOD,
@@ -145,7 +146,7 @@ def _curve(scene: Scene, known: Knowledge, rate: float) -> dict[str, list[tuple[
         found[name] = []
         for many in (1, 2, 4, 8):
             wrong = round(many * known.wrong / known.ratings)
-            made = play(few, Knowledge(many, wrong, days), rate=max(rate, 0.01), trials=300)
+            made = play(few, Knowledge(many, wrong, days), rate=max(rate, 0.03))
             found[name].append((float(many), made.right / max(1, made.present)))
     return found
 

@@ -114,7 +114,7 @@ def _blocks(
     picture = Figure(
         "How much is enough",
         lines(curve, title="share found", across="ratings known"),
-        "Share of people whose record was found, at most 1 in 100 claims when they are absent.",
+        "Share of people whose record was found, with at most 3 false claims for 100 people who are absent.",
     )
     grid = Grid.of(
         (

@@ -40,7 +40,7 @@ ATTACK = Attack(
         Knob("queries", 4, "queries for each person", 1, 8, 1),
         Knob("noise", 0.25, "noise of each answer, in square roots of the people", 0.0, 8.0, 0.05),
         Knob("lp_people", 128, "people in the linear programme (it is slower)", 32, 256, 32),
-        Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 5.0, 0.1),
+        Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which random groups and noise", 0, 1_000_000, 1),
     ),
 )

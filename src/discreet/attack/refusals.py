@@ -38,7 +38,7 @@ ATTACK = Attack(
         Knob("places", 10, "people whom a desk guards", 4, 10, 1),
         Knob("desks", 60, "desks that are questioned", 1, 60, 1),
         Knob("largest", 20, "people in the largest audit whose cost is measured", 8, 24, 2),
-        Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 5.0, 0.1),
+        Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "who is guarded by which desk", 0, 1_000_000, 1),
     ),
 )

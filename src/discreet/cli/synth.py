@@ -94,10 +94,7 @@ def synth(
 
     Example: discreet synth people.csv --epsilon 1 --delta 1e-9 --out synthetic.csv
     """
-    from discreet.synth.rows_out import check_out
-
-    if out is not None:
-        check_out(out)
+    _check_paths(out, report, compare, save_model)
     if model is not None:
         _refuse_with_model(source=source, epsilon=epsilon, compare=compare)
         found = _sampled(model, rows=rows, where=where, rules=rule or [], out=out, report=report)
@@ -138,6 +135,24 @@ def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
             "Say how much budget to use.", hint="Usual values of --epsilon are 0.1 to 10."
         )
     return source, epsilon
+
+
+def _check_paths(
+    out: Path | None, report: Path | None, compare: Path | None, save_model: Path | None
+) -> None:
+    """Refuse places that cannot be written to, before anything is paid."""
+    from discreet.errors import InvalidInput
+    from discreet.report.save import check_suffix
+    from discreet.synth.rows_out import check_out
+
+    if out is not None:
+        check_out(out)
+    for path in (report, compare):
+        if path is not None:
+            check_suffix(path)
+    for path in (report, compare, save_model):
+        if path is not None and not path.parent.is_dir():
+            raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
 
 
 def _check(asked: dict[str, Any]) -> None:

@@ -25,8 +25,10 @@ from discreet.server.routes import (
     data,
     health,
     jobs,
+    lab,
     pages,
     pages_anonymize,
+    pages_lab,
     pages_synth,
     query,
     synth,
@@ -89,6 +91,8 @@ def _add_rest(app: FastAPI) -> None:
     pages_synth.add_to(app)
     anonymize.add_to(app)
     pages_anonymize.add_to(app)
+    lab.add_to(app)
+    pages_lab.add_to(app)
     pages.add_to(app)
 
 

@@ -28,7 +28,7 @@ from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
 from discreet.synth.methods import Method, find_method, refuse_missing
 from discreet.synth.outline import Outline, RangeToLearn, outline_of
 from discreet.synth.request import SynthRequest
-from discreet.synth.rules import read_condition, read_rules
+from discreet.synth.rules import allowed_codes, read_condition, read_rules
 from discreet.synth.shape import Columns, Counts, Shape
 from discreet.synth.workload import find_workload
 
@@ -175,7 +175,13 @@ def _check_words(request: SynthRequest, outline: Outline, rules: tuple[str, ...]
     if "workload" in request.options:
         find_workload(preview.shape, checked_workload(request.options["workload"]))
     if request.where is not None:
-        read_condition(request.where, preview)
+        condition = read_condition(request.where, preview)
+        known = {item.name for item in outline.items if isinstance(item, Coded)}
+        for index, mask in allowed_codes(condition, preview).items():
+            if not mask.any() and preview.coded[index].name in known:
+                raise InvalidInput(
+                    f"No declared value satisfies the condition: {request.where[:80]}."
+                )
 
 
 def checked_workload(written: Any) -> list[list[str]]:

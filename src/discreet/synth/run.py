@@ -75,7 +75,11 @@ def synthesize(
         saved = _fitted(ready, receipt, engine, rng, progress)
         stored = ledger.store_answer(receipt, pack(saved))
     saved = replace(unpack(stored), rules=ready.rules)
-    return _finished(ready, saved, receipt, receipt.after, started)
+    try:
+        return _finished(ready, saved, receipt, receipt.after, started)
+    except InvalidInput as error:
+        kept = f"The model is paid for and kept: ask again under the id {request.request_id}, free."
+        raise InvalidInput(error.message, hint=f"{error.hint} {kept}".strip()) from None
 
 
 def _fitted(

@@ -16,6 +16,9 @@ Wanted: TypeAlias = Sequence[Sequence[str | int]]
 MOST_CELLS = 50_000
 """Larger marginals are not asked for by default: their cells would be noise."""
 
+MOST_PAIR_CELLS = 1 << 20
+"""Pairs may be larger: adaptive counts their columns in groups."""
+
 MOST_MARGINALS = 600
 """Triples are asked for by default when there are at most this many, else pairs."""
 
@@ -29,17 +32,14 @@ def find_workload(shape: Shape, wanted: Wanted | None) -> list[Columns]:
     if wanted is not None:
         return sorted({_columns(shape, each) for each in wanted})
     width = 3 if comb(shape.width, 3) <= MOST_MARGINALS else 2
-    largest = min(width, shape.width)
     found = [
         columns
-        for columns in combinations(range(shape.width), largest)
+        for columns in combinations(range(shape.width), min(width, shape.width))
         if shape.cells(columns) <= MOST_CELLS
     ]
-    return found + [
-        pair
-        for pair in combinations(range(shape.width), 2)
-        if shape.cells(pair) <= MOST_CELLS * 20 and not any(set(pair) <= set(c) for c in found)
-    ]
+    covered = set(found) | set(closed(found))
+    pairs = combinations(range(shape.width), 2)
+    return found + [p for p in pairs if p not in covered and shape.cells(p) <= MOST_PAIR_CELLS]
 
 
 def closed(workload: Iterable[Columns]) -> list[Columns]:

@@ -119,6 +119,8 @@ BAD = {
     "There is no file": ("nothing.csv", *BUDGET),
     "There is no discreet.toml": ("people", *BUDGET),
     "neither a .csv nor": ("people.csv", *BUDGET, "--out", "x.xlsx"),
+    "There is no folder": ("people.csv", *BUDGET, "--save-model", "nowhere/m.json"),
+    "report": ("people.csv", *BUDGET, "--report", "r.pdf"),
     "There is no method": ("people.csv", *BUDGET, "--method", "magic"),
     "nothing could be seen": ("people.csv", "--epsilon", "1e-12"),
     "epsilon must be a number": ("people.csv", "--epsilon", "much"),

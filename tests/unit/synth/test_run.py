@@ -119,6 +119,14 @@ def test_a_crash_after_the_charge_is_finished_by_the_same_id(tmp_path, monkeypat
     assert 0.9 < found.after.epsilon <= 1
 
 
+def test_rows_that_cannot_be_drawn_leave_a_model_that_can_be_asked_again(tmp_path):
+    asked = curator(tmp_path)
+    with pytest.raises(DiscreetError, match="ask again under the id once") as refused:
+        asked.synthesize("people", epsilon=1, request_id="once", where="age > income + 500")
+    assert "No row can satisfy" in refused.value.message
+    assert asked.synthesize("people", epsilon=1, request_id="once").free
+
+
 def test_queries_go_on_beside_it(tmp_path):
     asked = curator(tmp_path)
     asked.synthesize("people", epsilon=1, request_id="copy")
@@ -141,6 +149,7 @@ REFUSED = {
     "bins must be one of": {"bins": "magic"},
     "no column 'wage'": {"rules": ["wage > 3"]},
     "cannot be used": {"where": "COUNT(*) > 3"},
+    "No declared value satisfies": {"where": "sex = 'Neither'"},
     "rows must be": {"rows": -1},
     "nothing could be seen": {"epsilon": "1e-12"},
     "epsilon must be greater than 0": {"epsilon": 0},

@@ -49,6 +49,27 @@ def test_many_are_counted_in_few_statements_and_only_once():
     assert (counter.marginals([pairs[0]])[0] == reference.marginals([pairs[0]])[0]).all()
 
 
+WIDE = Shape(tuple(f"x{i}" for i in range(30)), tuple(2 + i * 7 for i in range(30)))
+
+
+@pytest.mark.parametrize("most", [10**6, 10])
+@pytest.mark.parametrize("rows", [200, 0])
+def test_very_many_of_a_small_table_are_counted_here(most, rows, monkeypatch):
+    monkeypatch.setattr(sql_counter, "MOST_CELLS", most)
+    dice = np.random.default_rng(2)
+    codes = np.stack([dice.integers(0, size, rows) for size in WIDE.sizes], 1).astype(np.int32)
+    table = pa.table({f"c{i}": codes[:, i].astype(np.int16) for i in range(30)})
+    engine = MemoryEngine({"codes": table})
+    counter = SqlCounter(engine, engine.relation("codes"), WIDE, RECEIPT)
+    pairs = list(itertools.combinations(range(30), 2))
+    found = counter.marginals(pairs)
+    expected = MemoryCounter(codes, WIDE).marginals(pairs)
+    assert all((x == y).all() for x, y in zip(found, expected, strict=True))
+    fetched = most == 10**6 or not rows
+    assert len(engine.ran) == (2 if fetched else 1 + -(-len(pairs) // sql_counter.BATCH))
+    assert (counter.marginals([(3,)])[0] == MemoryCounter(codes, WIDE).marginals([(3,)])[0]).all()
+
+
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(sql_counter, "REMEMBERED", 100)
     counter, reference, engine = counters()

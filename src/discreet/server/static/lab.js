@@ -1,0 +1,83 @@
+// One attack: sliders beside their numbers, a run that can be left, and the page of its outcome.
+import { call, Problem } from "./api.js";
+import { byId, sayProblem } from "./dom.js";
+import { followJob } from "./long_job.js";
+
+const form = byId("lab");
+const attack = form.dataset.attack;
+const KEY = `discreet-lab-${attack}`;
+const STEPS = 100;
+const FACTOR = 20;
+
+// Far-apart ends move in equal ratios, near ones in equal steps.
+function scale({ dataset }) {
+  const [low, high] = [Number(dataset.low), Number(dataset.high)];
+  const step = Number(dataset.step) || 0;
+  const ratio = low > 0 && high / low > FACTOR;
+  const snap = (value) => {
+    const near = step ? low + Math.round((value - low) / step) * step : value;
+    return Math.min(high, Math.max(low, Number(near.toPrecision(6))));
+  };
+  return {
+    at: (place) => snap(ratio ? low * (high / low) ** (place / STEPS) : low + ((high - low) * place) / STEPS),
+    place: (value) => {
+      const part = ratio ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+      return Math.round(STEPS * Math.min(1, Math.max(0, part)));
+    },
+  };
+}
+
+for (const slider of document.querySelectorAll(".slide")) {
+  const field = byId(slider.dataset.for);
+  const { at, place } = scale(field);
+  slider.max = STEPS;
+  slider.value = place(Number(field.value));
+  slider.addEventListener("input", () => {
+    field.value = String(at(Number(slider.value)));
+  });
+  field.addEventListener("input", () => {
+    const value = Number(field.value);
+    if (Number.isFinite(value)) slider.value = place(value);
+  });
+}
+
+function settings() {
+  const found = {};
+  for (const field of form.querySelectorAll("[name]")) {
+    const number = Number(field.value);
+    found[field.name] = field.tagName === "SELECT" || !field.value.trim() || Number.isNaN(number) ? field.value : number;
+  }
+  return found;
+}
+
+async function work(start) {
+  byId("go").disabled = true;
+  sayProblem(byId("lab-problem"), null);
+  try {
+    const job = await start();
+    localStorage.setItem(KEY, job);
+    const found = await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
+    window.location.assign(`/lab/${attack}?result=${found.result}`);
+  } catch (problem) {
+    sayProblem(byId("lab-problem"), problem instanceof Problem ? problem : { message: String(problem), hint: "" });
+    byId("go").disabled = false;
+  } finally {
+    localStorage.removeItem(KEY);
+  }
+}
+
+// A run that this browser started and left: watched again if it is still at work.
+async function comeBack() {
+  const job = localStorage.getItem(KEY);
+  if (!job) return;
+  const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
+  const mine = jobs.find((each) => each.job === job);
+  if (mine && ["queued", "running", "done"].includes(mine.state)) await work(async () => job);
+  else localStorage.removeItem(KEY);
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  work(async () => (await call("POST", `/lab/${attack}`, { settings: settings() })).job);
+});
+comeBack();

@@ -1,0 +1,71 @@
+"""The attack lab over HTTP: what there is, one run, its outcome, and what it refuses."""
+
+import pytest
+
+from discreet.attack.attacks import MODULES
+from server_kit import running, write_world
+
+API = "/api/v1/lab"
+SMALL = {"people": 2000, "places": 5, "pairs": 5}
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory):
+    with (
+        running(write_world(tmp_path_factory.mktemp("world"))) as server,
+        server.client(server.token()) as client,
+    ):
+        yield client
+
+
+def attack(client, name, settings):
+    job = client.post(f"{API}/{name}", json={"settings": settings}).json()["job"]
+    with client.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
+        stream.read()
+    return client.get(f"/api/v1/jobs/{job}").json()
+
+
+def test_every_attack_is_listed_with_settings_and_no_file_among_them(owner):
+    found = owner.get(API).json()["attacks"]
+    assert [each["name"] for each in found] == list(MODULES)
+    for each in found:
+        assert each["words"]
+        for knob in each["settings"]:
+            assert knob["choices"] or not isinstance(knob["default"], str)
+
+
+def test_an_attack_runs_once_and_its_outcome_is_kept(owner):
+    before = owner.get("/api/v1/budget").json()
+    ended = attack(owner, "differencing", SMALL)
+    assert ended["state"] == "done"
+    result = ended["answer"]["result"]
+    outcome = owner.get(f"{API}/results/{result}").json()
+    assert outcome["attack"] == "differencing"
+    assert outcome["success"] == 1.0
+    assert outcome["private"]["low"] < outcome["details"]["ceiling"]
+    assert outcome["words"].startswith("Right 100 times in 100")
+    assert attack(owner, "differencing", SMALL)["answer"]["result"] == result
+    assert owner.get("/api/v1/budget").json() == before, "the town of the lab is nobody's data"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "status", "said"),
+    [
+        ("nothing", {}, 404, "There is no attack"),
+        ("differencing", {"people": 10**9}, 400, "must be from"),
+        ("differencing", {"people": "many"}, 400, "whole number"),
+        ("differencing", {"colour": 1}, 400, "no setting"),
+        ("linkage", {"released": "/etc/passwd"}, 400, "no setting"),
+        ("netflix", {"released": "/etc/passwd"}, 400, "no setting"),
+    ],
+)
+def test_what_is_refused_is_refused_at_once(owner, name, settings, status, said):
+    answer = owner.post(f"{API}/{name}", json={"settings": settings})
+    assert answer.status_code == status
+    assert said in answer.text
+
+
+def test_an_outcome_that_is_not_kept_is_404(owner):
+    assert owner.get(f"{API}/results/{'0' * 32}").status_code == 404
+    # The page of the attack opens all the same.
+    assert owner.get("/lab/differencing?result=" + "0" * 32).status_code == 200

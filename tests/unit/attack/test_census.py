@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from discreet.attack.census import ATTACK, overlap, private_blocks, reconstruct
+from discreet.attack.census_solve import consistent_block, least_overlap, nearest_block
+from discreet.attack.census_tables import Rows, count_rows, tabulated
+from discreet.errors import InvalidInput
+
+TRIO = np.array([[34, 1, 1, 0], [7, 0, 0, 0], [81, 0, 1, 1]])
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return ATTACK.run({"people": 1_000, "blocks": 5, "places": 8})
+
+
+def test_three_neighbours_are_read_off_their_tables():
+    found = reconstruct(tabulated(TRIO))
+    assert found.unique
+    assert np.array_equal(found.block, tabulated(TRIO))
+
+
+def test_without_ages_many_blocks_are_possible_and_that_is_said():
+    block = tabulated(TRIO)
+    rows = count_rows(block)
+    found = consistent_block(rows, 3)
+    assert (rows.matrix @ found == rows.low).all()
+    assert least_overlap(rows, found) == 0, "every age may be another within its band"
+
+
+def test_the_least_overlap_counts_twins_twice():
+    twins = tabulated(np.array([[50, 0, 0, 0], [50, 0, 0, 0]]))
+    fixed = Rows(np.eye(twins.size), twins.astype(float), twins.astype(float))
+    assert least_overlap(fixed, twins) == 2
+    loose = Rows(np.ones((1, twins.size)), np.array([2.0]), np.array([2.0]))
+    assert least_overlap(loose, twins) == 0
+
+
+def test_tables_without_any_block_are_refused():
+    nothing = Rows(np.ones((1, 840)), np.array([9.0]), np.array([9.0]))
+    with pytest.raises(InvalidInput, match="No block"):
+        consistent_block(nothing, 0)
+
+
+def test_the_nearest_block_of_exact_tables_has_the_right_counts():
+    block = tabulated(TRIO)
+    rows = count_rows(block)
+    found = nearest_block(rows.matrix, rows.low, 3)
+    assert found.sum() == 3
+    assert (rows.matrix @ found == rows.low).all()
+
+
+def test_exact_tables_give_most_residents_away_and_private_ones_do_not(outcome):
+    assert outcome.score.low > outcome.score.baseline
+    assert outcome.score.success > 0.5
+    assert outcome.details["certain"] <= outcome.score.success
+    assert outcome.private.low <= outcome.private.baseline + 0.1
+    assert outcome.private.high < outcome.score.low
+
+
+def test_without_noise_the_curators_tables_do_give_them_away():
+    blocks = [tabulated(TRIO), tabulated(TRIO[:2])]
+    found = private_blocks(blocks, epsilon=900.0)
+    for each, block in zip(found, blocks, strict=True):
+        rows = count_rows(block)
+        assert (rows.matrix @ each == rows.low).all()
+        assert overlap(block, block) == block.sum()
+
+
+def test_more_residents_than_people_are_refused():
+    with pytest.raises(InvalidInput, match="more people than the town"):
+        ATTACK.run({"people": 1_000, "blocks": 100, "places": 30})
