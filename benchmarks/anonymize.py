@@ -35,10 +35,28 @@ from discreet.anonymize.run import groups_of, hierarchies_of, run
 from discreet.anonymize.source import open_source
 from discreet.anonymize.wish import Wish
 
-QUASI = "sex,age,race,marital-status,education,native-country,workclass,occupation".split(",")
+QUASI = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+]
 SENSITIVE = "salary-class"
 HIERARCHIES = DATA / "adult_hierarchies"
-CHECKED = "age,workclass,education-num,marital-status,occupation,race,sex,native-country".split(",")
+CHECKED = [
+    "age",
+    "workclass",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "race",
+    "sex",
+    "native-country",
+]
 INCOME = "income>50K"
 PACKAGES |= {
     "pycanon": ("pycanon==1.1.0", "pandas<3"),
@@ -82,7 +100,9 @@ def warm(source: Path) -> None:
             found = anonymize(groups, levels, k=5, suppress=suppress, method=wish.method)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
             facts = f"discernibility {found.costs.discernibility:,}, {found.classes:,} classes"
-            said("discreet", f"warm: {method}, at most {suppress:.0%} left out", seconds, cpu, facts)
+            said(
+                "discreet", f"warm: {method}, at most {suppress:.0%} left out", seconds, cpu, facts
+            )
             start = time.perf_counter()
             run(table, wish)
             said("discreet", "warm: the same, with rows and risks", time.perf_counter() - start)

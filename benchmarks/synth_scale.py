@@ -12,7 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import discreet
 
@@ -30,16 +32,18 @@ unit = "row"
 
 def write_table(path: Path, rows: int, columns: int, values: int) -> None:
     """Write codes that hang together: each column follows the one before it half of the time."""
-    cells = [f"CAST(hash(i) % {values} AS INTEGER) AS x0"]
-    for k in range(1, columns):
-        own = f"hash(i, {k}) % {values}"
-        cells.append(
-            f"CAST(CASE WHEN hash(i, -{k}) % 2 = 0 THEN x{k - 1} ELSE {own} END AS INTEGER) AS x{k}"
-        )
-    with duckdb.connect() as connection:
-        connection.execute(
-            f"COPY (SELECT {', '.join(cells)} FROM range({rows}) AS r(i)) TO '{path}' (FORMAT parquet)"
-        )
+    dice = np.random.default_rng(1)
+    writer = None
+    for start in range(0, rows, 1_000_000):
+        count = min(1_000_000, rows - start)
+        codes = dice.integers(0, values, (columns, count), dtype=np.int32)
+        for k in range(1, columns):
+            codes[k] = np.where(dice.random(count) < 0.5, codes[k - 1], codes[k])
+        table = pa.table({f"x{k}": codes[k] for k in range(columns)})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
 
 
 class Steps:

@@ -90,7 +90,7 @@ def test_conditional_chances_equal_brute_force(network, data):
     st.integers(1, 5),
     st.integers(1, 5),
     st.integers(0, 2**32 - 1),
-    st.sampled_from([3, 50, 10**6, 2**40]),
+    st.sampled_from([3, 50, 10**6, 2**34]),  # all products below 2^63
 )
 def test_one_row_moves_a_score_by_at_most_one(high, wide, seed, most):
     rng = np.random.default_rng(seed)

@@ -42,7 +42,8 @@ class Written:
 
     def words(self) -> list[str]:
         """Return what the terminal shows."""
-        return made_words(self.made, str(self.out), self.report and str(self.report))
+        report = None if self.report is None else str(self.report)
+        return made_words(self.made, str(self.out), report)
 
 
 def anonymize_file(

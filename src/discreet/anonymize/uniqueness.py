@@ -71,7 +71,7 @@ def pitman(sizes: Sizes, part: float) -> float:
         split = (count - 1) * math.log(a) + math.lgamma(t / a + count) - math.lgamma(t / a + 1)
         whole = math.lgamma(t + rows) - math.lgamma(t + 1)
         inside = sum(c * math.lgamma(s - a) for s, c in each) - count * math.lgamma(1 - a)
-        return whole - split - inside
+        return float(whole - split - inside)
 
     a, t = parameters(least(height, (0.0, math.log(max(count, 2)))))
     people = rows / part

@@ -37,8 +37,10 @@ def measured_words(label: str, found: Measured) -> list[str]:
     known = ", ".join(found.quasi)
     return [
         f"{label}: {sizes.rows:,} rows, to an adversary who knows {known}",
-        f"  k = {sizes.k:,}: {sizes.count:,} classes, {sizes.average:,.1f} rows each on average; "
-        f"{percent(sizes.share_unique)} of rows are unique",
+        (
+            f"  k = {sizes.k:,}: {sizes.count:,} classes, {sizes.average:,.1f} rows each on average; "
+            f"{percent(sizes.share_unique)} of rows are unique"
+        ),
         *(f"  {line}" for each in found.diversity for line in diversity_words(each)),
         *(f"  {line}" for line in risk_words(found.risk)),
         f"  {NO_GUARANTEE}",
@@ -49,8 +51,10 @@ def diversity_words(found: Diversity) -> list[str]:
     """Return l and t of one sensitive column."""
     ordered = "" if found.ordered_t is None else f" ({found.ordered_t:.3f} by order)"
     lines = [
-        f"{found.column}: l = {found.distinct} different values at least (as uncertain as "
-        f"{found.entropy:.2f} equally likely ones), t = {found.t:.3f}{ordered}"
+        (
+            f"{found.column}: l = {found.distinct} different values at least (as uncertain as "
+            f"{found.entropy:.2f} equally likely ones), t = {found.t:.3f}{ordered}"
+        )
     ]
     if found.homogeneous_classes:
         lines.append(homogeneous_words(found))
@@ -72,11 +76,16 @@ def risk_words(risk: Risk) -> list[str]:
     how = "assumed, say --population" if risk.assumed else "as stated"
     guesses = ", ".join(f"{e.name} {percent(e.share)}" for e in risk.population_uniques)
     return [
-        f"who knows that a person is in the file (prosecutor) names the row with a chance of "
-        f"{percent(prosecutor.average)}, at worst {percent(prosecutor.highest)}; "
-        f"{percent(prosecutor.rows_above)} of rows are above {THRESHOLD:.0%}",
-        f"who knows a person of the population only (journalist): {percent(journalist.average)}, at "
-        f"worst {percent(journalist.highest)}, by the mu-Argus rule",
+        (
+            f"who knows that a person is in the file (prosecutor) names the row with a chance of "
+            f"{percent(prosecutor.average)}, at worst {percent(prosecutor.highest)}; "
+            f"{percent(prosecutor.rows_above)} of rows are above {THRESHOLD:.0%}"
+        ),
+        (
+            f"who knows a person of the population only (journalist): "
+            f"{percent(journalist.average)}, at worst {percent(journalist.highest)}, by the "
+            "mu-Argus rule"
+        ),
         f"who matches everybody (marketer) gets {percent(risk.marketer)} right",
         f"unique in a population of {risk.population:,} ({how}): {guesses}. {DISAGREE}",
     ]
@@ -87,8 +96,10 @@ def made_words(made: Anonymized, out: str, report: str | None) -> list[str]:
     result, before, after = made.result, made.before.risk, made.after.risk
     lost = f", {result.suppressed:,} left out" if result.suppressed else ", none left out"
     lines = [
-        f"Wrote {made.table.num_rows:,} of {result.rows:,} rows to {out}{lost} "
-        f"({made.seconds:.1f} s).",
+        (
+            f"Wrote {made.table.num_rows:,} of {result.rows:,} rows to {out}{lost} "
+            f"({made.seconds:.1f} s)."
+        ),
         f"  {result.classes:,} classes; {result.conditions}",
     ]
     if result.levels is not None:
@@ -96,8 +107,11 @@ def made_words(made: Anonymized, out: str, report: str | None) -> list[str]:
         lines.append(f"  levels: {levels} ({search_words(made)})")
     lines += [
         f"  {result.cost.value}: {cost_words(made)}",
-        f"  a prosecutor is right {percent(before.prosecutor.average)} before, "
-        f"{percent(after.prosecutor.average)} after (at worst {percent(after.prosecutor.highest)})",
+        (
+            f"  a prosecutor is right {percent(before.prosecutor.average)} before, "
+            f"{percent(after.prosecutor.average)} after (at worst "
+            f"{percent(after.prosecutor.highest)})"
+        ),
         *(f"  {line}" for each in made.after.diversity for line in diversity_words(each)),
         *(f"  {notice}" for notice in made.notices),
         f"  Report: {report}" if report else "",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -19,12 +20,15 @@ Floats = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.float32]
 
 TOP = "*"
+_OR = " or "
+_MISSING = "missing"
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _DASHED = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|to)\s*({_NUMBER})")
 _BRACKETED = re.compile(rf"([\[(])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\])])")
 _DECADE = re.compile(r"(\d{3})0s")
-_LOOKS_COARSE = re.compile(r"[*{\[(]|\d\s*(?:-|\.\.|to)\s*-?\d|\d{3}0s|\d{4}")
+_LOOKS_COARSE = re.compile(r" or |[*{\[(]|\d\s*(?:-|\.\.|to)\s*-?\d|\d{3}0s|\d{4}")
 _MOST_COVERINGS = 5_000_000
+NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 _MANY = 200
 """A number with more different values than this is matched within a window, not exactly."""
 _WINDOW = 0.005
@@ -76,14 +80,25 @@ class Labels:
     the others with themselves alone, so a column of a million different names costs nothing.
     """
 
-    def __init__(self, released: Sequence[str | None], people: Sequence[str | None]) -> None:
+    def __init__(
+        self,
+        released: Sequence[str | None],
+        people: Sequence[str | None],
+        coarser: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._coarser = coarser
         self.words, codes = _coded([*released, *people])
         self.released, self.people = codes[: len(released)], codes[len(released) :]
         self._covered = self._coverings()
 
     def _coverings(self) -> dict[int, Bits]:
         values = np.unique(self.people)
-        labels = [code for code in np.unique(self.released).tolist() if _coarse(self.words[code])]
+        known = {label for path in self._coarser.values() for label in path}
+        labels = [
+            code
+            for code in np.unique(self.released).tolist()
+            if _coarse(self.words[code]) or self.words[code] in known
+        ]
         if len(labels) * len(values) > _MOST_COVERINGS:
             raise InvalidInput(
                 "A column has too many different coarse cells to compare with its values.",
@@ -92,9 +107,14 @@ class Labels:
         found = {}
         for label in labels:
             covered = np.zeros(len(self.words), dtype=bool)
-            covered[[v for v in values.tolist() if covers(self.words[label], self.words[v])]] = True
+            covered[[value for value in values.tolist() if self._stands_for(label, value)]] = True
             found[label] = covered
         return found
+
+    def _stands_for(self, label: int, value: int) -> bool:
+        cell, word = self.words[label], self.words[value]
+        parts = set() if cell is None else {cell, *cell.split(_OR)}
+        return bool(parts & {*self._coarser.get(word or "", ())}) or covers(cell, word)
 
     def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
         """Return 0 where the cell is, or covers, the value, and 1 elsewhere."""
@@ -123,12 +143,19 @@ class Labels:
         return label == code if covered is None else bool(covered[code])
 
 
-def column_of(released: pa.ChunkedArray, people: pa.ChunkedArray) -> Column:
-    """Return the comparison that suits a column: numbers where all cells are, words otherwise."""
+def column_of(
+    released: pa.ChunkedArray,
+    people: pa.ChunkedArray,
+    coarser: Mapping[str, Sequence[str]] = NOTHING,
+) -> Column:
+    """Return the comparison that suits a column: numbers where all cells are, words otherwise.
+
+    `coarser` says what each value becomes at the levels of a hierarchy, where there is one.
+    """
     ours, theirs = _numbers(released), _numbers(people)
     if ours is not None and theirs is not None:
         return Numbers(ours, theirs)
-    return Labels(_words(released), _words(people))
+    return Labels(_words(released), _words(people), coarser)
 
 
 def covers(label: str | None, value: str | None) -> bool:
@@ -136,13 +163,17 @@ def covers(label: str | None, value: str | None) -> bool:
 
     >>> [covers(cell, "37") for cell in ("37", "35-39", "[30, 37)", "3*", "*", "40-44")]
     [True, True, False, True, True, False]
-    >>> covers("{Nurse, Teacher}", "Nurse"), covers("1990s", "1994-05-01")
+    >>> covers("Nurse or Teacher", "Nurse"), covers("1990s", "1994-05-01")
     (True, True)
     """
     if label in (value, TOP):
         return True
-    if label is None or value is None:
+    if label is None:
         return False
+    if _OR in label:
+        return any(covers(part, value) for part in label.split(_OR))
+    if value is None:
+        return label == _MISSING
     number = _number(value)
     if number is not None and (inside := _interval(label, number)) is not None:
         return inside
@@ -152,7 +183,12 @@ def covers(label: str | None, value: str | None) -> bool:
         return value in (part.strip() for part in label[1:-1].split(","))
     if decade := _DECADE.fullmatch(label):
         return value.startswith(decade[1])
-    return _is_date(value) and value.startswith(f"{label}-")
+    if not _is_date(value):
+        return False
+    first, _, last = label.partition(" to ")
+    if last and _is_date(first) and _is_date(last):
+        return first <= value <= last  # dates as written sort as they fall
+    return value.startswith(f"{label}-")
 
 
 def _interval(label: str, number: float) -> bool | None:

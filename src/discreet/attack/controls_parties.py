@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.attack.controls_cells import Bits, Column, Gaps, column_of
+from discreet.anonymize.hierarchy import read_hierarchies
+from discreet.attack.controls_cells import NOTHING, Bits, Column, Gaps, column_of
 from discreet.errors import InvalidInput
 
 Integers = npt.NDArray[np.int64]
@@ -42,18 +44,25 @@ def parties_of(
     *,
     rng: np.random.Generator,
     columns: Sequence[str] = (),
+    hierarchies: Path | None = None,
 ) -> Parties:
     """Return the three groups over their common columns, original and control of the same size.
 
-    The larger of the two is sampled down: a control of another size would bias every risk.
+    The larger of the two is sampled down: a control of another size would bias every risk. The
+    folder of `hierarchies` says what the words of a coarsened column stand for.
     """
     names = _common(released, original, control, columns)
+    levels = {} if hierarchies is None else read_hierarchies(hierarchies, names)
+    coarser = {name: each.paths for name, each in levels.items()}
     size = min(original.num_rows, control.num_rows)
     if not size or not released.num_rows:
         raise InvalidInput("The release, its original and the control must each have rows.")
     ours, strangers = (_some(table.select(names), size, rng) for table in (original, control))
     compared = {
-        name: column_of(released[name], _joined(ours[name], strangers[name])) for name in names
+        name: column_of(
+            released[name], _joined(ours[name], strangers[name]), coarser.get(name, NOTHING)
+        )
+        for name in names
     }
     return Parties(compared, released.num_rows, size)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ COMMON = (
     Knob("released", "", "your released file (then original and control too)"),
     Knob("original", "", "your file of the people behind the release"),
     Knob("control", "", "your file of people of the same kind who are not behind it"),
+    Knob("hierarchies", "", "your folder of hierarchies, where words were made coarser"),
     Knob("private", "", "your private release of the same original, if there is one"),
 )
 ANONYMIZED, RAW, PRIVATE, NULL = "anonymized", "raw copy", "synthetic, private", "other people"
@@ -75,10 +77,18 @@ def played(
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the releases")
     scene = _users_scene(chosen) if chosen.text("released") else _town_scene(chosen, rng)
+    folder = chosen.text("hierarchies")
     risks: dict[str, Risk] = {}
     for i, (name, released) in enumerate(scene.releases.items()):
         progress(2 * len(scene.releases) + i, 3 * len(scene.releases), f"attacking: {name}")
-        parties = parties_of(released, scene.original, scene.control, rng=rng, columns=columns)
+        parties = parties_of(
+            released,
+            scene.original,
+            scene.control,
+            rng=rng,
+            columns=columns,
+            hierarchies=Path(folder) if folder else None,
+        )
         risks[name] = judge(parties, chosen, rng)
     return _outcome(story, chosen, scene, risks)
 

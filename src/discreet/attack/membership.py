@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -46,6 +46,8 @@ ATTACK = Attack(
     ),
 )
 
+REPEATS = 5
+"""Private publications, each of them with the whole budget, over which its AUC is averaged."""
 PANEL = 1_000
 """People in the adversary's reference panel, where the true frequencies are not known."""
 
@@ -94,6 +96,13 @@ def told_apart(
     )
 
 
+def averaged(scores: Sequence[Score]) -> Score:
+    """Return the mean of several AUCs, with the mean of their intervals: wider than the mean's own."""
+    columns = ("success", "baseline", "low", "high")
+    means = (float(np.mean([getattr(score, name) for score in scores])) for name in columns)
+    return Score(*means, scores[0].measure)
+
+
 def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
     """Return the outcome against allele frequencies of a study in the example town."""
     people, loci, epsilon = chosen.whole("people"), chosen.whole("loci"), chosen.number("epsilon")
@@ -108,14 +117,19 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
     if panel:
         reference = published_exactly(genotypes[2 * people :])
     exact = published_exactly(members)
-    noisy = published_privately(members, epsilon=epsilon)
+    noisy = [published_privately(members, epsilon=epsilon) for _ in range(REPEATS)]
     progress(1, 4, "comparing with everyone")
     rows: list[tuple[str | float, ...]] = []
     scores: dict[str, tuple[Score, Score]] = {}
     for name, statistic in STATISTICS.items():
         pair = (
             told_apart(statistic, members, others, published=exact, reference=reference),
-            told_apart(statistic, members, others, published=noisy, reference=reference),
+            averaged(
+                [
+                    told_apart(statistic, members, others, published=each, reference=reference)
+                    for each in noisy
+                ]
+            ),
         )
         scores[name] = pair
         rows.append((name, *(x for each in pair for x in (each.success, each.low, each.high))))
@@ -140,7 +154,7 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
         score=score,
         private=private,
         private_words=f"The same counts with exact discrete Laplace noise of scale {2 * loci / epsilon:,.0f}: epsilon "
-        f"{epsilon:g} in all over {loci:,} loci.",
+        f"{epsilon:g} in all over {loci:,} loci; the mean of {REPEATS} such publications, each on its own.",
         settings=chosen.values,
         details={
             "members": people,

@@ -114,7 +114,7 @@ def recorded_table(
         known = find_declared(place, path)
         if known is not None:
             return Bare(place, known, created=False)
-    return _written(path, place, None, None, None, opened)
+    return _written(path, place, None, None, None, opened=opened)
 
 
 def _doubled(delta: Delta | None) -> Delta | None:
@@ -151,6 +151,7 @@ def _written(
     epsilon: Epsilon | None,
     delta: Delta | None,
     unit: str | None,
+    *,
     opened: tuple[Engine, str] | None = None,
 ) -> Bare:
     base = place.parent

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 from discreet.api import Curator, curator_of
 from discreet.errors import DiscreetError
@@ -16,7 +16,13 @@ from discreet.errors import DiscreetError
 LOOK_AGAIN = 0.5
 """Seconds after which the file is looked at again: a change holds everywhere within a second."""
 
-Stamp: TypeAlias = tuple[int, int, int] | None
+
+class Stamp(NamedTuple):
+    """What changes when the file does."""
+
+    modified: int
+    size: int
+    inode: int
 
 
 @dataclass
@@ -24,7 +30,7 @@ class _Shelf:
     """A curator, the file it was made from, and how many requests still use it."""
 
     curator: Curator
-    stamp: Stamp
+    stamp: Stamp | None
     users: int = 0
     retired: bool = False
 
@@ -81,7 +87,8 @@ class Workspace:
         elif now - self._looked > LOOK_AGAIN:
             self._looked = now
             stamp = _stamp(self._config)
-            if stamp not in (None, self._shelf.stamp):  # a file that is gone changes nothing
+            # A file that is gone, or empty because somebody is writing it, changes nothing.
+            if stamp is not None and stamp.size and stamp != self._shelf.stamp:
                 self._try_new(stamp)
         assert self._shelf is not None, "an exchange puts a curator in force"
         return self._shelf
@@ -110,9 +117,9 @@ class Workspace:
             old.curator.close()
 
 
-def _stamp(path: Path) -> Stamp:
+def _stamp(path: Path) -> Stamp | None:
     try:
         facts = path.stat()
     except OSError:
         return None
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+    return Stamp(facts.st_mtime_ns, facts.st_size, facts.st_ino)

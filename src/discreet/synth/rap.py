@@ -39,7 +39,7 @@ def fit(
     rounds: int = 10,
     queries: int = 20,
     relaxed_rows: int = 1000,
-    steps: int = 200,
+    steps: int = 100,
     progress: Progress = silent,
 ) -> Mixture:
     """Return relaxed rows that agree with noisy counts of the cells they were most wrong about.

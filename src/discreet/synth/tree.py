@@ -21,9 +21,9 @@ PAIRS = Fraction(1, 2)
 def fit(door: Door, *, progress: Progress = silent) -> Network:
     """Return a model in which each column depends on one other, along the strongest pairs.
 
-    Maximum-spanning-tree marginals [McKenna, Miklau and Sheldon 2021], with four differences: the
-    share of each table goes with the root of its size; rare codes are counted together; the score
-    of a pair takes one column's law from the noisy counts and the other's from the rows; and
+    Maximum-spanning-tree marginals [McKenna, Miklau and Sheldon 2021], rare codes counted together
+    as there, with three differences: the share of each table goes with the root of its size; the
+    score of a pair takes one column's law from the noisy counts and the other's from the rows; and
     inference is in closed form, with the noise shrunk out of each table.
 
     The split: a choice is settled by differences of thousands of rows and needs little (a tenth).
@@ -34,14 +34,20 @@ def fit(door: Door, *, progress: Progress = silent) -> Network:
 
     Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (dependence.py).
     """
-    steps = 3
+    steps = door.shape.width + 1
     progress(0, steps, "counting columns")
     # A single column has no pairs: then all goes to its counts.
     singles = measure_singles(door, share=SINGLES if door.shape.width > 1 else Fraction(1))
     merges = rare_groups(singles)
     progress(1, steps, "choosing pairs of columns")
-    edges = choose_tree(door, singles, merges, share=CHOICES, progress=silent)
-    progress(2, steps, "counting pairs of columns")
+    edges = choose_tree(
+        door,
+        singles,
+        merges,
+        share=CHOICES,
+        progress=lambda done, _of, what: progress(done, steps, what),
+    )
+    progress(steps - 1, steps, "counting pairs of columns")
     sizes = merged_sizes(door.shape, merges)
     shares = by_root(PAIRS, [sizes[first] * sizes[second] for first, second in edges])
     measured = [

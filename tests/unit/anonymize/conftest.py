@@ -9,9 +9,7 @@ import pytest
 from discreet.anonymize.sizes import Sizes
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
-QUASI = (
-    "sex,age,race,marital-status,education,native-country,workclass,occupation"  # peers' order
-)
+QUASI = "sex,age,race,marital-status,education,native-country,workclass,occupation"  # peers' order
 
 
 @pytest.fixture(scope="session")

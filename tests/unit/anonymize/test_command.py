@@ -6,6 +6,7 @@ import pytest
 
 from discreet.anonymize.check import measure
 from discreet.anonymize.command import anonymize_file
+from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
 from discreet.anonymize.wish import Wish
 from discreet.catalog.bare import bare_table
@@ -58,6 +59,12 @@ def made(tmp_path_factory):
     return found, memory, folder
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    with open_source(str(people(tmp_path_factory.mktemp("open")))) as source:
+        yield source
+
+
 def test_the_copy_is_k_anonymous_by_an_independent_count(made):
     found, _, folder = made
     with (folder / "copy.csv").open(newline="") as file:
@@ -71,8 +78,9 @@ def test_the_copy_is_k_anonymous_by_an_independent_count(made):
     said = found.to_json()
     assert len(rows) == said["rows"] - said["suppressed"]
     assert len(sizes) == said["classes"]
-    assert said["discernibility"] == sum(n * n for n in sizes.values()) + said["rows"] * (
-        said["suppressed"]
+    assert (
+        said["discernibility"]
+        == sum(n * n for n in sizes.values()) + said["rows"] * (said["suppressed"])
     )
 
 
@@ -163,25 +171,25 @@ def test_a_telling_column_is_noticed(made):
         ({"weights": {"height": 2.0}}, "no column 'height'"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_leaves_nothing(tmp_path, changes, said):
-    source, out = people(tmp_path), tmp_path / "copy.csv"
-    memory = Memory(out)
+def test_what_makes_no_sense_is_refused(opened, changes, said):
     with pytest.raises(InvalidInput, match=said):
-        anonymize_file(str(source), wish(**changes), remember=memory, out=out)
+        run(opened, wish(**changes))
+
+
+def test_a_refusal_leaves_nothing(tmp_path):
+    source, out = people(tmp_path, rows=8), tmp_path / "copy.csv"
+    memory = Memory(out)
+    with pytest.raises(InvalidInput, match="needs 9 rows"):
+        anonymize_file(str(source), wish(k=9), remember=memory, out=out)
     assert memory.told == []
     assert not out.exists()
     assert not (tmp_path / "discreet.toml").exists()
 
 
-def test_a_hierarchy_that_does_not_cover_a_value(tmp_path):
-    source = people(tmp_path, rows=8)
-    folder = tmp_path / "levels"
-    folder.mkdir()
-    (folder / "zip.csv").write_text("02130;*\n")
+def test_a_hierarchy_that_does_not_cover_a_value(opened, tmp_path):
+    (tmp_path / "zip.csv").write_text("02130;*\n")
     with pytest.raises(InvalidInput, match="does not cover") as error:
-        anonymize_file(
-            str(source), wish(hierarchies=folder), remember=Memory(source), out=tmp_path / "o.csv"
-        )
+        run(opened, wish(hierarchies=tmp_path))
     assert "0214" not in str(error.value)
 
 

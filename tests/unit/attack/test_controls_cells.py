@@ -36,7 +36,14 @@ def _column(values):
         ("1994", "1994-05-01", True),
         ("1994-05", "1994-05-01", True),
         ("1994-0", "1994-05-01", False),
+        ("1994-01-01 to 1994-06-30", "1994-05-01", True),
+        ("1994-06-01 to 1994-06-30", "1994-05-01", False),
         ("Nurse", "Teacher", False),
+        ("Nurse or Teacher", "Teacher", True),
+        ("Nurse or Teacher", "Cook", False),
+        ("20-24 or missing", None, True),
+        ("20-24 or missing", "22", True),
+        ("20-24", None, False),
     ],
 )
 def test_what_a_cell_may_stand_for(label, value, covered):
@@ -92,3 +99,11 @@ def test_a_column_with_too_many_coarse_cells_is_refused(monkeypatch):
     monkeypatch.setattr(controls_cells, "_MOST_COVERINGS", 3)
     with pytest.raises(InvalidInput, match="too many different coarse cells"):
         column_of(_column(["1-2", "3-4"]), _column(["1", "3"]))
+
+
+def test_a_hierarchy_says_what_its_words_stand_for():
+    jobs = {"Nurse": ("Nurse", "Health", "*"), "Cook": ("Cook", "Food", "*")}
+    column = column_of(_column(["Health", "Food", "Health or Food"]), _column(["Nurse"]), jobs)
+    assert column.gaps(np.array([0])).tolist() == [[0, 1, 0]]
+    plain = column_of(_column(["Health", "Food"]), _column(["Nurse"]))
+    assert plain.gaps(np.array([0])).tolist() == [[1, 1]]

@@ -76,6 +76,24 @@ def test_a_users_files_are_judged(tmp_path, groups):
     assert alone.private is None
 
 
+def test_words_made_coarser_are_read_by_their_hierarchies(tmp_path, groups):
+    _, original, control, _ = groups
+    (tmp_path / "levels").mkdir()
+    places = "".join(f"P{i};{'North' if i < 6 else 'South'};*\n" for i in range(12))
+    (tmp_path / "levels" / "place.csv").write_text(places, encoding="utf-8")
+    north = [f"P{i}" for i in range(6)]
+    halves = ["North" if place in north else "South" for place in original["place"].to_pylist()]
+    coarse = original.set_column(1, "place", pa.array(halves))
+    settings = {"columns": "place,age,job,shoe,owner", "guesses": 200}
+    for name, table in {"released": coarse, "original": original, "control": control}.items():
+        pyarrow.csv.write_csv(table, tmp_path / f"{name}.csv")
+        settings[name] = str(tmp_path / f"{name}.csv")
+    blind = ATTACK.run(settings)
+    seeing = ATTACK.run({**settings, "hierarchies": str(tmp_path / "levels")})
+    assert seeing.details["risk"]["right"] > blind.details["risk"]["right"]
+    assert seeing.details["risk"]["found"]
+
+
 def test_bad_input_is_said_in_a_sentence(tmp_path):
     with pytest.raises(InvalidInput, match="'original' is missing"):
         ATTACK.run({"released": "x.csv"})

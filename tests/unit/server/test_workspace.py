@@ -75,9 +75,25 @@ def test_many_threads_while_it_changes(config):
     for thread in threads:
         thread.start()
     for i in range(3):
-        config.write_text(f"# {i}\n{text}")
+        # At once: a reader must never see half of a catalog, which would be another catalog.
+        new = config.with_suffix(".new")
+        new.write_text(f"# {i}\n{text}")
+        new.replace(config)
         workspace.reload()
     for thread in threads:
         thread.join(60)
     assert failed == []
+    workspace.close()
+
+
+def test_an_empty_file_changes_nothing_until_it_is_written(config, monkeypatch):
+    monkeypatch.setattr("discreet.server.workspace.LOOK_AGAIN", -1.0)
+    workspace = Workspace(config)
+    text = config.read_text()
+    config.write_text("")
+    with workspace.curator() as curator:
+        assert curator.explain(COUNT, epsilon=1)
+    config.write_text(f"# again\n{text}")
+    with workspace.curator() as curator:
+        assert curator.explain(COUNT, epsilon=1)
     workspace.close()
