@@ -47,12 +47,8 @@ def problems(draw, *, missing=False, most_rows=24):
     """Return random rows (two or three columns and a sensitive one) and their hierarchies."""
     names = ["p", "q", "r"][: draw(st.integers(2, 3))]
     trees = {name: draw(hierarchies(name)) for name in names}
-    cells = [
-        st.sampled_from([*trees[name].paths, *([None] if missing else [])]) for name in names
-    ]
-    rows = draw(
-        st.lists(st.tuples(*cells, st.sampled_from("xyz")), min_size=3, max_size=most_rows)
-    )
+    cells = [st.sampled_from([*trees[name].paths, *([None] if missing else [])]) for name in names]
+    rows = draw(st.lists(st.tuples(*cells, st.sampled_from("xyz")), min_size=3, max_size=most_rows))
     return names, trees, rows
 
 
@@ -103,8 +99,7 @@ def satisfies(model, secrets, everyone):
         case Closeness(t, Distance.EQUAL):
             whole = Counter(everyone)
             return (
-                sum(abs(counts[v] / size - whole[v] / len(everyone)) for v in whole) / 2
-                <= t + 1e-9
+                sum(abs(counts[v] / size - whole[v] / len(everyone)) for v in whole) / 2 <= t + 1e-9
             )
         case Closeness(t, Distance.ORDERED):
             whole = Counter(everyone)
@@ -186,7 +181,10 @@ def matching_kept(names, trees, levels, rows, k):
     while True:
         among = {
             i: sum(
-                all(a is None or b is None or a == b for a, b in zip(labels[i], labels[o], strict=True))
+                all(
+                    a is None or b is None or a == b
+                    for a, b in zip(labels[i], labels[o], strict=True)
+                )
                 for o in kept
             )
             for i in kept
@@ -203,10 +201,12 @@ def _several(tree, level, rows, j):
 
 MODELS = st.one_of(
     st.just(()),
-    st.builds(lambda l: (DistinctDiversity(l),), st.integers(1, 3)),
-    st.builds(lambda l: (EntropyDiversity(l),), st.sampled_from([1.0, 1.5, 2.0, 2.5])),
+    st.builds(lambda least: (DistinctDiversity(least),), st.integers(1, 3)),
+    st.builds(lambda least: (EntropyDiversity(least),), st.sampled_from([1.0, 1.5, 2.0, 2.5])),
     st.builds(
-        lambda c, l: (RecursiveDiversity(c, l),), st.sampled_from([0.5, 1.0, 3.0]), st.integers(1, 3)
+        lambda c, least: (RecursiveDiversity(c, least),),
+        st.sampled_from([0.5, 1.0, 3.0]),
+        st.integers(1, 3),
     ),
     st.builds(
         lambda t, d: (Closeness(t, d),), st.sampled_from([0.1, 0.3, 0.5]), st.sampled_from(Distance)

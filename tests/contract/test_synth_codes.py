@@ -12,6 +12,7 @@ from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import RECEIPT
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
+from discreet.synth import sql_counter
 from discreet.synth.codes_sql import codes_sql
 from discreet.synth.columns import Coded
 from discreet.synth.door import Purse, Unit
@@ -71,6 +72,13 @@ def test_codes_and_marginals_are_the_same_everywhere(engine, table, tmp_path):
     for one, two in zip(found, expected, strict=True):
         assert (one == two).all()
     assert expected[0] == {"people": 600, "visits": 240}[table]
+
+
+def test_codes_that_are_fetched_are_counted_the_same(engine, tmp_path, monkeypatch):
+    expected = marginals(MemoryEngine(TABLES), tmp_path, "people")
+    monkeypatch.setattr(sql_counter, "MANY", 2)
+    for one, two in zip(marginals(engine, tmp_path, "people"), expected, strict=True):
+        assert (one == two).all()
 
 
 def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):

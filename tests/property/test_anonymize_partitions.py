@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pyarrow as pa
-from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
 from discreet.anonymize.core import Method, anonymize
 from discreet.anonymize.costs import Cost
 from discreet.anonymize.groups import group_table
@@ -121,9 +121,7 @@ def test_numbers_read_as_ranges_that_hold_them(rows, k, relaxed):
     found = anonymize(groups, {}, k=k, method=method)
     _check_rows_add_up(groups, found.recoding)
     assert found.recoding.sizes.min() >= k
-    for combination, klass in zip(
-        found.recoding.combination, found.recoding.klass, strict=True
-    ):
+    for combination, klass in zip(found.recoding.combination, found.recoding.klass, strict=True):
         for j in (0, 1):
             value = groups.values[j][groups.codes[j, combination]]
             assert _inside(value, found.recoding.texts(j)[klass])

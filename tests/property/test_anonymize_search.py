@@ -6,6 +6,9 @@ import random
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from anonymize_kit import (
     MODELS,
     best_node,
@@ -16,9 +19,6 @@ from anonymize_kit import (
     problems,
     random_problem,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from discreet.anonymize.core import Missing, anonymize
 from discreet.anonymize.costs import Cost, Discernibility
 from discreet.anonymize.evaluate import ClassEvaluator
@@ -178,4 +178,6 @@ def test_an_interrupted_search_keeps_its_bound(problem, k):
             continue  # the coarsest node is not allowed and there was no time for another
         assert found.bound <= expected[0] <= found.cost
         assert not found.optimal or found.cost == expected[0]
-        assert SUPPRESSED in evaluator.assign(found.levels).klass or found.runners[0].suppressed == 0
+        assert (
+            SUPPRESSED in evaluator.assign(found.levels).klass or found.runners[0].suppressed == 0
+        )

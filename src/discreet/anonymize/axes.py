@@ -31,6 +31,11 @@ class Axis:
     mass: Integers = field(repr=False)
     by_size: bool
 
+    @property
+    def lacks(self) -> bool:
+        """Return whether missing values stand at the end of the axis, apart from all others."""
+        return self.by_size and self.values[-1] is None
+
     def labels(self, low: Integers, high: Integers) -> tuple[Labels, Integers]:
         """Return what the stretches from rank `low` to `high` read, and the label of each."""
         width = len(self.values)

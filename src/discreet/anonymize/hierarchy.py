@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from discreet.anonymize.groups import Value, spelled
 from discreet.errors import InvalidInput
@@ -14,7 +16,7 @@ from discreet.errors import InvalidInput
 TOP = "*"
 """What a value becomes when nothing is said about it."""
 
-_LONGEST = 1 << 20
+_LARGEST = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +81,35 @@ def _check_nesting(column: str, paths: Iterable[tuple[str, ...]]) -> None:
 def read_hierarchy(path: Path, column: str) -> Hierarchy:
     """Return the hierarchy in a headerless file: a value and its levels on each line, ';' between."""
     try:
-        if path.stat().st_size > _LONGEST * 64:
+        if path.stat().st_size > _LARGEST:
             raise InvalidInput(f"The hierarchy of '{column}' is larger than 64 MiB.")
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise InvalidInput(
-            f"The hierarchy of '{column}' could not be read: {path.name}.",
-            hint="Give a file of UTF-8 text with ';' between a value and its levels.",
-        ) from None
+        raise _unreadable(column) from None
     return parse_hierarchy(text, column)
 
 
 def parse_hierarchy(text: str, column: str) -> Hierarchy:
-    """Return the hierarchy that the text of such a file means."""
+    """Return the hierarchy that a text holds, written as in a file."""
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=";"))
+    except csv.Error:
+        raise _unreadable(column) from None
     paths: dict[str, tuple[str, ...]] = {}
-    for line in csv.reader(text.splitlines(), delimiter=";"):
-        if not line:
-            continue
-        cells = tuple(cell.strip() for cell in line)
-        if paths.setdefault(cells[0], cells) != cells:
+    for line in lines:
+        if line and paths.setdefault(line[0], tuple(line)) != tuple(line):
             raise InvalidInput(
                 f"The hierarchy of '{column}' has two different lines for the same value.",
                 hint="Keep one line for each value.",
             )
     return Hierarchy(column, paths)
+
+
+def _unreadable(column: str) -> InvalidInput:
+    return InvalidInput(
+        f"The hierarchy of '{column}' could not be read.",
+        hint="Give a file of UTF-8 text with ';' between a value and its levels.",
+    )
 
 
 def read_hierarchies(folder: Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
@@ -122,12 +129,11 @@ def read_hierarchies(folder: Path, columns: Sequence[str]) -> dict[str, Hierarch
 
 def written(hierarchy: Hierarchy) -> str:
     """Return the text of the file that `read_hierarchy` reads."""
-    lines: list[str] = []
-    for path in hierarchy.paths.values():
-        cells = [f'"{c.replace(chr(34), chr(34) * 2)}"' if _needs_quotes(c) else c for c in path]
-        lines.append(";".join(cells) if any(path) else ";" * (len(path) - 1))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _needs_quotes(cell: str) -> bool:
-    return any(mark in cell for mark in ';"\n\r')
+    sink = io.StringIO(newline="")
+    cells = {cell for path in hierarchy.paths.values() for cell in path}
+    # Unquoted, these would end a line or be taken for the mark at the start of a file.
+    odd = any(mark in cell for cell in cells for mark in "\r\ufeff")
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
+    writer = csv.writer(sink, delimiter=";", lineterminator="\n", quoting=quoting)
+    writer.writerows(hierarchy.paths.values())
+    return sink.getvalue()

@@ -198,7 +198,9 @@ def guess(column: str, values: Sequence[Value]) -> Hierarchy:
     if all(isinstance(value, date) for value in known) or all(_is_date(text) for text in texts):
         return dates(column, values)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        return intervals(column, values)
+        # Infinite values lie in no interval.
+        finite = all(math.isfinite(cast("float", value)) for value in known)
+        return intervals(column, values) if finite else star(column, values)
     codes = sum(any(letter.isdigit() for letter in text) for text in texts)
     if len({len(text) for text in texts}) == 1 and codes >= _CODE_SHARE * len(texts):
         return prefixes(column, values)

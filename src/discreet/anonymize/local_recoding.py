@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.anonymize.classes import whole_distribution
+from discreet.anonymize.entries import Entries, judge, start_entries
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
 from discreet.anonymize.ladder import Ladder
 from discreet.anonymize.models import Conditions
-from discreet.anonymize.mondrian import Entries, judge, start_entries
 from discreet.anonymize.recoding import SUPPRESSED, Labels, Recoding, by_text
 from discreet.anonymize.search import Progress
 

@@ -6,30 +6,20 @@ ones deal the rows at the median out to both halves, so parts become as small as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.anonymize.axes import Axis, make_axes
 from discreet.anonymize.classes import whole_distribution
+from discreet.anonymize.entries import Entries, judge, start_entries
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
 from discreet.anonymize.ladder import Ladder
-from discreet.anonymize.measures import make_histogram
 from discreet.anonymize.models import Conditions
 from discreet.anonymize.recoding import Recoding, by_text
 from discreet.anonymize.search import Progress
 from discreet.errors import InvalidInput
-
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """Rows that may still be told apart: combination, sensitive value (or -1), how many, which part."""
-
-    combination: Integers
-    sensitive: Integers
-    rows: Integers
-    part: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +32,8 @@ class _Space:
     conditions: Conditions
     whole: Numbers
     relaxed: bool
-
-
-def start_entries(groups: Groups, conditions: Conditions) -> Entries:
-    """Return all rows in one part, sensitive values apart only where a model looks at them."""
-    beside = groups.sensitive
-    if beside is None or not conditions.needs_sensitive:
-        count = groups.combinations
-        nothing = np.full(count, -1, dtype=np.int64)
-        return Entries(np.arange(count), nothing, groups.rows, np.zeros(count, dtype=np.int64))
-    return Entries(beside.group, beside.codes, beside.rows, np.zeros(len(beside.rows), np.int64))
-
-
-def judge(entries: Entries, conditions: Conditions, whole: Numbers, parts: int) -> Mask:
-    """Return which parts satisfy all models."""
-    sizes = np.bincount(entries.part, weights=entries.rows, minlength=parts).astype(np.int64)
-    histogram = None
-    if conditions.needs_sensitive:
-        histogram = make_histogram(
-            entries.part, entries.sensitive, entries.rows, classes=parts, whole=whole
-        )
-    return conditions.judge(sizes, histogram).kept
+    absent: Integers
+    """The rank of missing values on each axis; -1 where there are none."""
 
 
 def mondrian(
@@ -86,7 +57,10 @@ def mondrian(
             "Not even the whole table as one class is allowed.",
             hint="Ask for less: a smaller k or l, or a larger t.",
         )
-    space = _Space(*_placed(groups, axes), np.asarray(weights), conditions, whole, relaxed)
+    absent = [int(axis.rank[axis.values.index(None)]) if axis.lacks else -1 for axis in axes]
+    space = _Space(
+        *_placed(groups, axes), np.asarray(weights), conditions, whole, relaxed, np.array(absent)
+    )
     parts, is_open, done = 1, np.ones(1, dtype=bool), 0
     while is_open.any():
         chosen = np.flatnonzero(is_open[entries.part])
@@ -143,22 +117,32 @@ def _cut_round(
     wanting = is_open & (sizes >= 2 * space.conditions.smallest)
     moved = np.zeros(len(entries.rows), dtype=bool)
     accepted: list[Integers] = []
-    for turn in range(len(space.weights)):
-        column = columns[:, turn]
-        wanting &= spreads[np.arange(parts), column] > 0
-        if not wanting.any():
-            break
-        places = np.flatnonzero(wanting[entries.part])
-        if space.relaxed:
+    for column, apart in _turns(columns, space):
+        now = wanting & (spreads[np.arange(parts), column] > 0)
+        places = np.flatnonzero(now[entries.part])
+        if not len(places):
+            continue
+        if space.relaxed and not apart:
             entries, right = _halve(entries, places, column, space)
             moved = np.concatenate([moved, np.zeros(len(entries.rows) - len(moved), dtype=bool)])
         else:
-            right = _divide(entries, places, column, space)
-        fine = _both_satisfy(entries, right, wanting, space)
+            right = _divide(entries, places, column, space, apart=apart)
+        fine = _both_satisfy(entries, right, now, space)
         moved |= right & fine[entries.part]
         accepted.append(np.flatnonzero(fine))
         wanting &= ~fine
     return moved, np.concatenate(accepted) if accepted else np.zeros(0, dtype=np.int64), entries
+
+
+def _turns(columns: Integers, space: _Space) -> Iterator[tuple[Integers, bool]]:
+    """Yield what is tried: a column for each part, and whether only missing values are cut off.
+
+    Those go first, so that a class does not read "20-29 or missing" where it need not.
+    """
+    for turn in range(columns.shape[1]):
+        if (space.absent[columns[:, turn]] >= 0).any():
+            yield columns[:, turn], True
+        yield columns[:, turn], False
 
 
 def _sorted_by_value(
@@ -180,14 +164,21 @@ def _totals(part: Integers, rows: Integers, before: Integers) -> tuple[Integers,
     return before - before[starts][number], totals[number]
 
 
-def _divide(entries: Entries, places: Integers, column: Integers, space: _Space) -> Mask:
-    """Return which entries lie above the allowed cut next to the median (equal values together)."""
+def _divide(
+    entries: Entries, places: Integers, column: Integers, space: _Space, *, apart: bool
+) -> Mask:
+    """Return which entries lie above the allowed cut next to the median (equal values together).
+
+    With `apart`, only the cut that leaves all missing values and nothing else above it.
+    """
     order, value, before = _sorted_by_value(entries, places, column, space)
     part, rows = entries.part[order], entries.rows[order]
     left, total = _totals(part, rows, before)
     # A cut before entry i: the value changes there, inside a part.
     begins = np.zeros(len(order), dtype=bool)
     begins[1:] = (part[1:] == part[:-1]) & (value[1:] != value[:-1])
+    if apart:
+        begins &= value == space.absent[column[part]]
     least = space.conditions.smallest
     cuts = np.flatnonzero(begins & (left >= least) & (total - left >= least))
     if not len(cuts):

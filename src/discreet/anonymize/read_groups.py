@@ -9,6 +9,7 @@ from discreet.catalog.profile import PATIENCE, quoted
 from discreet.engine.base import Engine, open_exact
 from discreet.errors import InvalidInput
 
+
 def read_groups(
     engine: Engine,
     table: str,
@@ -34,8 +35,7 @@ def read_groups(
     cells = ", ".join(quoted(engine, name) for name in dict.fromkeys(wanted))
     where = f" WHERE {condition}" if condition else ""
     sql = (
-        f"SELECT {cells}, COUNT(*) AS {count} FROM {engine.relation(table)}{where} "
-        f"GROUP BY {cells}"
+        f"SELECT {cells}, COUNT(*) AS {count} FROM {engine.relation(table)}{where} GROUP BY {cells}"
     )
     found = open_exact(engine.run(sql, seconds=seconds))
     return group_table(found, quasi, sensitive=sensitive, count=count)

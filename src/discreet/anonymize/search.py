@@ -95,9 +95,10 @@ def search(
     bottom = evaluator.look((0,) * len(heights))
     looked = {bottom.levels}
     best.add(bottom)
-    if complete:
+    if all(some[0] == 0 for some in choices):
         _learn(lattice, bottom)
-    top = evaluator.look(tuple(height - 1 for height in heights))
+    highest = tuple(height - 1 for height in heights)
+    top = bottom if highest in looked else evaluator.look(highest)
     looked.add(top.levels)
     best.add(top)
     _learn(lattice, top)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.stage import staged
 from discreet.errors import InvalidInput
 from discreet.report.charts import bars
-from discreet.report.document import Figure, Grid, Words
+from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(
     name="census",
@@ -42,7 +43,7 @@ ATTACK = Attack(
         Knob("places", 12, "residents of a block", 4, 30, 1),
         Knob("blocks", 20, "blocks that are attacked", 1, 100, 1),
         Knob("epsilon", 1.0, "what all private tables of a block cost together", 0.1, 8.0, 0.1),
-        Knob("seed", 0, "which people share a block", 0, 1_000_000, 1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     ),
 )
 _DRAWS = 20
@@ -67,7 +68,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
 
 def town_blocks(chosen: Settings, rng: np.random.Generator) -> tuple[list[Integers], Integers]:
     """Return blocks of neighbours, each as a count of every kind of resident, and all others."""
-    with staged(chosen.whole("people"), tables=("people",)) as town:
+    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
         table = town.load("people")
     flags = [table["sex"].to_numpy(zero_copy_only=False) == "Male"]
     flags += [table[name].to_numpy(zero_copy_only=False) for name in ("married", "smoker")]
@@ -147,6 +148,16 @@ def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One block: its residents, those found, those that every solution has, those found privately."""
+
+    residents: int
+    right: int
+    certain: int
+    private: int
+
+
 def _outcome(
     chosen: Settings,
     blocks: Sequence[Integers],
@@ -154,16 +165,20 @@ def _outcome(
     noisy: Sequence[Integers],
     baseline: float,
 ) -> Outcome:
-    people = sum(int(block.sum()) for block in blocks)
-    right = [overlap(each.block, block) for each, block in zip(found, blocks, strict=True)]
-    after = [overlap(each, block) for each, block in zip(noisy, blocks, strict=True)]
-    score = Score.of_guesses(sum(right), people, baseline=baseline)
-    private = Score.of_guesses(sum(after), people, baseline=baseline)
-    certain = sum(each.certain for each in found)
-    unique = sum(each.unique for each in found)
-    epsilon = chosen.number("epsilon")
-    names = ["exact tables", "certain from exact tables", "private tables", "guessing"]
-    sure = Score.of_guesses(certain, people, baseline=baseline)
+    tallies = [
+        Tally(int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block))
+        for block, each, after in zip(blocks, found, noisy, strict=True)
+    ]
+    people = sum(tally.residents for tally in tallies)
+    scores = {
+        "exact tables": sum(tally.right for tally in tallies),
+        "certain from exact tables": sum(tally.certain for tally in tallies),
+        "private tables": sum(tally.private for tally in tallies),
+    }
+    by_tables = {
+        name: Score.of_guesses(right, people, baseline=baseline) for name, right in scores.items()
+    }
+    private, unique = by_tables["private tables"], sum(each.unique for each in found)
     return Outcome(
         attack=ATTACK.name,
         title=ATTACK.title,
@@ -176,43 +191,50 @@ def _outcome(
         "another such block could be.",
         lesson="No table shows a person, but all tables together leave few blocks possible, "
         "sometimes one.",
-        score=score,
+        score=by_tables["exact tables"],
         private=private,
-        private_words=f"From the curator's answers to the same counts at epsilon {epsilon:g} a "
-        f"block, the nearest block that a linear programme finds has {private.success:.1%} of "
-        "the residents right.",
+        private_words=f"From the curator's answers to the same counts at epsilon "
+        f"{chosen.number('epsilon'):g} a block, the nearest block that a linear programme finds "
+        f"has {private.success:.1%} of the residents right.",
         settings=dict(chosen.values),
         details={
             "residents": people,
-            "certain": certain / people,
+            "certain": by_tables["certain from exact tables"].success,
             "blocks_with_one_solution": unique,
             "blocks": len(blocks),
         },
-        blocks=(
-            Figure(
-                "Residents found, record for record",
-                bars(
-                    names,
-                    [score.success, sure.success, private.success, baseline],
-                    low=[score.low, sure.low, private.low, baseline],
-                    high=[score.high, sure.high, private.high, baseline],
-                    title="share of residents",
-                ),
-                "A record is right when age in years, sex, marriage and smoking all agree. Certain "
-                "records are in every block that satisfies the tables.",
+        blocks=_blocks(by_tables, tallies, baseline, unique),
+    )
+
+
+def _blocks(
+    by_tables: Mapping[str, Score], tallies: Sequence[Tally], baseline: float, unique: int
+) -> tuple[Block, ...]:
+    scores = by_tables.values()
+    return (
+        Figure(
+            "Residents found, record for record",
+            bars(
+                [*by_tables, "guessing"],
+                [*(score.success for score in scores), baseline],
+                low=[*(score.low for score in scores), baseline],
+                high=[*(score.high for score in scores), baseline],
+                title="share of residents",
             ),
-            Grid.of(
-                ("block", "residents", "right", "certain", "right when private"),
-                [
-                    (str(i + 1), int(block.sum()), right[i], found[i].certain, after[i])
-                    for i, block in enumerate(blocks)
-                ],
-                f"Where all residents are certain the tables have one solution: {unique} of "
-                f"{len(blocks)} blocks.",
-            ),
-            Words(
-                "Guessing means as many townsfolk from elsewhere, drawn at random. The limits "
-                "treat residents as independent, which those of one block are not quite."
-            ),
+            "A record is right when age in years, sex, marriage and smoking all agree. Certain "
+            "records are in every block that satisfies the tables.",
+        ),
+        Grid.of(
+            ("block", "residents", "right", "certain", "right when private"),
+            [
+                (str(i), tally.residents, tally.right, tally.certain, tally.private)
+                for i, tally in enumerate(tallies, 1)
+            ],
+            f"Where all residents are certain the tables have one solution: {unique} of "
+            f"{len(tallies)} blocks.",
+        ),
+        Words(
+            "Guessing means as many townsfolk from elsewhere, drawn at random. The limits "
+            "treat residents as independent, which those of one block are not quite."
         ),
     )

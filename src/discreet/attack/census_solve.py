@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +34,16 @@ def consistent_block(rows: Rows, size: int) -> Integers:
     """Return some block of `size` residents that satisfies all rows."""
     optimize = optimizer()
     kinds = rows.matrix.shape[1]
-    return _solved(optimize, np.zeros(kinds), _constraint(optimize, rows, 0), kinds, size)
+    found = _solved(optimize, np.zeros(kinds), _constraint(optimize, rows, 0), kinds, size)
+    return np.asarray(np.rint(found.x[:kinds]), dtype=np.int64)
 
 
 def least_overlap(rows: Rows, block: Integers) -> int:
     """Return how many records of `block` every block that satisfies the rows has, counted together.
 
     One integer programme looks for the block that has least in common with this one: equal to the
-    block's size means that the tables have exactly one solution.
+    block's size means that the tables have exactly one solution. Where time runs out, the solver's
+    own lower bound is returned: never more than the truth.
     """
     optimize = optimizer()
     size, kinds = int(block.sum()), block.size
@@ -56,7 +59,7 @@ def least_overlap(rows: Rows, block: Integers) -> int:
     ]
     aim = np.concatenate([np.zeros(kinds), np.ones(size)])
     found = _solved(optimize, aim, constraints, kinds, size)
-    return int(np.minimum(found, block).sum())
+    return max(math.ceil(float(found.mip_dual_bound) - 1e-6), 0)
 
 
 def nearest_block(matrix: Floats, noisy: Floats, size: int) -> Integers:
@@ -86,7 +89,7 @@ def _constraint(optimize: Any, rows: Rows, more: int) -> list[Any]:
     return [optimize.LinearConstraint(wide, rows.low, rows.high)]
 
 
-def _solved(optimize: Any, aim: Floats, constraints: list[Any], kinds: int, size: int) -> Integers:
+def _solved(optimize: Any, aim: Floats, constraints: list[Any], kinds: int, size: int) -> Any:
     found = optimize.milp(
         aim,
         constraints=constraints,
@@ -99,4 +102,4 @@ def _solved(optimize: Any, aim: Floats, constraints: list[Any], kinds: int, size
             "No block was found that agrees with these tables in the time allowed.",
             hint="Use smaller blocks.",
         )
-    return np.asarray(np.rint(found.x[:kinds]), dtype=np.int64)
+    return found

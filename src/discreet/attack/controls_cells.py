@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
@@ -13,20 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.attack.controls_covers import OR, TOP, covers, looks_coarse
 from discreet.errors import InvalidInput
 
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.float32]
 
-TOP = "*"
-_OR = " or "
-_MISSING = "missing"
-_NUMBER = r"-?\d+(?:\.\d+)?"
-_DASHED = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|to)\s*({_NUMBER})")
-_BRACKETED = re.compile(rf"([\[(])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\])])")
-_DECADE = re.compile(r"(\d{3})0s")
-_LOOKS_COARSE = re.compile(r" or |[*{\[(]|\d\s*(?:-|\.\.|to)\s*-?\d|\d{3}0s|\d{4}")
 _MOST_COVERINGS = 5_000_000
 NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 _MANY = 200
@@ -97,7 +88,7 @@ class Labels:
         labels = [
             code
             for code in np.unique(self.released).tolist()
-            if _coarse(self.words[code]) or self.words[code] in known
+            if looks_coarse(self.words[code]) or self.words[code] in known
         ]
         if len(labels) * len(values) > _MOST_COVERINGS:
             raise InvalidInput(
@@ -113,7 +104,7 @@ class Labels:
 
     def _stands_for(self, label: int, value: int) -> bool:
         cell, word = self.words[label], self.words[value]
-        parts = set() if cell is None else {cell, *cell.split(_OR)}
+        parts = set() if cell is None else {cell, *cell.split(OR)}
         return bool(parts & {*self._coarser.get(word or "", ())}) or covers(cell, word)
 
     def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
@@ -156,65 +147,6 @@ def column_of(
     if ours is not None and theirs is not None:
         return Numbers(ours, theirs)
     return Labels(_words(released), _words(people), coarser)
-
-
-def covers(label: str | None, value: str | None) -> bool:
-    """Return whether a cell of a release may stand for a value: itself, an interval, a prefix.
-
-    >>> [covers(cell, "37") for cell in ("37", "35-39", "[30, 37)", "3*", "*", "40-44")]
-    [True, True, False, True, True, False]
-    >>> covers("Nurse or Teacher", "Nurse"), covers("1990s", "1994-05-01")
-    (True, True)
-    """
-    if label in (value, TOP):
-        return True
-    if label is None:
-        return False
-    if _OR in label:
-        return any(covers(part, value) for part in label.split(_OR))
-    if value is None:
-        return label == _MISSING
-    number = _number(value)
-    if number is not None and (inside := _interval(label, number)) is not None:
-        return inside
-    if label.endswith(TOP):
-        return value.startswith(label.rstrip(TOP))
-    if label.startswith("{") and label.endswith("}"):
-        return value in (part.strip() for part in label[1:-1].split(","))
-    if decade := _DECADE.fullmatch(label):
-        return value.startswith(decade[1])
-    if not _is_date(value):
-        return False
-    first, _, last = label.partition(" to ")
-    if last and _is_date(first) and _is_date(last):
-        return first <= value <= last  # dates as written sort as they fall
-    return value.startswith(f"{label}-")
-
-
-def _interval(label: str, number: float) -> bool | None:
-    if found := _DASHED.fullmatch(label):
-        return float(found[1]) <= number <= float(found[2])
-    if found := _BRACKETED.fullmatch(label):
-        low, high = float(found[2]), float(found[3])
-        above = number >= low if found[1] == "[" else number > low
-        return above and (number <= high if found[4] == "]" else number < high)
-    return None
-
-
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(_NUMBER, text) else None
-
-
-def _coarse(label: str | None) -> bool:
-    return label is not None and not _is_date(label) and bool(_LOOKS_COARSE.search(label))
-
-
-def _is_date(text: str) -> bool:
-    try:
-        dt.date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats | None:

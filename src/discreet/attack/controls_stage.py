@@ -31,7 +31,7 @@ COMMON = (
     Knob("k", 5, "size of the smallest class of the anonymized release", 2, 100, 1),
     Knob("quasi", "age,sex,region", "columns that the anonymized release coarsens"),
     Knob("epsilon", 1.0, "price of the private synthetic release", 0.1, 8.0, 0.1),
-    Knob("seed", 0, "which people, and the attacker's dice", 0, 1_000_000, 1),
+    Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     Knob("released", "", "your released file (then original and control too)"),
     Knob("original", "", "your file of the people behind the release"),
     Knob("control", "", "your file of people of the same kind who are not behind it"),
@@ -104,7 +104,7 @@ def targets(parties: Parties, wanted: int, rng: np.random.Generator) -> tuple[In
 
 def _town_scene(chosen: Settings, rng: np.random.Generator) -> Scene:
     size = chosen.whole("people")
-    with staged(3 * size, tables=("people",)) as town:
+    with staged(3 * size, tables=("people",), seed=chosen.whole("seed")) as town:
         everyone = town.load("people").select(list(DECLARED))
     order = rng.permutation(everyone.num_rows)
     original, control, others = (
@@ -137,11 +137,20 @@ def _users_scene(chosen: Settings) -> Scene:
             f"To judge a file, give all three of {', '.join(names)}; '{missing[0]}' is missing.",
             hint="The control holds people of the same kind who are not behind the release.",
         )
-    released, original, control = (read_rows(chosen.text(name)) for name in names)
+    original = read_rows(chosen.text("original"))
+    released, control = (
+        _respelled(read_rows(chosen.text(name)), original) for name in ("released", "control")
+    )
     releases = {"released": released}
     if chosen.text("private"):
-        releases[PRIVATE] = read_rows(chosen.text("private"))
+        releases[PRIVATE] = _respelled(read_rows(chosen.text("private")), original)
     return Scene(releases, original, control, "released")
+
+
+def _respelled(table: pa.Table, like: pa.Table) -> pa.Table:
+    """Return the table with its columns as another spells them: Age and age are one."""
+    known = {name.lower(): name for name in like.column_names}
+    return table.rename_columns([known.get(name.lower(), name) for name in table.column_names])
 
 
 def _outcome(story: Story, chosen: Settings, scene: Scene, risks: Mapping[str, Risk]) -> Outcome:

@@ -38,7 +38,7 @@ ATTACK = Attack(
         Knob("pairs", 40, "pairs of rounded tables that the attacker compares", 1, 100, 1),
         Knob("least", 5, "smaller counts are suppressed", 2, 20, 1),
         Knob("epsilon", 1.0, "price of each private answer", 0.1, 8.0, 0.1),
-        Knob("seed", 0, "which random blocks and targets", 0, 1_000_000, 1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     ),
 )
 _HALF = 0.5
@@ -49,7 +49,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     chosen = Settings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the town")
-    with staged(chosen.whole("people"), tables=("people",)) as town:
+    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
         smokers = town.load("people")["smoker"].to_numpy(zero_copy_only=False)
     blocks = blocks_of(smokers.astype(bool), places=chosen.whole("places"), rng=rng)
     game = with_balanced_targets(Blocks(blocks.secret[:MOST_KEYS]), rng)

@@ -16,6 +16,7 @@ from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.stage import staged
 from discreet.core.numbers import to_fraction
+from discreet.examples import parameters as p
 from discreet.noise import Rng, SystemRng, discrete_laplace
 from discreet.noise.additive import SMALLEST_SCALE
 from discreet.report import Figure, Grid, lines
@@ -98,9 +99,9 @@ def told_apart(
 
 def averaged(scores: Sequence[Score]) -> Score:
     """Return the mean of several AUCs, with the mean of their intervals: wider than the mean's own."""
-    columns = ("success", "baseline", "low", "high")
-    means = (float(np.mean([getattr(score, name) for score in scores])) for name in columns)
-    return Score(*means, scores[0].measure)
+    rows = [(score.success, score.baseline, score.low, score.high) for score in scores]
+    success, baseline, low, high = np.mean(rows, axis=0).tolist()
+    return Score(success, baseline, low, high, scores[0].measure)
 
 
 def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
@@ -119,10 +120,8 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
     exact = published_exactly(members)
     noisy = [published_privately(members, epsilon=epsilon) for _ in range(REPEATS)]
     progress(1, 4, "comparing with everyone")
-    rows: list[tuple[str | float, ...]] = []
-    scores: dict[str, tuple[Score, Score]] = {}
-    for name, statistic in STATISTICS.items():
-        pair = (
+    scores = {
+        name: (
             told_apart(statistic, members, others, published=exact, reference=reference),
             averaged(
                 [
@@ -131,12 +130,22 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
                 ]
             ),
         )
-        scores[name] = pair
-        rows.append((name, *(x for each in pair for x in (each.success, each.low, each.high))))
+        for name, statistic in STATISTICS.items()
+    }
     progress(2, 4, "fewer loci")
-    statistic = STATISTICS[chosen.text("statistic")]
-    curve = _curve(statistic, members, others, reference, epsilon)
+    curve = _curve(STATISTICS[chosen.text("statistic")], members, others, reference, epsilon)
     progress(4, 4, "done")
+    return _outcome(chosen, scores, curve, panel=panel)
+
+
+def _outcome(
+    chosen: Settings,
+    scores: Mapping[str, tuple[Score, Score]],
+    curve: Mapping[str, list[tuple[float, float]]],
+    *,
+    panel: int,
+) -> Outcome:
+    people, loci, epsilon = chosen.whole("people"), chosen.whole("loci"), chosen.number("epsilon")
     score, private = scores[chosen.text("statistic")]
     compared = (
         f"a reference panel of {panel:,} other people of the same population"
@@ -164,27 +173,45 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
                 name: {"exact": a.to_json(), "private": b.to_json()}
                 for name, (a, b) in scores.items()
             },
-            "generator": "independent loci in Hardy-Weinberg equilibrium, minor allele frequencies uniform from 0.05 to 0.5",
+            "generator": GENERATOR,
         },
-        blocks=(
-            Figure(
-                "Members told from outsiders",
-                lines(
-                    curve,
-                    threshold=0.5,
-                    mark="guessing",
-                    title="AUC",
-                    across="loci published",
-                    scale="log",
-                ),
-                "The more loci are published, the better a member is recognised; with noise for the whole publication "
-                "nothing is left to recognise.",
+        blocks=_blocks(people, scores, curve),
+    )
+
+
+GENERATOR = (
+    "made-up genomes: independent loci in Hardy-Weinberg equilibrium, minor allele frequencies uniform "
+    f"from {p.ALLELE_LOWEST:g} to {p.ALLELE_HIGHEST:g}"
+)
+
+
+def _blocks(
+    people: int,
+    scores: Mapping[str, tuple[Score, Score]],
+    curve: Mapping[str, list[tuple[float, float]]],
+) -> tuple[Figure, Grid]:
+    rows = [
+        (name, a.success, a.low, a.high, b.success, b.low, b.high)
+        for name, (a, b) in scores.items()
+    ]
+    return (
+        Figure(
+            "Members told from outsiders",
+            lines(
+                curve,
+                threshold=0.5,
+                mark="guessing",
+                title="AUC",
+                across="loci published",
+                scale="log",
             ),
-            Grid.of(
-                ("statistic", "exact", "low", "high", "private", "low", "high"),
-                rows,
-                f"Area under the curve with 95% intervals (DeLong), {people:,} members and {people:,} outsiders.",
-            ),
+            "The more loci are published, the better a member is recognised; with noise for the whole publication "
+            "nothing is left to recognise.",
+        ),
+        Grid.of(
+            ("statistic", "exact", "low", "high", "private", "low", "high"),
+            rows,
+            f"Area under the curve with 95% intervals (DeLong), {people:,} members and {people:,} outsiders.",
         ),
     )
 

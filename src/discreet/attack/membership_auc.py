@@ -22,7 +22,7 @@ def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> S
     groups are told apart without error, the exact limit of "no error among the smaller group".
 
     >>> round(auc_score(np.arange(1.0, 101), np.arange(0.0, 100)).success, 4)
-    0.505
+    0.51
     """
     if not len(members) or not len(others):
         raise InvalidInput("Membership needs people inside the release and people outside it.")

@@ -39,7 +39,7 @@ ATTACK = Attack(
         Knob("wrong", 2, "how many of them are wrong", 0, 25, 1),
         Knob("days", 14, "how far known dates may be off; -1 for no dates", -1, 365, 1),
         Knob("obscure", 0, "how many are of films outside the top 500", 0, 50, 1),
-        Knob("people", 5_100, "people in the release", 100, 50_000, 100),
+        Knob("people", 5_100, "people in the release", 100, 20_000, 100),
         Knob("targets", 400, "people looked for, and as many who are not there", 20, 2_000, 20),
         Knob(
             "false_claims", 0.005, "share of absent people that may be claimed", 0.001, 0.5, 0.001

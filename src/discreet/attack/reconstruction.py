@@ -41,7 +41,7 @@ ATTACK = Attack(
         Knob("noise", 0.25, "noise of each answer, in square roots of the people", 0.0, 8.0, 0.05),
         Knob("lp_people", 128, "people in the linear programme (it is slower)", 32, 256, 32),
         Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
-        Knob("seed", 0, "which random groups and noise", 0, 1_000_000, 1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     ),
 )
 LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
@@ -55,7 +55,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     rng = np.random.default_rng(chosen.whole("seed"))
     people, each = chosen.whole("people"), chosen.whole("queries")
     progress(0, 4, "making the town")
-    secret = town_bits(people, rng)
+    secret = town_bits(people, rng, seed=chosen.whole("seed"))
     queries = subset_queries(people, each * people, rng)
     progress(1, 4, "solving by least squares")
     noise = chosen.number("noise") * math.sqrt(people)
@@ -73,9 +73,9 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     )
 
 
-def town_bits(people: int, rng: np.random.Generator) -> Bits:
+def town_bits(people: int, rng: np.random.Generator, *, seed: int = 0) -> Bits:
     """Return whether each of `people` townsfolk is married; half are, so guessing gives 1/2."""
-    with staged(max(8 * people, 2_000), tables=("people",)) as town:
+    with staged(max(8 * people, 2_000), tables=("people",), seed=seed) as town:
         married = town.load("people")["married"].to_numpy(zero_copy_only=False).astype(bool)
     yes, no = np.flatnonzero(married), np.flatnonzero(~married)
     half = people // 2

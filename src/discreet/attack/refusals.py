@@ -39,7 +39,7 @@ ATTACK = Attack(
         Knob("desks", 60, "desks that are questioned", 1, 60, 1),
         Knob("largest", 20, "people in the largest audit whose cost is measured", 8, 24, 2),
         Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
-        Knob("seed", 0, "who is guarded by which desk", 0, 1_000_000, 1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     ),
 )
 _HALF = 0.5
@@ -69,7 +69,8 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 5, "making the town")
     places = chosen.whole("places")
-    blocks = blocks_of(town_bits(places * chosen.whole("desks"), rng), places=places, rng=rng)
+    bits = town_bits(places * chosen.whole("desks"), rng, seed=chosen.whole("seed"))
+    blocks = blocks_of(bits, places=places, rng=rng)
     tallies = {}
     for i, auditor in enumerate(Auditor):
         progress(1 + i, 5, f"questioning a desk that {auditor.value}")

@@ -9,73 +9,88 @@ from typing import Annotated, Any
 import typer
 
 
+Source = Annotated[
+    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
+]
+Quasi = Annotated[
+    str, typer.Option(help="Columns that others may know of a person, such as zip,birth,sex.")
+]
+Alike = Annotated[int | None, typer.Option("--k", help="How many rows must look alike.")]
+SensitiveColumn = Annotated[
+    str | None, typer.Option(help="The column to protect inside the classes.")
+]
+Diverse = Annotated[
+    float | None, typer.Option("--l", help="How varied the sensitive column must be.")
+]
+DiversityKind = Annotated[
+    str, typer.Option(help="What --l counts: distinct, entropy or recursive.")
+]
+Factor = Annotated[float, typer.Option("--c", help="The factor of recursive (c, l)-diversity.")]
+Close = Annotated[
+    float | None,
+    typer.Option("--t", help="How far a class may be from the whole table (t-closeness)."),
+]
+Hierarchies = Annotated[
+    Path | None,
+    typer.Option(help="A folder of COLUMN.csv files; columns without one get one built."),
+]
+Suppressed = Annotated[
+    float, typer.Option(help="The share of rows that may be left out, such as 0.02.")
+]
+CostModel = Annotated[
+    str, typer.Option(help="What is kept small: discernibility, height, classes, loss, entropy.")
+]
+MethodName = Annotated[
+    str, typer.Option(help="optimal (one level a column), mondrian, relaxed or local.")
+]
+Redacted = Annotated[str, typer.Option(help="Columns to leave out, such as name,phone.")]
+Where = Annotated[str | None, typer.Option(help='Keep only rows like this, such as "age >= 18".')]
+Weights = Annotated[
+    str, typer.Option(help="How much each column matters to the cost, such as age=2,zip=0.5.")
+]
+MissingMeans = Annotated[
+    str, typer.Option(help="What a missing value is: value (its own) or matches (any).")
+]
+Seconds = Annotated[float, typer.Option(help="How long to search before the best so far is taken.")]
+Population = Annotated[int | None, typer.Option(help="How many people the rows were sampled from.")]
+Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Only measure k, l, t and the risks of this table.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not beside the file.")
+]
+
+
 def anonymize(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
-    ],
+    source: Source,
     *,
-    quasi: Annotated[
-        str, typer.Option(help="Columns that others may know of a person, such as zip,birth,sex.")
-    ] = "",
-    k: Annotated[int | None, typer.Option("--k", help="How many rows must look alike.")] = None,
-    sensitive: Annotated[
-        str | None, typer.Option(help="The column to protect inside the classes.")
-    ] = None,
-    l: Annotated[  # noqa: E741 the model's own name
-        float | None, typer.Option("--l", help="How varied the sensitive column must be.")
-    ] = None,
-    diversity: Annotated[
-        str, typer.Option(help="What --l counts: distinct, entropy or recursive.")
-    ] = "distinct",
-    c: Annotated[
-        float, typer.Option("--c", help="The factor of recursive (c, l)-diversity.")
-    ] = 3.0,
-    t: Annotated[
-        float | None,
-        typer.Option("--t", help="How far a class may be from the whole table (t-closeness)."),
-    ] = None,
-    hierarchies: Annotated[
-        Path | None,
-        typer.Option(help="A folder of COLUMN.csv files; columns without one get one built."),
-    ] = None,
-    suppress: Annotated[
-        float, typer.Option(help="The share of rows that may be left out, such as 0.02.")
-    ] = 0.0,
-    cost: Annotated[
-        str,
-        typer.Option(help="What is kept small: discernibility, height, classes, loss, entropy."),
-    ] = "discernibility",
-    method: Annotated[
-        str, typer.Option(help="optimal (one level a column), mondrian, relaxed or local.")
-    ] = "optimal",
-    redact: Annotated[str, typer.Option(help="Columns to leave out, such as name,phone.")] = "",
-    where: Annotated[
-        str | None, typer.Option(help='Keep only rows like this, such as "age >= 18".')
-    ] = None,
-    weights: Annotated[
-        str, typer.Option(help="How much each column matters to the cost, such as age=2,zip=0.5.")
-    ] = "",
-    missing: Annotated[
-        str, typer.Option(help="What a missing value is: value (its own) or matches (any).")
-    ] = "value",
-    seconds: Annotated[
-        float, typer.Option(help="How long to search before the best so far is taken.")
-    ] = 60.0,
-    population: Annotated[
-        int | None, typer.Option(help="How many people the rows were sampled from.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only measure k, l, t and the risks of this table.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not beside the file.")
-    ] = None,
+    quasi: Quasi = "",
+    k: Alike = None,
+    sensitive: SensitiveColumn = None,
+    l: Diverse = None,  # noqa: E741 the model's own name
+    diversity: DiversityKind = "distinct",
+    c: Factor = 3.0,
+    t: Close = None,
+    hierarchies: Hierarchies = None,
+    suppress: Suppressed = 0.0,
+    cost: CostModel = "discernibility",
+    method: MethodName = "optimal",
+    redact: Redacted = "",
+    where: Where = None,
+    weights: Weights = "",
+    missing: MissingMeans = "value",
+    seconds: Seconds = 60.0,
+    population: Population = None,
+    out: Out = None,
+    report: Report = None,
+    check: Check = False,
+    json: AsJson = False,
+    config: Config = None,
 ) -> None:
     """Make a k-anonymous copy of a table; it carries no guarantee, and says so.
 

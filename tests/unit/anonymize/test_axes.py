@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ def test_numbers_stand_by_size():
 
 
 def test_dates_stand_by_size():
-    axis = _axis([datetime.date(2000, 1, 1), datetime.date(2000, 1, 11)])
+    axis = _axis([dt.date(2000, 1, 1), dt.date(2000, 1, 11)])
     assert _read(axis, 0, 1) == ("2000-01-01 to 2000-01-11", 1.0, 2)
 
 

@@ -3,8 +3,8 @@ import random
 
 import numpy as np
 import pytest
-from anonymize_kit import groups_of, random_problem
 
+from anonymize_kit import groups_of, random_problem
 from discreet.anonymize import classes
 from discreet.anonymize.classes import TableShelf, bottom_table, class_of, roll_up
 from discreet.anonymize.ladder import make_ladders
@@ -13,7 +13,9 @@ from discreet.anonymize.ladder import make_ladders
 def _content(table, ladders, levels):
     """Return sizes and sensitive values by labels, whatever the order of classes is."""
     names = [
-        tuple(int(ladders[j].rungs[level].codes[table.codes[j, c]]) for j, level in enumerate(levels))
+        tuple(
+            int(ladders[j].rungs[level].codes[table.codes[j, c]]) for j, level in enumerate(levels)
+        )
         for c in range(table.size)
     ]
     pairs = {

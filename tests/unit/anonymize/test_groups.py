@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 import sys
 
 import numpy as np
@@ -95,7 +95,7 @@ def test_keys_are_equal_exactly_where_columns_are():
 
 
 def test_values_are_spelled_as_files_write_them():
-    day = datetime.date(1999, 12, 31)
+    day = dt.date(1999, 12, 31)
     assert [spelled(v) for v in (None, True, 3, 2.5, "x", day)] == [
         "",
         "true",

@@ -1,4 +1,10 @@
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies, read_hierarchy, written
 from discreet.errors import InvalidInput
@@ -15,11 +21,27 @@ def test_a_file_is_read_and_written_back(tmp_path):
     assert read_hierarchy(path, "sex") == found
 
 
-def test_quotes_survive(tmp_path):
-    odd = Hierarchy("x", {'a;"b"': ('a;"b"', "*"), "c": ("c", "*")})
-    path = tmp_path / "x.csv"
-    path.write_text(written(odd))
-    assert read_hierarchy(path, "x") == odd
+CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=5)
+
+
+@given(st.dictionaries(CELLS, CELLS, min_size=1), st.integers(0, 1))
+@settings(max_examples=100, deadline=None)
+def test_any_hierarchy_survives_its_file(parents, star):
+    odd = Hierarchy("x", {v: (v, p, *("*",) * star) for v, p in parents.items()})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_bytes(written(odd).encode())
+        assert read_hierarchy(path, "x") == odd
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_a_hierarchy_or_refused(content):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_bytes(content)
+        with suppress(InvalidInput):
+            assert read_hierarchy(path, "x").levels >= 1
 
 
 def test_missing_without_a_line_stays_missing_until_all_are_one():
@@ -50,6 +72,12 @@ def test_files_that_make_no_sense(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(InvalidInput, match=said):
         read_hierarchy(path, "c")
+
+
+def test_spaces_belong_to_values(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text(" Private;*\n")
+    assert read_hierarchy(path, "c").path(" Private") == (" Private", "*")
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +59,7 @@ def test_prefixes():
 
 
 def test_dates():
-    found = dates("birth", [datetime.date(1999, 12, 31), "2004-02-29", None])
+    found = dates("birth", [dt.date(1999, 12, 31), "2004-02-29", None])
     assert found.path("1999-12-31") == ("1999-12-31", "1999-12", "1999", "1990s", "*")
     assert found.path("2004-02-29")[3] == "2000s"
     assert found.path(None) == ("", "", "", "", "*")
@@ -76,7 +76,7 @@ def test_trees():
 
 
 def test_the_kind_is_guessed():
-    assert guess("d", [datetime.date(2001, 1, 1)]).levels == 5
+    assert guess("d", [dt.date(2001, 1, 1)]).levels == 5
     assert guess("d", ["2001-01-01", "2001-01-02"]).levels == 5
     assert guess("n", [1, 2, 50]).path(50)[1] == "50-51"
     assert guess("z", ["02139", "02141"]).path("02139")[1] == "0213*"

@@ -61,7 +61,5 @@ def test_textbook_closeness():
 
 
 def test_one_value_is_nowhere_far():
-    found = make_histogram(
-        np.array([0]), np.array([0]), np.array([3]), classes=1, whole=np.ones(1)
-    )
+    found = make_histogram(np.array([0]), np.array([0]), np.array([3]), classes=1, whole=np.ones(1))
     assert ordered_distances(found).tolist() == [0.0]

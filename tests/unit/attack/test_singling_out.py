@@ -66,7 +66,9 @@ def test_a_users_files_are_judged(tmp_path, groups):
     _, original, control, others = groups
     files = {"released": original, "original": original, "control": control, "private": others}
     for name, table in files.items():
-        pyarrow.csv.write_csv(table, tmp_path / f"{name}.csv")
+        shouted = table.rename_columns([column.upper() for column in table.column_names])
+        rows = table if name == "original" else shouted
+        pyarrow.csv.write_csv(rows, tmp_path / f"{name}.csv")
     settings = {name: str(tmp_path / f"{name}.csv") for name in files}
     outcome = ATTACK.run({**settings, "guesses": 100})
     assert outcome.details["risk"]["found"]

@@ -124,3 +124,19 @@ def test_fake_engines_of_all_dialects_are_asked_alike():
         "postgres",
         "spark",
     }
+
+
+def test_what_left_without_a_guarantee_is_named_in_every_later_answer(tmp_path):
+    with curator(tmp_path) as asked:
+        before = asked.query(COUNT, epsilon="0.1")
+        assert not any("Outside the budget" in note for note in before.provenance.notes)
+        asked.ledger.record_exposure("census", reason="a copy", columns=["people.age"])
+        for answer in (
+            asked.query(COUNT, epsilon="0.1"),  # free: the same answer again
+            asked.query(COUNT, epsilon="0.1", fresh=True),
+            asked.query(f"{COUNT} WHERE age > 20", epsilon="0.1"),
+        ):
+            (said,) = [n for n in answer.provenance.notes if "Outside the budget" in n]
+            assert "people.age" in said
+        explained = asked.explain(f"{COUNT} WHERE age > 50", epsilon="0.1")
+        assert any("people.age" in note for note in explained.notes)

@@ -122,7 +122,7 @@ def test_a_crash_after_the_charge_is_finished_by_the_same_id(tmp_path, monkeypat
 def test_rows_that_cannot_be_drawn_leave_a_model_that_can_be_asked_again(tmp_path):
     asked = curator(tmp_path)
     with pytest.raises(DiscreetError, match="ask again under the id once") as refused:
-        asked.synthesize("people", epsilon=1, request_id="once", where="age > income + 500")
+        asked.synthesize("people", epsilon=1, request_id="once", rows=1, where="age > income + 500")
     assert "No row can satisfy" in refused.value.message
     assert asked.synthesize("people", epsilon=1, request_id="once").free
 

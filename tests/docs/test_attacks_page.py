@@ -1,0 +1,40 @@
+"""The page of the attacks: a section for each, with a word on each of its options."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fences import ROOT
+
+from discreet.attack.attacks import MODULES, attack_named
+
+PAGE = (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8")
+HEAD = PAGE.split("\n## ", 1)[0]
+
+
+def section(name):
+    for part in PAGE.split("\n## ")[1:]:
+        title, _, body = part.partition("\n")
+        if title.strip() == name:
+            return body
+    return ""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_option_has_its_words(name):
+    body = section(name)
+    assert body, f"docs/attacks.md has no section '## {name}'"
+    missing = [
+        knob.name
+        for knob in attack_named(name).knobs
+        if f"--{knob.name.replace('_', '-')}" not in HEAD + body
+    ]
+    assert not missing
+
+
+def test_options_that_do_not_exist_would_be_seen():
+    assert "--no-such-option" not in PAGE
+    assert section("no such attack") == ""
