@@ -18,7 +18,7 @@ HEAD = PAGE.split("\n## ", 1)[0]
 def section(name):
     for part in PAGE.split("\n## ")[1:]:
         title, _, body = part.partition("\n")
-        if title.strip() == name:
+        if name in [word.strip() for word in title.split(",")]:
             return body
     return ""
 

@@ -32,9 +32,23 @@ from discreet.errors import InvalidInput
 SHARES = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
 
 
-@given(problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(Cost))
+CASES = (problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(Cost))
+
+
+@given(*CASES)
 @settings(max_examples=120, deadline=None)
 def test_the_search_finds_what_brute_force_finds(problem, models, k, suppress, cost):
+    _search_and_compare(problem, models, k, suppress, cost)
+
+
+@pytest.mark.slow
+@given(*CASES)
+@settings(max_examples=2000, deadline=None)
+def test_the_search_finds_what_brute_force_finds_in_full(problem, models, k, suppress, cost):
+    _search_and_compare(problem, models, k, suppress, cost)
+
+
+def _search_and_compare(problem, models, k, suppress, cost):
     names, trees, rows = problem
     if k > len(rows):
         return

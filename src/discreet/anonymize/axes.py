@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -82,10 +83,7 @@ def make_axes(groups: Groups, ladders: Sequence[Ladder]) -> tuple[Axis, ...]:
 
 def _axis(values: tuple[Value, ...], ladder: Ladder) -> Axis:
     known = [value for value in values if value is not None]
-    by_size = bool(known) and all(
-        (isinstance(value, int | float) and not isinstance(value, bool)) or isinstance(value, date)
-        for value in known
-    )
+    by_size = bool(known) and all(_has_size(value) for value in known)
     if by_size:
         rank = np.arange(len(values))  # groups keep values in order, missing last
         spot = _positions([_amount(value) for value in known])
@@ -99,6 +97,12 @@ def _axis(values: tuple[Value, ...], ladder: Ladder) -> Axis:
         spot = _positions(list(range(len(values))))
     first = ladder.rungs[0]
     return Axis(values, ladder, rank, spot, first.mass[first.codes], by_size)
+
+
+def _has_size(value: Value) -> bool:
+    if isinstance(value, date):
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _amount(value: Value) -> float:

@@ -114,6 +114,15 @@ def anonymize(
 
     At most the share `suppress` of the rows is left out. Columns without a hierarchy get one that
     suits their values. After `seconds` the search returns the best that it has, with a bound.
+
+    >>> import pyarrow as pa
+    >>> from discreet.anonymize.groups import group_table
+    >>> table = pa.table({"zip": ["02139", "02138", "02141", "02142"], "sex": ["F", "F", "M", "M"]})
+    >>> found = anonymize(group_table(table, ["zip", "sex"]), {}, k=2)
+    >>> found.levels, found.classes, found.optimal
+    ({'zip': 1, 'sex': 0}, 2, True)
+    >>> found.recoding.texts(0)
+    ['0213*', '0214*']
     """
     task = _checked(
         groups,

@@ -83,6 +83,9 @@ def group_table(
     """Return the groups of an Arrow table; `count` names the column that says how often a row is there.
 
     The table may hold raw rows (no `count`) or the result of a GROUP BY.
+
+    >>> group_table(pa.table({"sex": ["F", "M", "F"]}), ["sex"]).rows.tolist()
+    [2, 1]
     """
     _check_columns(table.column_names, quasi, sensitive)
     if table.num_rows == 0:

@@ -90,7 +90,11 @@ def read_hierarchy(path: Path, column: str) -> Hierarchy:
 
 
 def parse_hierarchy(text: str, column: str) -> Hierarchy:
-    """Return the hierarchy that a text holds, written as in a file."""
+    """Return the hierarchy that a text holds, written as in a file.
+
+    >>> parse_hierarchy("Male;*", "sex").levels
+    2
+    """
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=";"))
     except csv.Error:

@@ -34,6 +34,9 @@ def intervals(
     multiples of their width. Without `widths` the first is a round number that makes about 50
     parts, and each next is double, until two parts are left. Whole numbers read "20-24", others
     "[20, 25)". A missing value stays missing below the star.
+
+    >>> intervals("age", [17, 34], widths=[5, 10]).path(34)
+    ('34', '30-34', '30-39', '*')
     """
     numbers = [_number(column, value) for value in values if value is not None]
     if not numbers:
@@ -115,7 +118,10 @@ def prefixes(
     """Return codes > codes with ever more of their ends replaced by stars > star.
 
     `keep` says how many leading characters each level keeps, falling; without it one character
-    goes at each level. Codes keep their length, so ZIP codes stay recognisable: 02139 > 0213*.
+    goes at each level. Codes keep their length, so ZIP codes stay recognisable.
+
+    >>> prefixes("zip", ["02139"], keep=[3]).path("02139")
+    ('02139', '021**', '*')
     """
     texts = [spelled(value) for value in values]
     longest = max((len(text) for text in texts), default=0)

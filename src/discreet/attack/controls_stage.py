@@ -192,9 +192,9 @@ def _outcome(story: Story, chosen: Settings, scene: Scene, risks: Mapping[str, R
                     [risk.value for risk in risks.values()],
                     low=[risk.low for risk in risks.values()],
                     high=[risk.high for risk in risks.values()],
-                    title="risk: right on its people minus right on strangers",
+                    title="risk",
                 ),
-                f"{size:,} people behind the release and as many strangers. Zero inside the "
+                f"Risk: right on its people minus right on strangers, {size:,} of each. Zero inside the "
                 "interval means that no leak about these people was found.",
             ),
             Grid.of(

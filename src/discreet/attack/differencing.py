@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,9 @@ def _tracked(secret: Bits, desk: Count) -> bool | None:
 def _private(game: Blocks, epsilon: float) -> tuple[Score, Score]:
     truth = game.secret[:, 0]
     price = repr(epsilon)
-    with curator_over({"people": game.exhibit()}, epsilon=repr(2 * epsilon)) as ask:
+    # Twice the decimal that is written: twice the binary number may print as less.
+    total = str(2 * Decimal(price))
+    with curator_over({"people": game.exhibit()}, epsilon=total) as ask:
         everyone = asked(ask, question("people", others_only=False), price)
         without = asked(ask, question("people", others_only=True), price)
     exactly = game.secret[:, 1:].sum(1)

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.attack.knobs import Settings
 from discreet.attack.linkage_files import between_files
 from discreet.attack.linkage_join import Links, Slack, link
-from discreet.attack.linkage_keys import coded, uniqueness
+from discreet.attack.linkage_keys import coded, narrowed, uniqueness
 from discreet.attack.linkage_town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.linkage_words import Found, outcome_of
 from discreet.attack.outcome import Outcome, Score
@@ -45,6 +45,8 @@ ATTACK = Attack(
 ASKED = 100
 """Targets for whom the curator is asked, one question each."""
 TOWN_COLUMNS = ("zip", "birth_date", "sex")
+NARROWING = ("birth_date", "sex", "zip")
+"""The order in which Weld was found."""
 MORE_COLUMNS = ("region", "education", "job", "married", "household_size")
 """Further columns of the hospital's patients, for the table of who is unique."""
 
@@ -96,15 +98,16 @@ def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
         chance, _, _ = learned(hospital, control, links, prior)
         progress(2, 4, "counting who is unique")
         unique = uniqueness(made.load("people"), TOWN_COLUMNS)
-        # Of a large town smaller sets will do: each takes a pass over everybody.
-        largest = 3 if chosen.whole("people") <= 100_000 else 2
-        more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS), largest=largest)
+        more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS), largest=3)
         progress(3, 4, "asking a curator instead")
         private = _asked(
             made, hospital, roll, prior, chosen=chosen, dice=dice, baseline=float(blind.mean())
         )
     progress(4, 4, "done")
-    right = int(np.sum(roll.identity[links.first] == hospital.identity[links.second]))
+    hits = np.flatnonzero(roll.identity[links.first] == hospital.identity[links.second])
+    example = (
+        narrowed(hospital.patients, int(links.second[hits[0]]), NARROWING) if len(hits) else []
+    )
     facts = Found(
         people=chosen.whole("people"),
         voters=len(roll.identity),
@@ -112,13 +115,14 @@ def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
         targets=len(found),
         claims=len(links.first),
         exact_claims=links.exact,
-        right_claims=right,
+        right_claims=len(hits),
         identified=int(found.sum()),
         by_chance=int(chance.sum()),
         named=int(named.sum()),
         blind=int(blind.sum()),
         unique=unique,
         unique_more=more,
+        example=tuple(zip(NARROWING, example, strict=False)),
     )
     return outcome_of(chosen, facts, private)
 

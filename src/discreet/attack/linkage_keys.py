@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +16,8 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 MISSING = -1
 MOST_SUBSETS = 255
 """All subsets of eight columns; of more columns only the smaller subsets are tried."""
+MOST_ROWS = 40_000_000
+"""Rows that are looked at for all subsets together; each subset takes a pass over the table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,25 +106,41 @@ def singled_out(key: Integers) -> float:
     return float((counts == 1).sum()) / len(key)
 
 
-def subsets(columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the subsets of the columns, small ones first, at most MOST_SUBSETS.
+def subsets(columns: Sequence[str], *, most: int = MOST_SUBSETS) -> list[tuple[str, ...]]:
+    """Return the subsets of the columns, small ones first, at most `most`; all columns are the last.
 
     >>> subsets(["zip", "sex"])
     [('zip',), ('sex',), ('zip', 'sex')]
     """
-    found = chain.from_iterable(combinations(columns, n) for n in range(1, len(columns) + 1))
-    return [subset for subset, _ in zip(found, range(MOST_SUBSETS), strict=False)]
+    smaller = chain.from_iterable(combinations(columns, n) for n in range(1, len(columns)))
+    return [*islice(smaller, max(0, most - 1)), tuple(columns)]
 
 
 def uniqueness(
     table: pa.Table, columns: Sequence[str], *, largest: int | None = None
 ) -> dict[tuple[str, ...], float]:
-    """Return for each subset of columns (of at most `largest`) the share of rows it singles out."""
+    """Return for subsets of columns the share of rows that each singles out.
+
+    All subsets of at most `largest` columns, or fewer of them where the table is long; and always all
+    columns together.
+    """
     empty = table.slice(0, 0)
     found = {name: coded(name, table[name], empty[name]).first for name in columns}
     nothing = np.empty(0, dtype=np.int64)
+    most = min(MOST_SUBSETS, max(len(columns) + 1, MOST_ROWS // max(1, table.num_rows)))
     return {
         subset: singled_out(keys([(found[name], nothing) for name in subset])[0])
-        for subset in subsets(columns)
-        if largest is None or len(subset) <= largest
+        for subset in subsets(columns, most=most)
+        if largest is None or len(subset) <= largest or len(subset) == len(columns)
     }
+
+
+def narrowed(table: pa.Table, row: int, columns: Sequence[str]) -> list[int]:
+    """Return how many rows equal this one in the first column, in the first two, and so on."""
+    same = np.ones(table.num_rows, dtype=np.bool_)
+    counts = []
+    for name in columns:
+        equal = pc.fill_null(pc.equal(table[name], table[name][row]), fill_value=False)
+        same &= np.asarray(equal.to_numpy(), dtype=np.bool_)
+        counts.append(int(same.sum()))
+    return counts

@@ -59,7 +59,7 @@ class Roll:
         """Return the roll with a share `errors` of its rows copied with a slip of the pen."""
         voters = made.load("voters")
         identity = made.load("voters_key")["person_id"].to_numpy().astype(np.int64)
-        return cls(_slipped(voters, errors, dice), identity)
+        return cls(slips(voters, errors, dice), identity)
 
 
 def prior_of(made: Town, table: pa.Table) -> Floats:
@@ -157,7 +157,7 @@ def _rows_of(wanted: Integers, among: Integers) -> Integers:
     return found
 
 
-def _slipped(voters: pa.Table, errors: float, dice: np.random.Generator) -> pa.Table:
+def slips(voters: pa.Table, errors: float, dice: np.random.Generator) -> pa.Table:
     """Return the roll with slips: half of them a date off by up to three days, half a ZIP typo."""
     if not 0 <= errors <= 1:
         raise InvalidInput("A share of errors must be from 0 to 1.")

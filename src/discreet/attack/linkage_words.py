@@ -37,6 +37,7 @@ class Found:
     blind: int
     unique: Shares
     unique_more: Shares
+    example: tuple[tuple[str, int], ...]
 
 
 def outcome_of(chosen: Settings, found: Found, private: Score) -> Outcome:
@@ -75,6 +76,7 @@ def _details(found: Found) -> dict[str, Any]:
             "high": high,
             "control": found.by_chance / max(1, found.targets),
         },
+        "example": {f"also {name}": count for name, count in found.example},
         "claims": found.claims,
         "claims_that_agree_in_full": found.exact_claims,
         "right_claims": found.right_claims,
@@ -123,7 +125,20 @@ def _blocks(found: Found) -> tuple[Figure | Grid | Words, ...]:
             "How good the links are.",
             shares=(1,),
         ),
+        *_example(found),
         Words(GENERATOR),
+    )
+
+
+def _example(found: Found) -> tuple[Words, ...]:
+    if len(found.example) < 3:
+        return ()
+    born, sex, place = (count for _, count in found.example)
+    return (
+        Words(
+            f"One of them: {born} patients were born on that day, {sex} of these are of that sex, and {place} of those has "
+            "that ZIP code."
+        ),
     )
 
 

@@ -70,8 +70,8 @@ def published_exactly(members: Genotypes) -> Floats:
 def published_privately(members: Genotypes, *, epsilon: float, rng: Rng | None = None) -> Floats:
     """Return noisy frequencies, not limited to [0, 1].
 
-    Guarantee: epsilon-DP for all loci together when one person is added or removed and the number of
-        people is public: a person moves each of the d counts by at most 2, so all of them by 2d, and
+    Guarantee: epsilon-DP for all loci together when one person is replaced by another (the number of
+        people is public): that moves each of the d counts by at most 2, so all of them by 2d, and
         discrete Laplace noise of scale 2d / epsilon is added to each count. (docs/notes/0002)
     """
     loci = members.shape[1]

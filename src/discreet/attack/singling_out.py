@@ -53,7 +53,9 @@ def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) ->
     asked = 0
     ours: set[int] = set()
     strangers: set[int] = set()
-    for row in rng.permutation(parties.rows)[:guesses].tolist():
+    for row in rng.permutation(parties.rows).tolist():
+        if asked == guesses:
+            break
         fits = question_from(parties, row, rng)
         if fits is None:
             continue

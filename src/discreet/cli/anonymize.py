@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-
 Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]

@@ -55,3 +55,10 @@ def test_a_hierarchy_with_several_tops_names_them():
 def test_a_column_that_is_always_missing():
     axis = _axis([None, None], kind=pa.string())
     assert _read(axis, 0, 0) == ("", 0.0, 2)
+
+
+def test_infinite_numbers_have_no_place_by_size():
+    axis = _axis([1.0, float("inf"), float("-inf")])
+    assert not axis.by_size
+    assert np.isfinite(axis.spot).all()
+    assert _read(axis, 0, 2) == ("*", 1.0, 3)

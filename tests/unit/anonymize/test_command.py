@@ -9,6 +9,7 @@ from discreet.anonymize.command import anonymize_file
 from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
 from discreet.anonymize.wish import Wish
+from discreet.api import open as open_curator
 from discreet.catalog.bare import bare_table
 from discreet.catalog.policy_file import load
 from discreet.core.numbers import Epsilon
@@ -210,3 +211,15 @@ def test_if_the_ledger_fails_nothing_is_written(tmp_path):
     with pytest.raises(InvalidInput, match="on fire"):
         anonymize_file(str(source), replace(wish(), k=2), remember=broken, out=out)
     assert not out.exists()
+
+
+def test_the_curator_makes_marked_copies_too(tmp_path):
+    path = people(tmp_path)
+    bare_table(path, epsilon=Epsilon.of("1"), unit="name")
+    with open_curator(tmp_path / "discreet.toml") as curator:
+        made = curator.anonymize("people", k=4, quasi=QUASI, suppress=0.1)
+        assert made.redacted == ("name",), "the column that names the person is left out by itself"
+        assert made.after.sizes.k >= 4
+        assert curator.ledger.exposed("people") == ("people.zip", "people.age", "people.ill")
+        answer = curator.query("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
+        assert any("people.zip" in note for note in answer.provenance.notes)

@@ -89,6 +89,31 @@ def test_rows_of_one_person_count_once(tmp_path):
     assert ATTACK.run({**given, "key": "who", "person": "who"}).score.success == 1.0
 
 
+def test_two_csv_files_that_differ_by_slips(tmp_path):
+    many = 300
+    born = [f"{1930 + i % 70}-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(many)]
+    town = [f"{10_000 + 37 * (i % 50)}" for i in range(many)]
+    late = [f"{day[:-2]}{int(day[-2:]) % 28 + 1:02d}" for day in born]
+    name = [f"name {i % 150}" for i in range(many)]
+    rows = zip(name, town, born, range(many), strict=True)
+    slips = zip(name, town, born[:200] + late[200:], range(many), strict=True)
+    for file, head, lines in (
+        ("a.csv", "Name;ZIP;Born;who", rows),
+        ("b.csv", "name;zip;born;who", slips),
+    ):
+        text = "\n".join([head, *(";".join(map(str, line)) for line in lines)])
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    given = {
+        "released": str(tmp_path / "a.csv"),
+        "auxiliary": str(tmp_path / "b.csv"),
+        "key": "who",
+    }
+    exact = ATTACK.run(given)
+    fuzzy = ATTACK.run({**given, "fuzzy": "yes", "days": 1, "prefix": 0})
+    assert exact.score.success == pytest.approx(2 / 3)
+    assert fuzzy.score.success > 0.95
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

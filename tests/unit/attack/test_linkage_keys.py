@@ -4,7 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.linkage_keys import MISSING, coded, keys, singled_out, subsets, uniqueness
+from discreet.attack import linkage_keys
+from discreet.attack.linkage_keys import (
+    MISSING,
+    coded,
+    keys,
+    narrowed,
+    singled_out,
+    subsets,
+    uniqueness,
+)
 
 
 def column(values, kind=None):
@@ -50,10 +59,20 @@ def test_who_is_singled_out():
 
 
 def test_subsets_are_bounded():
-    assert len(subsets("abcdefgh")) == 255
+    assert len(set(subsets("abcdefgh"))) == 255
     many = subsets("abcdefghijkl")
     assert len(many) == 255
-    assert max(map(len, many)) < 12
+    assert many[-1] == tuple("abcdefghijkl")
+    assert max(map(len, many[:-1])) < 12
+    assert subsets("abc", most=2) == [("a",), ("a", "b", "c")]
+    assert subsets("a") == [("a",)]
+
+
+def test_a_long_table_is_read_less_often(monkeypatch):
+    monkeypatch.setattr(linkage_keys, "MOST_ROWS", 12)
+    table = pa.table({name: ["1", "2", "2"] for name in "abc"})
+    assert list(uniqueness(table, "abc")) == [("a",), ("b",), ("c",), tuple("abc")]
+    assert ("a", "b") not in uniqueness(table, "abc", largest=1)
 
 
 def test_uniqueness_against_counting_by_hand():
@@ -63,3 +82,16 @@ def test_uniqueness_against_counting_by_hand():
         ("sex",): 0.25,
         ("zip", "sex"): pytest.approx(0.5),
     }
+
+
+def test_weld():
+    """Six people of Cambridge shared his birth date, three of them men, one in his ZIP code."""
+    table = pa.table(
+        {
+            "birth_date": [dt.date(1945, 7, 31)] * 6 + [dt.date(1950, 1, 1), None],
+            "sex": ["m", "f", "m", "f", "m", "f", "m", "m"],
+            "zip": ["02138", "02138", "02139", "02140", "02141", None, "02138", "02138"],
+        }
+    )
+    assert narrowed(table, 0, ["birth_date", "sex", "zip"]) == [6, 3, 1]
+    assert uniqueness(table, ["birth_date", "sex", "zip"])["birth_date", "sex", "zip"] >= 1 / 8

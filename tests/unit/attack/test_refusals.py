@@ -1,7 +1,11 @@
 import numpy as np
 
 from discreet.attack.blocks import Blocks
+from discreet.attack.differencing_answers import ceiling
 from discreet.attack.refusals import ATTACK, against_curator
+from discreet.noise.binomial import lower_limit
+
+ALPHA = 1e-9
 
 
 def test_refusals_tell_more_than_answers():
@@ -10,7 +14,8 @@ def test_refusals_tell_more_than_answers():
     assert outcome.details["certain"] > 0.3
     assert outcome.score.success > outcome.details["ignoring_refusals"]
     assert outcome.score.low > 0.5
-    assert outcome.private.success < outcome.score.low
+    right = round(outcome.private.success * 96)
+    assert lower_limit(right, 96, ALPHA) <= ceiling(1.0)
     assert list(outcome.details["audit_steps"]) == [8, 10, 12]
 
 

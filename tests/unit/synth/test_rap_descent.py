@@ -57,15 +57,12 @@ def test_the_slope_written_by_hand_is_the_one_that_jax_derives():
 
     def loss(logits):
         chances = _softmax(logits, relaxed._owns)
-        off = 0.0
-        for q in range(2):
-            factors = [chances[int(queries[i, q])] for i in range(3)]
-            for s in range(8):
-                product = 1.0
-                for i, factor in enumerate(factors):
-                    product = product * (factor if s >> i & 1 else 1 - factor)
-                off += (product.mean() - aims[s, q]) ** 2
-        return off
+        cells = 1.0
+        for column in queries[::-1]:  # the first column ends up on the lowest bit
+            here = chances[column]
+            cells = jax.numpy.stack([cells * (1 - here), cells * here], axis=-3)
+            cells = cells.reshape(-1, *here.shape)
+        return ((cells.mean(axis=-1) - aims) ** 2).sum()
 
     before = relaxed._logits
     slope = np.asarray(jax.grad(loss)(before))

@@ -15,7 +15,7 @@ from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
 SCORES = np.array([3, 0, 3, 1, 0])
 EPSILON = Fraction(1)
-TRIALS = 4000
+TRIALS = 2500
 
 
 def drawn(count, trials=TRIALS, seed=1):

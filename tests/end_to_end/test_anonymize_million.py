@@ -1,0 +1,64 @@
+"""A million rows with 100,000 and more combinations: grouped by the engine, searched, cut, refined."""
+
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.anonymize.core import Method, anonymize
+from discreet.anonymize.hierarchy_build import intervals, prefixes, tree
+from discreet.anonymize.models import DistinctDiversity
+from discreet.anonymize.read_groups import read_groups
+from discreet.engine.connect import connect
+
+ROWS = 1_000_000
+SECONDS = 60.0
+QUASI = ["age", "zip", "sex", "job", "size", "home"]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    dice = np.random.default_rng(11)
+    zips = np.array([f"{4000 + i:05d}" for i in range(400)])
+    table = pa.table(
+        {
+            "age": dice.binomial(90, 0.4, ROWS),
+            "zip": pa.array(zips[(400 * dice.random(ROWS) ** 4).astype(int)].tolist()),
+            "sex": pa.array(np.array(["F", "M"])[dice.integers(0, 2, ROWS)].tolist()),
+            "job": pa.array(np.array(list("abcdefgh"))[dice.integers(0, 8, ROWS)].tolist()),
+            "size": dice.poisson(2, ROWS),
+            "home": pa.array(np.array(["own", "rent"])[dice.integers(0, 2, ROWS)].tolist()),
+            "ill": pa.array(np.array(list("uvwxyz"))[dice.integers(0, 6, ROWS)].tolist()),
+        }
+    )
+    folder = tmp_path_factory.mktemp("million")
+    pq.write_table(table, folder / "rows.parquet")
+    found = connect("duckdb:", {"rows": "rows.parquet"}, base=folder)
+    yield found
+    found.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", list(Method))
+def test_a_million_rows_take_less_than_a_minute(engine, method):
+    start = time.monotonic()
+    groups = read_groups(engine, "rows", QUASI, sensitive="ill")
+    assert groups.combinations > 100_000
+    places = {name: groups.values[i] for i, name in enumerate(QUASI)}
+    trees = {
+        "age": intervals("age", places["age"], widths=[5, 10, 20]),
+        "zip": prefixes("zip", places["zip"], keep=[4, 3, 2]),
+        "job": tree("job", {"hand": list("abcd"), "desk": list("efgh")}),
+        "size": intervals("size", places["size"], widths=[2, 4]),
+    }
+    found = anonymize(
+        groups, trees, k=5, suppress=0.02, models=[DistinctDiversity(2)], method=method
+    )
+    assert found.least >= 5
+    assert found.suppressed <= 0.02 * ROWS
+    assert found.recoding.rows.sum() == ROWS
+    if method is Method.OPTIMAL:
+        assert found.optimal
+    assert time.monotonic() - start < SECONDS

@@ -1,0 +1,79 @@
+import pyarrow as pa
+import pytest
+
+from discreet.anonymize.source import (
+    Source,
+    find_table,
+    hidden_columns,
+    is_file,
+    narrowed,
+    open_source,
+)
+from discreet.catalog.policy_file import loads
+from discreet.errors import EngineFailed, InvalidInput, UnknownName
+from discreet.testing import FakeEngine
+
+TOML = """
+[datasets.town]
+epsilon = 1
+[datasets.town.tables.people]
+source = "people.parquet"
+unit = "person"
+max_rows = 1
+[datasets.town.tables.people.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+note = { type = "text", hidden = true }
+"""
+
+
+def fake(answers=None):
+    return FakeEngine({"t": {"Age": "BIGINT", "sex": "VARCHAR"}}, answers=answers)
+
+
+def test_columns_are_found_without_regard_to_case():
+    source = narrowed(fake(), "t", "people.csv")
+    assert source.named(["AGE", " sex "]) == ("Age", "sex")
+    with pytest.raises(InvalidInput, match=r"'people\.csv' has no column 'zip'") as error:
+        source.column("zip")
+    assert "Age, sex" in error.value.hint
+
+
+def test_a_condition_is_part_of_the_relation():
+    source = narrowed(fake(), "t", "t", where="age > 3")
+    assert source.relation == '(SELECT * FROM "t" WHERE "Age" > 3) AS kept_rows'
+    assert narrowed(fake(), "t", "t").relation == '"t"'
+
+
+def test_a_table_without_rows_is_refused():
+    empty = pa.table({"n": [0]})
+    with pytest.raises(InvalidInput, match="has no rows"):
+        narrowed(fake(empty), "t", "t").rows()
+    assert narrowed(fake(pa.table({"n": [7]})), "t", "t").rows() == 7
+
+
+def test_a_failure_says_nothing_of_the_rows():
+    with pytest.raises(EngineFailed, match="could not be read"):
+        narrowed(fake(None), "t", "t").rows()
+
+
+def test_hidden_columns_and_the_person_are_never_copied(tmp_path):
+    catalog = loads(TOML, base=tmp_path)
+    assert find_table(catalog, "people") == ("town", "people")
+    assert find_table(catalog, "town.people") == ("town", "people")
+    assert set(hidden_columns(catalog.table("people"))) == {"note", "person"}
+    with pytest.raises(UnknownName):
+        find_table(catalog, "nobody")
+
+
+def test_what_is_a_file(tmp_path):
+    assert is_file("people.csv")
+    assert is_file("people.PARQUET")
+    assert not is_file("town.people")
+    (tmp_path / "odd").touch()
+    assert is_file(str(tmp_path / "odd"))
+    with pytest.raises(InvalidInput), open_source(str(tmp_path / "odd")):
+        pass
+
+
+def test_a_source_shows_no_row():
+    assert "Age" in repr(Source(fake(), "t", "t", ("Age",)))
