@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -58,11 +59,24 @@ def outcome_of(chosen: Settings, found: Found, private: Score) -> Outcome:
         private=private,
         private_words=f"A curator was asked about each target with the whole budget of epsilon {epsilon:g}: the diagnoses of people with that "
         f"ZIP code, birth date and sex. The noisy counts were weighed with common knowledge; {private.success:.0%} right, where common knowledge "
-        f"alone gives {private.baseline:.0%}.",
+        f"alone gives {private.baseline:.0%}. That is the most exposed that one person can be; epsilon {epsilon:g} promises at most "
+        f"{most_right(private.baseline, epsilon):.0%}.",
         settings=chosen.values,
         details=_details(found),
         blocks=_blocks(found),
     )
+
+
+def most_right(blind: float, epsilon: float) -> float:
+    """Return how often a guess can be right at most, which without the person is right in `blind`.
+
+    Guarantee: for any question of epsilon about a person, P(right) <= e^epsilon P(right without the
+        person) and P(wrong) >= e^-epsilon P(wrong without the person). (add or remove one person)
+
+    >>> round(most_right(0.5, 1.0), 3), round(most_right(0.01, 1.0), 3)
+    (0.816, 0.027)
+    """
+    return min(math.exp(epsilon) * blind, 1 - math.exp(-epsilon) * (1 - blind))
 
 
 def _details(found: Found) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from discreet.synth.junction import JunctionTree, junction_tree, widened
 from discreet.synth.layered import Layered, layered
 from discreet.synth.merging import Groups, Merges, merge_counts
 from discreet.synth.progress import Progress, silent
+from discreet.synth.settings import check_whole
 from discreet.synth.shape import Columns, Counts
 from discreet.synth.singles import Singles, measure_singles
 from discreet.synth.workload import Wanted, closed, find_workload
@@ -60,6 +61,7 @@ def fit(
         for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
         on public sizes and noisy counts. (docs/notes/0022)
     """
+    check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
     candidates = closed(find_workload(door.shape, workload))
     progress(0, 1, "counting columns")
     singles = measure_singles(door, share=SINGLES if candidates else Fraction(1))
@@ -202,6 +204,7 @@ class _Contest:
             each for each in self._candidates if each not in state.fresh and state.fits(each)
         ]
         open_ones = open_ones or [each for each in self._candidates if state.fits(each)]
+        open_ones = open_ones or [min(self._candidates, key=state.tree.cells_with)]
         if len(open_ones) == 1:
             return open_ones[0]
         law = self._door.law(share * (1 - CHOICE))

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InvalidInput, MissingExtra
+from discreet.errors import MissingExtra
 from discreet.synth.beliefs import Table
 from discreet.synth.door import Counter, Door, Measured
 from discreet.synth.merging import Groups
 from discreet.synth.mixture import Mixture, mixture, shares_of
 from discreet.synth.progress import Progress, silent
+from discreet.synth.settings import check_whole
 from discreet.synth.shape import Columns, Shape
 from discreet.synth.workload import Wanted, find_workload
 
@@ -55,8 +56,7 @@ def fit(
         to be chosen and rho / (2TK) to be counted. A score moves by at most 1 for a row. All noise
         comes through the door. (docs/notes/0023)
     """
-    if min(rounds, queries, relaxed_rows, steps) < 1:
-        raise InvalidInput("Rounds, queries, relaxed rows and steps of rap must be at least 1.")
+    check_whole("rap", rounds=rounds, queries=queries, relaxed_rows=relaxed_rows, steps=steps)
     marginals = find_workload(door.shape, workload)
     relaxed = _relaxed(door.shape, relaxed_rows)
     progress(0, rounds + 1, "counting rows")

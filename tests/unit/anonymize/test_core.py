@@ -99,30 +99,6 @@ STARS = {
 }
 
 
-def test_missing_is_a_value_or_matches():
-    """The row without x is alone unless it may be an a or a b."""
-    groups = group_table(ROWS, ["x"])
-    apart = anonymize(groups, STARS, k=2)
-    assert apart.levels == {"x": 1}
-    match = anonymize(groups, STARS, k=2, missing=Missing.MATCHES)
-    assert match.levels == {"x": 0}
-    # a: 2 rows + the missing one; b likewise; the missing one: all five.
-    assert match.costs.discernibility == 2 * 3 + 2 * 3 + 5
-    assert match.least == 3
-
-
-def test_who_stays_needs_others_that_stay():
-    """At k = 4 the two b and the missing row are too few; that row still matches the a."""
-    table = pa.table({"x": ["a"] * 4 + ["b", "b", None]})
-    tree = {"x": Hierarchy("x", {"a": ("a",), "b": ("b",)})}
-    groups = group_table(table, ["x"])
-    found = anonymize(groups, tree, k=3, suppress=0.5, missing=Missing.MATCHES)
-    assert found.suppressed == 0
-    found = anonymize(groups, tree, k=4, suppress=0.5, missing=Missing.MATCHES)
-    assert found.suppressed == 2
-    assert found.least == 5, "the four a and the missing row hide among each other"
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -157,12 +133,6 @@ def test_never_all_rows_are_suppressed():
     tree = {"x": Hierarchy("x", {"a": ("a",), "b": ("b",)})}
     with pytest.raises(InvalidInput, match="not even the coarsest"):
         anonymize(lonely, tree, k=2, suppress=1.0)
-
-
-def test_a_hierarchy_that_gives_missing_values_a_label_cannot_match_all():
-    tree = Hierarchy("x", {"a": ("a", "known", "*"), "b": ("b", "bad", "*"), "": ("", "bad", "*")})
-    with pytest.raises(InvalidInput, match="gives missing values a label"):
-        anonymize(PLAIN, {"x": tree}, k=2, missing=Missing.MATCHES)
 
 
 def test_progress_is_told():

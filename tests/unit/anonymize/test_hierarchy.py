@@ -87,6 +87,13 @@ def test_files_that_cannot_be_read(tmp_path):
         read_hierarchy(path, "c")
     with pytest.raises(InvalidInput, match="could not be read"):
         read_hierarchy(tmp_path / "d.csv", "d")
+    path.write_text("a" * 200_000 + ";*\n")  # longer than a cell of CSV may be
+    with pytest.raises(InvalidInput, match="could not be read"):
+        read_hierarchy(path, "c")
+    with path.open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(InvalidInput, match="larger than 64 MiB"):
+        read_hierarchy(path, "c")
     with pytest.raises(InvalidInput, match="no folder"):
         read_hierarchies(tmp_path / "nowhere", ["c"])
 

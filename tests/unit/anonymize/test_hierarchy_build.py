@@ -21,6 +21,7 @@ def test_intervals_build_themselves():
     assert found.path(17)[1] == "16-17"
     assert 4 <= found.levels <= 8
     assert intervals("x", [5, 5]).levels == 2
+    assert intervals("x", [None]).path(None) == ("", "*")
 
 
 @given(st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=30))

@@ -64,3 +64,19 @@ def test_a_lattice_that_is_too_large_is_thinned_and_then_refined():
 def test_nothing_allowed():
     with pytest.raises(InvalidInput, match="not even the coarsest"):
         search(Mountain(99, float_of), [3, 3], seconds=60)
+
+
+class Valley(Mountain):
+    """Allowed in the middle only, as models that are not monotone may have it."""
+
+    def look(self, levels):
+        self.asked.append(tuple(levels))
+        allowed = sum(levels) == self.least
+        cost = self.cost(levels) if allowed else math.inf
+        return Look(tuple(levels), allowed, False, cost, 0.0, cost, 0, 1)
+
+
+def test_without_time_nothing_is_claimed_about_what_is_allowed():
+    assert search(Valley(3, float_of), [3, 3, 3], seconds=60).cost == 3.0
+    with pytest.raises(InvalidInput, match="in the time given"):
+        search(Valley(3, float_of), [3, 3, 3], seconds=1e-9)

@@ -117,3 +117,18 @@ def test_a_table_without_rows_gives_a_model_all_the_same():
     model = adaptive.fit(door_to(codes_of(0), SHAPE))
     assert model.total >= 1
     assert model.sample(5, dice=np.random.default_rng(1)).shape == (5, 5)
+
+
+def test_a_cap_that_nothing_fits_under_leaves_the_smallest_marginal():
+    model = adaptive.fit(door_to(codes_of(), SHAPE), cells=1)
+    assert [columns for columns in model.parts if len(columns) > 1] == [(2, 4)]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"rounds": 0}, {"cells": -1}, {"rounds": "3"}, {"cells": True}]
+)
+def test_settings_that_make_no_sense_are_refused(setting):
+    door = door_to(codes_of(), SHAPE)
+    with pytest.raises(InvalidInput, match="whole number"):
+        adaptive.fit(door, **setting)
+    assert door.left == 1
