@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.anonymize.core import anonymize
 from discreet.anonymize.risk import Risk, risk_of
-from discreet.anonymize.run import groups_of, hierarchies_of
+from discreet.anonymize.run import groups_of, hierarchies_of, searched
 from discreet.anonymize.search import Progress, silent
 from discreet.anonymize.sizes import Sizes
 from discreet.anonymize.source import Source
@@ -51,7 +51,7 @@ def curve(
 ) -> tuple[Risk, list[Point]]:
     """Return the risk of the table as it is, and one point for each k; the rows are counted once."""
     progress(0, len(ks) + 1, "counting")
-    groups = groups_of(source, wish)
+    groups = searched(groups_of(source, wish), wish)
     hierarchies = hierarchies_of(source, wish)
     found = []
     for done, k in enumerate(ks, start=1):

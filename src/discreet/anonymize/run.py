@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ def run(source: Source, wish: Wish, *, progress: Progress = silent) -> Anonymize
     progress(0, 1, "counting")
     groups = groups_of(source, wish)
     result = anonymize(
-        groups,
+        searched(groups, wish),
         hierarchies,
         k=wish.k,
         suppress=wish.suppress,
@@ -136,6 +136,12 @@ def groups_of(source: Source, wish: Wish) -> Groups:
         condition=source.condition or "",
         seconds=PATIENCE,
     )
+
+
+def searched(groups: Groups, wish: Wish) -> Groups:
+    """Return the groups as the search needs them: a column that is only measured is a burden."""
+    needed = any(model.needs_sensitive for model in wish.models)
+    return groups if needed else replace(groups, sensitive=None)
 
 
 def hierarchies_of(source: Source, wish: Wish) -> Mapping[str, Hierarchy]:

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from discreet.attack.asking import Exhibit, curator_over, part_of
 from discreet.attack.blocks import Integers
-from discreet.attack.census_solve import Found, consistent_block, least_overlap, nearest_block
+from discreet.attack.census_guess import expected_residents, likeliest_block, weighed
+from discreet.attack.census_solve import Found, consistent_block, least_overlap
 from discreet.attack.census_tables import (
     AGE,
     MALE,
@@ -20,6 +21,7 @@ from discreet.attack.census_tables import (
     PUBLISHED,
     RESIDENTS,
     SMOKER,
+    Floats,
     Rows,
     age_rows,
     count_rows,
@@ -46,8 +48,6 @@ ATTACK = Attack(
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
     ),
 )
-_DRAWS = 20
-"""How many random strangers a resident is compared with, for what guessing gives."""
 
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
@@ -60,9 +60,11 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     for i, block in enumerate(blocks):
         progress(len(blocks) + i, 3 * len(blocks), "solving the exact tables")
         found.append(reconstruct(block))
-    baseline = _guessing(blocks, rest, rng)
+    expected = expected_residents(rest, chosen.whole("places"))
+    guess = likeliest_block(expected, chosen.whole("places"))
+    baseline = float(np.mean([overlap(guess, block) for block in blocks])) / int(guess.sum())
     progress(2 * len(blocks), 3 * len(blocks), "asking the curator")
-    noisy = private_blocks(blocks, epsilon=chosen.number("epsilon"))
+    noisy = private_blocks(blocks, expected, epsilon=chosen.number("epsilon"))
     return _outcome(chosen, blocks, found, noisy, baseline)
 
 
@@ -98,35 +100,28 @@ def overlap(first: Integers, second: Integers) -> int:
     return int(np.minimum(first, second).sum())
 
 
-def _guessing(blocks: Sequence[Integers], rest: Integers, rng: np.random.Generator) -> float:
-    """Return the share of residents that as many random townsfolk from elsewhere hit by chance."""
-    size = int(blocks[0].sum())
-    shared = [
-        overlap(block, tabulated(rng.choice(rest, size, replace=False)))
-        for block in blocks
-        for _ in range(_DRAWS)
-    ]
-    return float(np.mean(shared)) / size
-
-
-def private_blocks(blocks: Sequence[Integers], *, epsilon: float) -> list[Integers]:
+def private_blocks(
+    blocks: Sequence[Integers], expected: Floats, *, epsilon: float
+) -> list[Integers]:
     """Return what the same attacker makes of the curator's answers to the same tables of counts.
 
     The price is shared evenly among the tables. Blocks are disjoint, so each has all of it. Means
     and medians are left out: at this price their noise says nothing about a block of this size.
+    The attacker weighs the answers, by the law of their noise, with what is known of the town.
     """
     share = part_of(epsilon, len(PUBLISHED))
-    noisy: list[list[float]] = [[] for _ in blocks]
+    beliefs = [expected] * len(blocks)
     with curator_over({"people": _exhibit(blocks)}, epsilon=repr(epsilon)) as ask:
         for table in PUBLISHED:
             values = np.zeros((len(blocks), table.cells))
             for block, *key, count in ask(table.sql("people"), share).rows:
                 values[int(block), table.cell_of([int(part) for part in key])] = float(count)
-            for i, row in enumerate(values):
-                noisy[i] += row.tolist()
-    matrix = np.vstack([table.matrix() for table in PUBLISHED])
+            beliefs = [
+                weighed(belief, table, row, epsilon=float(share))
+                for belief, row in zip(beliefs, values, strict=True)
+            ]
     sizes = [int(block.sum()) for block in blocks]
-    return [nearest_block(matrix, np.array(v), n) for v, n in zip(noisy, sizes, strict=True)]
+    return [likeliest_block(belief, n) for belief, n in zip(beliefs, sizes, strict=True)]
 
 
 def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
@@ -194,8 +189,8 @@ def _outcome(
         score=by_tables["exact tables"],
         private=private,
         private_words=f"From the curator's answers to the same counts at epsilon "
-        f"{chosen.number('epsilon'):g} a block, the nearest block that a linear programme finds "
-        f"has {private.success:.1%} of the residents right.",
+        f"{chosen.number('epsilon'):g} a block, weighed with what is known of the town, "
+        f"{private.success:.1%} of the residents are right.",
         settings=dict(chosen.values),
         details={
             "residents": people,
@@ -234,7 +229,7 @@ def _blocks(
             f"{len(tallies)} blocks.",
         ),
         Words(
-            "Guessing means as many townsfolk from elsewhere, drawn at random. The limits "
-            "treat residents as independent, which those of one block are not quite."
+            "Guessing means the likeliest block by what is known of everybody else in the town, "
+            "which the attacker on private tables knows too. The limits treat residents as independent, which those of one block are not quite."
         ),
     )

@@ -1,4 +1,4 @@
-"""Blocks that agree with published tables, found by integer and linear programmes (HiGHS)."""
+"""Blocks that agree with published tables, found by integer programmes (HiGHS)."""
 
 from __future__ import annotations
 
@@ -60,28 +60,6 @@ def least_overlap(rows: Rows, block: Integers) -> int:
     aim = np.concatenate([np.zeros(kinds), np.ones(size)])
     found = _solved(optimize, aim, constraints, kinds, size)
     return max(math.ceil(float(found.mip_dual_bound) - 1e-6), 0)
-
-
-def nearest_block(matrix: Floats, noisy: Floats, size: int) -> Integers:
-    """Return the `size` residents that miss noisy tables least, by a linear programme and rounding.
-
-    Minimises the sum of absolute misses; the attacker is given the number of residents for free.
-    """
-    optimize = optimizer()
-    cells, kinds = matrix.shape
-    gaps = np.eye(cells)
-    found = optimize.linprog(
-        np.concatenate([np.zeros(kinds), np.ones(2 * cells)]),
-        A_eq=np.vstack([np.hstack([matrix, gaps, -gaps]), np.arange(kinds + 2 * cells) < kinds]),
-        b_eq=np.append(noisy, size),
-        bounds=(0, None),
-        method="highs",
-    )
-    shares = np.asarray(found.x[:kinds])
-    whole = np.floor(shares + 1e-9).astype(np.int64)
-    missing = max(size - int(whole.sum()), 0)
-    whole[np.argsort(whole - shares, kind="stable")[:missing]] += 1
-    return whole
 
 
 def _constraint(optimize: Any, rows: Rows, more: int) -> list[Any]:

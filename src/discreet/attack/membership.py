@@ -33,7 +33,7 @@ ATTACK = Attack(
             "what was published: allele frequencies, or synthetic rows",
             choices=("frequencies", "synthetic"),
         ),
-        Knob("people", 1_000, "people in the study, and as many outside it", 20, 5_000, 10),
+        Knob("people", 1_000, "people in the study, and as many outside it", 20, 2_500, 10),
         Knob("loci", 10_000, "places of the genome with a published frequency", 10, 50_000, 10),
         Knob("epsilon", 1.0, "total budget of the private version", 0.01, 1_000_000.0, 0.01),
         Knob("statistic", "homer", "how the adversary compares", choices=tuple(STATISTICS)),

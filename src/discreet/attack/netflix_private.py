@@ -60,7 +60,7 @@ def presence(
         0.5,
         score.low,
         score.high,
-        "share of right answers to: is this person there?",
+        "share of right answers to whether the person is there",
     )
 
 

@@ -43,9 +43,12 @@ class JunctionTree:
     def with_room(self, columns: Columns) -> tuple[Columns, ...]:
         """Return cliques of a tree that also covers these columns: its own, some of them wider.
 
-        The columns meet in one clique, and each widens the cliques on its way there; that leaves
-        every column's cliques connected, which is all that a junction tree needs.
+        Where the columns lie in parts that nothing joins yet, one new clique joins them. Otherwise
+        they meet in one clique, and each widens the cliques on its way there; that leaves every
+        column's cliques connected, which is all that a junction tree needs.
         """
+        if self._joins(columns):
+            return (*self.cliques, columns)
         wide = dict(enumerate(map(set, self.cliques)))
         for i, more in self._guests(columns).items():
             wide[i] |= more
@@ -53,6 +56,8 @@ class JunctionTree:
 
     def cells_with(self, columns: Columns) -> int:
         """Return the cells of the cliques of `with_room`."""
+        if self._joins(columns):
+            return self.cells + self.cells_of(columns)
         guests = self._guests(columns)
         return self.cells + sum(
             self._tables[i] * (self.cells_of(more) - 1) for i, more in guests.items()
@@ -63,6 +68,15 @@ class JunctionTree:
         near = Counter(i for column in columns for i in self._holding[column])
         meeting = min(near, key=lambda i: (-near[i], i))
         return {column: self._way(column, meeting) for column in columns}
+
+    def _joins(self, columns: Columns) -> bool:
+        """Return whether columns come from several loose parts, in each of which they have a host."""
+        parts: dict[int, list[int]] = {}
+        for column in columns:
+            part = self._part[next(iter(self._holding[column]))]
+            parts.setdefault(part, []).append(column)
+        hosted = (self.host(tuple(part)) is not None for part in parts.values())
+        return len(parts) > 1 and all(hosted)
 
     def _guests(self, columns: Columns) -> dict[int, set[int]]:
         """Return, for each clique that must be widened, the columns that it lacks."""
@@ -97,6 +111,14 @@ class JunctionTree:
         for i, clique in enumerate(self.cliques):
             for column in clique:
                 found[column].add(i)
+        return found
+
+    @cached_property
+    def _part(self) -> list[int]:
+        """Return, for each clique, the first clique of the part that it hangs together with."""
+        found: list[int] = []
+        for i, (parent, separator) in enumerate(zip(self.parents, self.separators, strict=True)):
+            found.append(found[parent] if separator else i)
         return found
 
     @cached_property
