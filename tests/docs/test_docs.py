@@ -41,11 +41,12 @@ def folder(tmp_path_factory):
     day = dt.date(2024, 1, 1)
     tables = {
         "people": {
-            "age": [30, 40] * 50,
-            "sex": ["Female", "Male"] * 50,
-            "income": [10.5] * 100,
-            "born": [day] * 100,
-            "member": [True] * 100,
+            # Enough that no example fails by the noise: a count is off by hundreds once in e^50.
+            "age": [30, 40] * 5000,
+            "sex": ["Female", "Male"] * 5000,
+            "income": [10.5] * 10_000,
+            "born": [dt.date(1990, 5, 17)] * 10_000,
+            "member": [True] * 10_000,
         },
         "patients": {"person": [1, 2], "sex": ["Female", "Male"]},
         "visits": {
