@@ -4,7 +4,7 @@ python -m benchmarks.anonymize [--peer NAME ...] [--million] [--timeout SECONDS]
 
 Adult with 30,162 complete rows, 8 quasi-identifiers and their hierarchies (6,480 nodes), k = 5; the
 check on the 48,842 rows of the discretised Adult. "whole command" is a process of its own from
-start to exit, with files read and written, the exposure recorded; "warm" the same work in a process
+start to exit (the first one compiles its modules), with files read and written, the exposure recorded; "warm" the same work in a process
 that has the table open. Peers run in environments of their own (see anonymize_peer_code.py), reading
 and imports not timed. ARX needs Java and its own jar: it is not run here.
 """
@@ -79,7 +79,9 @@ def command(folder: Path, source: Path, *options: str) -> None:
     order = [str(discreet), "anonymize", source.name, "--json", "--k", "5"]
     order += ["--quasi", ",".join(QUASI), "--hierarchies", str(HIERARCHIES), "--out", "o.csv"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([*order, *options], cwd=work, capture_output=True, check=True)
+    done = subprocess.run(
+        [*order, *options], cwd=work, capture_output=True, check=True, env=compiled(folder)
+    )
     seconds = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -88,9 +90,16 @@ def command(folder: Path, source: Path, *options: str) -> None:
     said("discreet", f"whole command {' '.join(options)}"[:43], seconds, cpu, facts)
 
 
+def compiled(folder: Path) -> dict[str, str]:
+    """Return the environment of a program in use: modules are compiled once, not at every start."""
+    found = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return found | {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONPATH": ""}
+
+
 def warm(source: Path) -> None:
     """Time the parts in this process: the search alone, and everything but the writing."""
     with open_source(str(source)) as table:
+        run(table, Wish.of(k=5, quasi=QUASI[:2]))  # what is loaded at the first use
         for method, suppress in (("optimal", 0.0), ("optimal", 0.02), ("mondrian", 0.0)):
             wish = Wish.of(
                 k=5, quasi=QUASI, hierarchies=HIERARCHIES, suppress=suppress, method=method
@@ -135,13 +144,14 @@ def peers(names: list[str], complete: Path, whole: Path, timeout: int) -> None:
             print(f"{name:<10}does not install")
             continue
         order = [python, "-W", "ignore", ROOT / "benchmarks" / "anonymize_peer_code.py", name]
+        start = time.perf_counter()
         try:
             done = subprocess.run(
                 [*map(str, order), *map(str, asked[name])],
                 capture_output=True,
                 timeout=timeout,
                 check=False,
-                env=os.environ | {"PYTHONPATH": ""},
+                env=compiled(complete.parent),
             )
             printed, failed = done.stdout, done.stderr[-300:].decode() if done.returncode else ""
         except subprocess.TimeoutExpired as late:
@@ -150,6 +160,7 @@ def peers(names: list[str], complete: Path, whole: Path, timeout: int) -> None:
             keys = ("peer", "task", "seconds", "cpu")
             more = ", ".join(f"{k} {v:,}" for k, v in line.items() if k not in keys)
             said(line["peer"], line["task"], line["seconds"], line["cpu"], more)
+        said(name, "whole process, all of the above", time.perf_counter() - start)
         if failed:
             print(f"{name:<10}{failed.strip().splitlines()[-1]}")
 
@@ -182,7 +193,7 @@ def main() -> None:
     print(f"{'system':<10}{'task':<44}{'wall':>11}{'CPU':>11}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for extra in ((), ("--suppress", "0.02"), ("--method", "mondrian")):
+        for extra in ((), (), ("--suppress", "0.02"), ("--method", "mondrian")):
             command(folder, source, *extra)
         warm(source)
         ours = checked(DATA / "adult_discretized.csv")

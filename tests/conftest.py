@@ -1,5 +1,6 @@
 """Options and shared words of all tests."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,8 +30,23 @@ SLOW_ON_SPARK = frozenset(
 )
 
 
+# Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
+_LOADS_JAX = re.compile(r"test_rap|\brap\b")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    had = "jax" in sys.modules
+    result = yield
+    loaded = "jax" in sys.modules and not had
+    assert not loaded or item.get_closest_marker("jax"), "mark this test: it loads JAX"
+    return result
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
+        if _LOADS_JAX.search(item.nodeid):
+            item.add_marker(pytest.mark.jax)
         if item.get_closest_marker("spark") and item.originalname in SLOW_ON_SPARK:
             item.add_marker(pytest.mark.slow)

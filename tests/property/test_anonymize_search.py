@@ -20,11 +20,17 @@ from anonymize_kit import (
     random_problem,
 )
 from discreet.anonymize.core import Missing, anonymize
-from discreet.anonymize.costs import Cost, Discernibility
+from discreet.anonymize.costs import Cost, Discernibility, make_cost
 from discreet.anonymize.evaluate import ClassEvaluator
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.ladder import make_ladders
-from discreet.anonymize.models import Conditions, EntropyDiversity, KAnonymity
+from discreet.anonymize.models import (
+    Closeness,
+    Conditions,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+)
 from discreet.anonymize.recoding import SUPPRESSED
 from discreet.anonymize.search import search
 from discreet.errors import InvalidInput
@@ -169,6 +175,46 @@ def test_a_bound_that_is_none_loses_the_optimum():
         assert _cheapest(problem, three, Discernibility(), limit) == expected
         wrong += _cheapest(problem, three, CarelessBound(), limit) != expected
     assert wrong > 0
+
+
+def _looks(problem, models, cost, share):
+    names, trees, rows = problem
+    groups = groups_of(names, rows)
+    ladders = make_ladders(groups, trees)
+    measure = make_cost(cost, groups, ladders, {})
+    limit = math.floor(share * len(rows))
+    evaluator = ClassEvaluator(groups, ladders, Conditions(models), measure, limit=limit)
+    nodes = itertools.product(*(range(ladder.levels) for ladder in ladders))
+    return [evaluator.look(levels) for levels in nodes]
+
+
+@pytest.mark.parametrize("cost", Cost)
+def test_what_a_node_says_about_others_is_true(cost):
+    """The claims of the note, node by node: bounds hold above, hopeless nodes have none below."""
+    dice = random.Random(5)
+    tight = 0
+    for model in ((), (EntropyDiversity(1.6),), (Closeness(0.3),), (DistinctDiversity(2),)):
+        for share in (0.0, 0.1, 0.2, 0.3, 0.5, 0.7):
+            looks = _looks(random_problem(dice), (KAnonymity(3), *model), cost, share)
+            for low, high in itertools.product(looks, looks):
+                if any(a > b for a, b in zip(low.levels, high.levels, strict=True)):
+                    continue
+                assert low.bound <= high.cost + 1e-9
+                assert low.bound <= high.bound + 1e-9
+                assert not (high.hopeless and low.allowed)
+                tight += low is not high and high.allowed and low.bound >= high.cost / 2
+    assert tight > 0, "bounds that are never near a cost prove nothing"
+
+
+def test_the_bound_on_classes_counts_those_that_small_ones_could_form():
+    """Four rows alone at the bottom are two classes one level up."""
+    rows = [(value, "x") for value in "abcdeeff"]
+    halves = dict(zip("abcdef", "001123", strict=True))
+    trees = {"p": Hierarchy("p", {v: (v, halves[v]) for v in "abcdef"})}
+    bottom, above = _looks((["p"], trees, rows), (KAnonymity(2),), Cost.CLASSES, 0.9)
+    assert above.cost == len(rows) / 4
+    assert bottom.bound == len(rows) / 5, "four classes and the suppressed"
+    assert bottom.cost == len(rows) / 3
 
 
 @given(problems(), st.integers(1, 3))

@@ -95,7 +95,12 @@ def _codes(column: pa.ChunkedArray, values: Sequence[Value]) -> Integers:
         column = pc.if_else(pc.is_nan(column), None, column)
     elif pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    found = pc.index_in(column, value_set=pa.array(values, type=column.type))
+    known = pa.array(values, type=column.type)
+    found = pc.index_in(column, value_set=known)
+    if found.null_count and pa.types.is_floating(column.type):
+        # GROUP BY may give one zero for both; to Arrow 0.0 and -0.0 are two values.
+        other = pc.if_else(pc.equal(column, 0.0), pc.negate(column), column)
+        found = pc.coalesce(found, pc.index_in(other, value_set=known))
     if found.null_count:
         raise InternalError("a row has a value that was not counted; did the table change?")
     return np.asarray(found.to_numpy(), dtype=np.int64)

@@ -90,4 +90,5 @@ def _against(sizes: Sizes, chances: list[float]) -> Against:
     held = [int(s) * int(c) for s, c in zip(sizes.sizes, sizes.classes, strict=True)]
     hits = sum(n * chance for n, chance in zip(held, chances, strict=True))
     above = sum(n for n, chance in zip(held, chances, strict=True) if chance > THRESHOLD)
-    return Against(max(chances), hits / rows, above / rows)
+    # A mean is at most the greatest, also after rounding.
+    return Against(max(chances), min(max(chances), hits / rows), above / rows)

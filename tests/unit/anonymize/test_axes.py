@@ -50,6 +50,8 @@ def test_texts_stand_by_their_hierarchy():
 def test_a_hierarchy_with_several_tops_names_them():
     tree = Hierarchy("x", {v: (v, p) for v, p in (("a", "1"), ("b", "1"), ("c", "2"))})
     assert _read(_axis(["a", "b", "c"], {"x": tree}), 0, 2) == ("1 or 2", 0.5, 3)
+    flat = Hierarchy("x", {v: (v,) for v in "abc"})
+    assert _read(_axis(["a", "b", "c"], {"x": flat}), 0, 1) == ("a or b", 0.0, 2)
 
 
 def test_a_column_that_is_always_missing():

@@ -101,3 +101,11 @@ def test_a_combination_may_be_split_by_its_sensitive_values():
     )
     with pytest.raises(InternalError, match="another number of rows"):
         entries(rows, groups, short)
+
+
+def test_both_zeros_are_one_value():
+    counted = group_table(pa.table({"zip": ["a"], "age": [0.0]}), ["zip", "age"])
+    rows = pa.table({"zip": ["a", "a"], "age": [-0.0, 0.0]})
+    assert combinations(rows, counted).tolist() == [0, 0]
+    with pytest.raises(InternalError, match="not counted"):
+        combinations(pa.table({"zip": ["a"], "age": [-1.0]}), counted)
