@@ -20,9 +20,14 @@ def pytest_addoption(parser):
 # On Spark these restart the JVM or ask hundreds of times: minutes each, so with the full counts.
 SLOW_ON_SPARK = frozenset(
     {
+        "test_a_copy_of_odd_cells_keeps_every_row",
         "test_a_long_query_is_stopped_and_the_next_one_works",
         "test_a_memory_bomb_is_stopped",
+        "test_class_sizes_are_those_of_the_rows",
+        "test_codes_and_marginals_are_the_same_everywhere",
+        "test_errors_on_other_engines",
         "test_every_probe_of_the_lockdown_is_closed",
+        "test_learning_sees_the_same_rows_everywhere",
         "test_no_error_carries_a_cell",
         "test_threads_may_ask_at_the_same_time",
         "test_what_cannot_be_interrupted_is_killed_and_loses_no_table",

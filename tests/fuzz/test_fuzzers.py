@@ -42,6 +42,7 @@ def test_a_short_run_finds_nothing(target):
     clean(target, 400, seconds=250)
 
 
+@pytest.mark.slow  # half a minute of start-up for each; it was found in every full run
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_planted_bug_is_found(target):
     """The broken twin: one rule raises what nobody foresaw."""

@@ -11,6 +11,8 @@ from typing import TypeAlias
 from discreet.account.calibrate import gaussian_sigma_squared, laplace_scale
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, PrivacyEvent, Select
 from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import QueryRefused
+from discreet.noise.additive import GREATEST_SCALE, SMALLEST_SCALE
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.threshold import GroupNoise, threshold_for
 from discreet.plan.keys import PrivateGroups, PublicGroups
@@ -73,7 +75,7 @@ def choose(
     private = isinstance(groups, PrivateGroups)
     share = delta.value / 2 if private else delta.value
     laws: dict[str, Law] = {
-        name: LaplaceLaw(laplace_scale(stability.l1(measure), Epsilon(epsilons[name])))
+        name: LaplaceLaw(_drawable(laplace_scale(stability.l1(measure), Epsilon(epsilons[name]))))
         for name, measure in measured.measures
     }
     if share and 0 < for_noise <= GAUSSIAN_UP_TO:
@@ -94,6 +96,19 @@ def choose(
             threshold += stability.max_rows - 1
         event = Failing(event, delta.value / 2)
     return Mechanisms(laws, selections, threshold, event, epsilons)
+
+
+def _drawable(scale: Fraction) -> Fraction:
+    """Return a scale that the samplers can draw, no smaller than what was asked for.
+
+    What cannot be drawn is refused here, where nothing has been charged yet.
+    """
+    if scale > GREATEST_SCALE:
+        raise QueryRefused(
+            "The noise of this answer would be wider than any number it could be added to.",
+            hint="Use a larger epsilon, a lower max_rows, or a coarser step for the column.",
+        )
+    return max(scale, SMALLEST_SCALE)
 
 
 def choose_top(stability: Stability, epsilon: Epsilon, *, pure: bool) -> Mechanisms:

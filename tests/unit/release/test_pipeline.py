@@ -140,3 +140,17 @@ def test_what_left_without_a_guarantee_is_named_in_every_later_answer(tmp_path):
             assert "people.age" in said
         explained = asked.explain(f"{COUNT} WHERE age > 50", epsilon="0.1")
         assert any("people.age" in note for note in explained.notes)
+
+
+def test_a_huge_epsilon_is_answered_all_but_exactly(tmp_path):
+    with curator(tmp_path, epsilon="100000") as asked:
+        answer = asked.query(COUNT, epsilon="5000")
+        assert answer.rows == ((100,),)  # off once in e^1000
+        assert answer.to_json()["cost"]["epsilon"] == 5000
+
+
+def test_noise_that_cannot_be_drawn_is_refused_before_the_charge(tmp_path):
+    with curator(tmp_path) as asked:
+        with pytest.raises(QueryRefused, match="wider than any number"):
+            asked.query(COUNT, epsilon="1e-13")
+        assert asked.budget_report()["datasets"]["census"]["epsilon"]["spent"] == 0
