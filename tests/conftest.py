@@ -23,6 +23,7 @@ SLOW_ON_SPARK = frozenset(
         "test_a_copy_of_odd_cells_keeps_every_row",
         "test_a_long_query_is_stopped_and_the_next_one_works",
         "test_a_memory_bomb_is_stopped",
+        "test_cancel_stops_a_running_query",
         "test_class_sizes_are_those_of_the_rows",
         "test_codes_and_marginals_are_the_same_everywhere",
         "test_errors_on_other_engines",
