@@ -48,14 +48,14 @@ run: $(READY)  ## start with the example data
 
 test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
 	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax" tests
-	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security
+	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security tests/docs
 
 test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
 	$(BIN)/pytest -n 3 --dist loadfile
 
 test-full: setup lint types  ## the full counts (hours)
 	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "not jax" tests
-	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "jax" tests/unit tests/contract tests/security tests/end_to_end
+	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "jax" tests/unit tests/contract tests/security tests/end_to_end tests/docs
 
 bench: setup  ## the hot paths beside their peers, as ratios
 	$(BIN)/python -m benchmarks

@@ -37,7 +37,7 @@ SLOW_ON_SPARK = frozenset(
 
 
 # Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
-_LOADS_JAX = re.compile(r"test_rap|\brap\b")
+_LOADS_JAX = re.compile(r"test_rap|\brap(\b|_)")
 
 
 @pytest.hookimpl(wrapper=True)
