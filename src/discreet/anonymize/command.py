@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.anonymize.exposure import exposure_of
-from discreet.anonymize.files import check_out, write_rows
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search import Progress, silent
 from discreet.anonymize.source import Source, find_table, is_file, open_source
@@ -21,6 +20,7 @@ from discreet.core.event import NonPrivate
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
 from discreet.report import write as write_report
+from discreet.report.rows import check_out, write_rows
 from discreet.report.save import check_suffix
 
 Remember: TypeAlias = Callable[[Path, str, NonPrivate], int]

@@ -142,8 +142,8 @@ def _check_paths(
 ) -> None:
     """Refuse places that cannot be written to, before anything is paid."""
     from discreet.errors import InvalidInput
+    from discreet.report.rows import check_out
     from discreet.report.save import check_suffix
-    from discreet.synth.rows_out import check_out
 
     if out is not None:
         check_out(out)
@@ -263,10 +263,10 @@ def _sampled(
     from dataclasses import replace
 
     from discreet.report import write as write_report
+    from discreet.report.rows import write_rows
     from discreet.synth.model_file import load_model
     from discreet.synth.publishable import publishable_report
     from discreet.synth.reporting import subject_of
-    from discreet.synth.rows_out import write_rows
     from discreet.synth.synthetic import sample_rows
 
     started = time.monotonic()

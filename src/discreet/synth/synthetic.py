@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from discreet.core.answer import Spent
 from discreet.errors import InvalidInput, MissingExtra
+from discreet.report.rows import write_rows
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.decode import NULL, Places, to_table
 from discreet.synth.door import Measured
 from discreet.synth.drawing import draw
 from discreet.synth.model import Model
 from discreet.synth.model_file import Saved, write_model
-from discreet.synth.rows_out import write_rows
 from discreet.synth.rules import read_condition, read_rules
 from discreet.synth.shape import Codes
 

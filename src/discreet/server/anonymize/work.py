@@ -8,11 +8,11 @@ from typing import Any
 from discreet.anonymize.command import after_others
 from discreet.anonymize.curve import curve
 from discreet.anonymize.exposure import expose, exposure_of
-from discreet.anonymize.files import write_rows
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.write_up import document
 from discreet.report import to_fragment
 from discreet.report import write as write_report
+from discreet.report.rows import write_rows
 from discreet.server.anonymize.asked import Asked
 from discreet.server.anonymize.releases import FRAGMENT, Releases
 from discreet.server.asking import finite

@@ -74,21 +74,23 @@ class Wanted:
 
     def synthesize(self, curator: Curator, progress: Progress = silent) -> Synthetic:
         """Return the copy, paid for before a row is read."""
+        return curator.synthesize(self.wish.table, progress=progress, **self._asked)
+
+    @property
+    def _asked(self) -> dict[str, Any]:
         wish = self.wish
-        return curator.synthesize(
-            wish.table,
-            epsilon=wish.epsilon,
-            delta=wish.delta,
-            method=wish.method,
-            rows=wish.rows,
-            where=wish.where,
-            rules=wish.rules,
-            bins=wish.bins,
-            choose=wish.choose,
-            analyst=self.analyst,
-            request_id=self.request_id,
-            progress=progress,
-        )
+        return {
+            "epsilon": wish.epsilon,
+            "delta": wish.delta,
+            "method": wish.method,
+            "rows": wish.rows,
+            "where": wish.where,
+            "rules": wish.rules,
+            "bins": wish.bins,
+            "choose": wish.choose,
+            "analyst": self.analyst,
+            "request_id": self.request_id,
+        }
 
     def prepared(self, curator: Curator) -> Prepared:
         """Return the plan; refuses what would be refused, and spends nothing."""
@@ -98,19 +100,7 @@ class Wanted:
                 hint="Name one as the analyst.",
             )
         wish = self.wish
-        request = SynthRequest.of(
-            wish.table,
-            epsilon=wish.epsilon,
-            delta=wish.delta,
-            method=wish.method,
-            rows=wish.rows,
-            where=wish.where,
-            rules=wish.rules,
-            bins=wish.bins,
-            choose=wish.choose,
-            analyst=self.analyst,
-            request_id=self.request_id,
-        )
+        request = SynthRequest.of(wish.table, **self._asked)
         ready = prepare(
             request, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine
         )

@@ -1,4 +1,4 @@
-"""Anonymized rows as files: CSV with harmless cells, or Parquet."""
+"""Rows as files: CSV with cells that no spreadsheet runs, or Parquet with its types."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 
 from discreet.errors import InvalidInput
 
-# Spreadsheets run cells that begin with these as formulas.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 SUFFIXES = (".csv", ".parquet")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = r"\A[=+\-@\t\r]"  # the same as a pattern: an array of them would import pandas
 
 
 def check_out(path: Path) -> Path:
-    """Return `path` if rows can be written there; refuse it before anything is recorded."""
+    """Return `path` if rows can be written there; refuse it before anything is paid or recorded."""
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(
             f"'{path.name}' is neither a .csv nor a .parquet file.",
@@ -35,7 +35,7 @@ def write_rows(table: pa.Table, path: Path, *, delimiter: str = ",") -> None:
         if path.suffix.lower() == ".parquet":
             pq.write_table(table, path)
         else:
-            options = arrow_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            options = arrow_csv.WriteOptions(delimiter=delimiter)
             arrow_csv.write_csv(harmless(table), path, write_options=options)
     except OSError:
         raise InvalidInput(f"The file '{path}' cannot be written.") from None
@@ -50,10 +50,9 @@ def harmless(table: pa.Table) -> pa.Table:
 def _safe_words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if not pa.types.is_string(column.type):
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    starts = pc.utf8_slice_codeunits(column, 0, 1)
-    risky = pc.is_in(starts, value_set=pa.array(_FORMULA_STARTS))
+    risky = pc.match_substring_regex(column, _FORMULA)
     if not pc.any(risky).as_py():
         return column
     return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)

@@ -2,8 +2,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.files import check_out, harmless, write_rows
 from discreet.errors import InvalidInput
+from discreet.report.rows import check_out, harmless, write_rows
 
 
 def test_formulas_are_made_harmless():

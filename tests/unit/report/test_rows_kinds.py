@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.rows_out import check_out, harmless, write_rows
+from discreet.report.rows import check_out, harmless, write_rows
 
 TABLE = pa.table(
     {
