@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, final
+from typing import Any, NoReturn, Protocol, Self, final
 
 import pyarrow as pa
 
@@ -101,6 +102,32 @@ def engine_failed() -> EngineFailed:
         "The database could not answer.",
         hint="Ask the data owner to check the source and the limits of the engine.",
     )
+
+
+class Held(Protocol):
+    """One unchanging state of some tables: what was fingerprinted is what is read.
+
+    Guarantee: all `run`s see the very rows behind `fingerprints`, whatever writers, replaced files
+        or other processes do meanwhile. Opened before the price is known, read after the charge,
+        closed at the end (also as a context manager).
+    """
+
+    @property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Return the fingerprint of each held table: for the ledger and the owner only."""
+        ...
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the held state."""
+        ...
+
+    def close(self) -> None:
+        """Let the state go."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 class Engine(Protocol):
