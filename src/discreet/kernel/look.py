@@ -1,0 +1,300 @@
+"""The look: the exact results of admitted reads, and the noise that they get before anyone sees them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.base import Exact, open_exact
+from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
+from discreet.kernel.seal import Read, exact_of
+from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.noise.laws import LaplaceLaw
+from discreet.noise.rng import Rng
+from discreet.noise.select import exponential, exponential_rows, permute_and_flip
+
+Group = tuple[Any, ...]
+
+
+class Reader(Protocol):
+    """Runs SQL over the state that was paid for."""
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """What may be shown: noisy integers by measure, and by choice the number of the chosen bin."""
+
+    groups: tuple[Group, ...]
+    measures: Mapping[str, list[int]]
+    choices: Mapping[str, list[int]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Found:
+    """The exact results, by group; never leaves this file."""
+
+    groups: tuple[Group, ...]
+    measures: Mapping[str, list[int]]
+    histograms: Mapping[str, npt.NDArray[np.int64]]
+
+
+def look(
+    reads: tuple[Read, ...],
+    mechanisms: Mechanisms,
+    *,
+    domains: tuple[Domain, ...],
+    groups: Iterable[Group] | None,
+    reader: Reader,
+    rng: Rng,
+    seconds: float | None = None,
+) -> Noisy:
+    """Return the noisy results of reads whose mechanisms were admitted and paid for.
+
+    `domains` are those of the keys, `groups` the public list of groups, None where groups are private:
+    then they are thresholded. A group that is not listed is dropped; a bin outside its histogram counts
+    as the nearest one.
+
+    Guarantee: what is returned is what `mechanisms.event` says: each measure gets independent noise of
+        its law, each choice is one draw of the exponential mechanism; groups below the threshold vanish
+        with everything about them, and the count that is compared is the one that is shown.
+    """
+    found = _exact(reads, mechanisms, domains, groups, lambda sql: reader.run(sql, seconds=seconds))
+    if mechanisms.top is not None:
+        (counts,) = found.measures.values()
+        return Noisy((found.groups[_largest(counts, mechanisms.top, rng)],), {}, {})
+    size = len(found.groups)
+    measures = {
+        name: [
+            value + noise
+            for value, noise in zip(found.measures[name], draw(law, size, rng), strict=True)
+        ]
+        for name, law in mechanisms.laws.items()
+    }
+    choices = {
+        name: _choose(found.histograms[name], selection, rng)
+        for name, selection in mechanisms.selections.items()
+    }
+    if groups is not None:
+        return Noisy(found.groups, measures, choices)
+    return _above_threshold(found.groups, measures, choices, mechanisms)
+
+
+def _above_threshold(
+    groups: tuple[Group, ...],
+    measures: Mapping[str, list[int]],
+    choices: Mapping[str, list[int]],
+    mechanisms: Mechanisms,
+) -> Noisy:
+    assert mechanisms.threshold is not None, "private groups are admitted with a threshold"
+    assert mechanisms.units is not None, "a threshold is on a measure"
+    units = measures[mechanisms.units]
+    kept = [i for i in range(len(groups)) if units[i] >= mechanisms.threshold]
+    return Noisy(
+        tuple(groups[i] for i in kept),
+        {name: [values[i] for i in kept] for name, values in measures.items()},
+        {name: [values[i] for i in kept] for name, values in choices.items()},
+    )
+
+
+def draw(law: Law, size: int, rng: Rng) -> list[int]:
+    """Return fresh noise of a law, as Python integers."""
+    if isinstance(law, LaplaceLaw):
+        drawn = discrete_laplace(law.scale, size, rng=rng)
+    else:
+        drawn = discrete_gaussian_squared(law.sigma_squared, size, rng=rng)
+    return [int(value) for value in drawn]
+
+
+def _exact(
+    reads: tuple[Read, ...],
+    mechanisms: Mechanisms,
+    domains: tuple[Domain, ...],
+    listed: Iterable[Group] | None,
+    run: Callable[[str], Exact],
+) -> _Found:
+    sums: list[dict[Group, tuple[int, ...]]] = []
+    histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
+    for read in reads:
+        table = open_exact(run(read.draft.sql))
+        places = _groups(table, domains)
+        values = table.columns[len(domains) :]
+        if read.draft.choice is None:
+            sums.append(_sums(places, [column.to_pylist() for column in values]))
+        else:
+            bins = mechanisms.selections[read.draft.choice].bins
+            histograms[read.draft.choice] = _bins(places, values[0], values[1], bins)
+            sums.append({})
+    if listed is None:
+        every = set().union(*sums, *histograms.values())
+        # In the order of the keys themselves, never in the engine's.
+        groups = tuple(sorted(every, key=lambda g: [(value is not None, value) for value in g]))
+    else:
+        groups = tuple(listed)
+    measures = {
+        name: [
+            exact_of(read.draft.measures[name], bound, found.get(group, _ZEROS)) for group in groups
+        ]
+        for read, found in zip(reads, sums, strict=True)
+        for name, bound in read.bounds.items()
+    }
+    stacked = {
+        name: _stacked(found, groups, mechanisms.selections[name].bins)
+        for name, found in histograms.items()
+    }
+    return _Found(groups, measures, stacked)
+
+
+class _Zeros(tuple[int, ...]):
+    """Nothing was added up: every output is 0."""
+
+    __slots__ = ()
+
+    def __getitem__(self, _place: Any) -> Any:
+        return 0
+
+
+_ZEROS = _Zeros()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Places:
+    """For each row of a result the place of its key, or of its group; and what stands there."""
+
+    place: npt.NDArray[np.int64]
+    values: list[Any]
+
+
+def _groups(table: pa.Table, domains: tuple[Domain, ...]) -> _Places:
+    """Return the group of each row of a result."""
+    keys = [
+        _encoded(column, domain)
+        for column, domain in zip(table.columns[: len(domains)], domains, strict=True)
+    ]
+    if len(keys) == 1:
+        return _Places(keys[0].place, [(value,) for value in keys[0].values])
+    place = np.zeros(table.num_rows, dtype=np.int64)
+    first = np.zeros(min(table.num_rows, 1), dtype=np.int64)
+    for key in keys:
+        _, first, place = np.unique(
+            place * max(len(key.values), 1) + key.place, return_index=True, return_inverse=True
+        )
+    return _Places(place, [tuple(key.values[key.place[row]] for key in keys) for row in first])
+
+
+def _encoded(column: pa.ChunkedArray, domain: Domain) -> _Places:
+    """Return one key of all rows in its canonical form; each different value is looked at once."""
+    whole = column.combine_chunks()
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.cast(whole.type.value_type)
+    coded = whole.dictionary_encode(null_encoding="encode")
+    known: dict[Any, int] = {}
+    moved = [
+        known.setdefault(canonical(value, domain), len(known))
+        for value in coded.dictionary.to_pylist()
+    ]
+    return _Places(np.array(moved, dtype=np.int64)[np.from_dlpack(coded.indices)], list(known))
+
+
+def _integers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    # Not to_numpy(): that imports pandas where it is installed, which takes a second.
+    whole = np.from_dlpack(column.combine_chunks().cast(pa.int64()))
+    return whole.astype(np.int64, copy=False)
+
+
+def _sums(found: _Places, values: list[list[Any]]) -> dict[Group, tuple[int, ...]]:
+    sums: dict[Group, tuple[int, ...]] = {}
+    for i, place in enumerate(found.place.tolist()):
+        group = found.values[place]
+        # SUM over no row is NULL.
+        row = tuple(int(column[i] or 0) for column in values)
+        known = sums.get(group)
+        # Undeclared values of a key all count as NULL, so several rows may be one group.
+        sums[group] = row if known is None else tuple(map(sum, zip(known, row, strict=True)))
+    return sums
+
+
+def _bins(
+    found: _Places, places: pa.ChunkedArray, counts: pa.ChunkedArray, bins: int
+) -> dict[Group, npt.NDArray[np.int64]]:
+    present = np.array(places.is_valid().to_pylist(), dtype=bool)
+    where = np.clip(_integers(places.drop_null()), 0, bins - 1)
+    stacked = np.zeros((len(found.values), bins), dtype=np.int64)
+    np.add.at(stacked, (found.place[present], where), _integers(counts)[present])
+    return dict(zip(found.values, stacked, strict=True))
+
+
+def _stacked(
+    found: Mapping[Group, npt.NDArray[np.int64]], groups: tuple[Group, ...], bins: int
+) -> npt.NDArray[np.int64]:
+    empty = np.zeros(bins, dtype=np.int64)
+    return np.stack([found.get(group, empty) for group in groups]) if groups else empty[:0]
+
+
+def _largest(counts: list[int], top: Top, rng: Rng) -> int:
+    choose = permute_and_flip if top.flip else exponential
+    return choose(
+        np.array(counts, dtype=np.int64),
+        top.sensitivity,
+        top.epsilon,
+        monotone=top.monotone,
+        rng=rng,
+    )
+
+
+def _choose(histograms: npt.NDArray[np.int64], selection: Selection, rng: Rng) -> list[int]:
+    """Return the number of one bin for each group.
+
+    The utility of a bin is -|(1-q) * rows below it - q * rows above it|, in whole numbers after
+    multiplying by the denominator of q.
+    """
+    if not len(histograms):
+        return []
+    q = selection.quantile
+    below = np.cumsum(histograms, axis=1) - histograms
+    above = histograms.sum(axis=1, keepdims=True) - below - histograms
+    top, bottom = q.numerator, q.denominator
+    utilities = -np.abs((bottom - top) * below - top * above)
+    sensitivity = selection.sensitivity * bottom
+    chosen = exponential_rows(utilities, sensitivity, selection.epsilon, rng=rng)
+    return [int(index) for index in chosen]
+
+
+def canonical(value: Any, domain: Domain) -> Any:
+    """Return a key as a declared value, None for everything else."""
+    if value is None:
+        return None
+    match domain:
+        case IntegerDomain(lower=lower, upper=upper):
+            number = int(value)
+            return number if lower <= number <= upper else None
+        case NumberDomain(lower=lower, upper=upper, step=step):
+            exact = Fraction(int(value)) * step
+            return exact if lower <= exact <= upper else None
+        case CategoryDomain():
+            return value if domain.position(value) is not None else None
+        case BooleanDomain():
+            return bool(value)
+        case DateDomain(lower=first, upper=last):
+            day = value.date() if isinstance(value, dt.datetime) else value
+            return day if first <= day <= last else None
+        case _:
+            return str(value)

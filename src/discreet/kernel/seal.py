@@ -1,0 +1,215 @@
+"""From SQL that somebody drafted to SQL that may run: read anew, bounded, priced.
+
+Nothing that the drafter says is believed. A wrong draft is refused, or costs more; it never moves the
+exact numbers by more than their noise was made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.core.event import Composed, Failing, Gaussian, Laplace, PrivacyEvent, Select
+from discreet.core.numbers import Delta
+from discreet.core.unit import Neighbours
+from discreet.kernel.derive import Scans
+from discreet.kernel.facts import Facts, Form, Output, facts_of
+from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
+from discreet.kernel.read_duckdb import read_duckdb
+from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.kernel.sensitivity import Bound, Kind, Stability
+from discreet.kernel.tree import Select as Statement
+from discreet.kernel.tree import Unfit
+from discreet.noise.laws import LaplaceLaw
+from discreet.noise.threshold import GroupNoise, threshold_for
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A measure as a function of outputs: their places among the outputs, and the centre.
+
+    CENTRED is 2 * sum - centre * present, SQUARES the sum of (2 * x - centre)^2.
+    """
+
+    kind: Kind
+    places: tuple[int, ...]
+    centre: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One SELECT that a planner wrote: its keys, then the outputs that `measures` are made of.
+
+    With `choice` it is a histogram instead: the last key is a bin's number, the output its rows.
+    """
+
+    sql: str
+    measures: Mapping[str, Asked]
+    choice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A draft with what was derived from its SQL: only this may be run."""
+
+    draft: Draft
+    facts: Facts
+    stability: Stability
+    bounds: Mapping[str, Bound]
+
+
+def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
+    """Return the tree of the final SQL: the engine's own where it shows one."""
+    return read_sqlglot(sql, dialect) if own_tree is None else read_duckdb(own_tree)
+
+
+def sealed(draft: Draft, tree: Statement, scans: Scans, neighbours: Neighbours) -> Read:
+    """Return the draft with its facts, or refuse it. `tree` is that of the draft's SQL."""
+    facts = facts_of(tree, scans)
+    groups = facts.keys - (draft.choice is not None)
+    if groups < 0 or (draft.choice is not None and [o.form for o in facts.outputs] != [Form.ROWS]):
+        raise Unfit("a histogram that is none")
+    # Where only units are counted, without groups, a unit counts once however many rows it has.
+    stability = Stability(facts.rows or 1, groups > 0, neighbours)
+    bounds = {name: _bound(asked, facts.outputs) for name, asked in draft.measures.items()}
+    return Read(draft, facts, stability, bounds)
+
+
+_FORMS: Mapping[Kind, tuple[Form, ...]] = {
+    Kind.ROWS: (Form.ROWS,),
+    Kind.PRESENT: (Form.PRESENT,),
+    Kind.DISTINCT: (Form.DISTINCT,),
+    Kind.UNITS: (Form.UNITS,),
+    Kind.SUM: (Form.SUM,),
+    Kind.CENTRED: (Form.SUM, Form.PRESENT),
+    Kind.SQUARES: (Form.SQUARES, Form.SUM, Form.PRESENT),
+}
+
+
+def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
+    """Return what one row can add to a measure, from the clamps in the SQL."""
+    if any(not 0 <= place < len(outputs) for place in asked.places):
+        raise Unfit("a measure of outputs that are not there")
+    found = tuple(outputs[place] for place in asked.places)
+    if tuple(output.form for output in found) != _FORMS[asked.kind]:
+        raise Unfit(f"outputs that do not make up {asked.kind.value}")
+    if asked.kind in {Kind.CENTRED, Kind.SQUARES} and len({o.term for o in found}) != 1:
+        raise Unfit("a measure that mixes two operands")
+    match asked.kind:
+        case Kind.SUM:
+            return Bound(asked.kind, min(found[0].low, 0), max(found[0].high, 0))
+        case Kind.CENTRED:
+            ends = [2 * end - asked.centre for end in (found[0].low, found[0].high)]
+            return Bound(asked.kind, min(*ends, 0), max(*ends, 0))
+        case Kind.SQUARES:
+            ends = [2 * end - asked.centre for end in (found[1].low, found[1].high)]
+            return Bound(asked.kind, 0, max(end**2 for end in ends))
+        case _:
+            return Bound(asked.kind, 0, 1)
+
+
+def exact_of(asked: Asked, bound: Bound, outputs: tuple[int, ...]) -> int:
+    """Return a measure's exact value, in its grains, from what the engine added up."""
+    parts = [outputs[place] for place in asked.places]
+    centre = asked.centre
+    match asked.kind:
+        case Kind.CENTRED:
+            value = 2 * parts[0] - centre * parts[1]
+        case Kind.SQUARES:
+            value = 4 * parts[0] - 4 * centre * parts[1] + centre * centre * parts[2]
+        case _:
+            value = parts[0]
+    return value // bound.grain
+
+
+def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
+    """Return the mechanisms with sensitivities, threshold and event derived from the SQL itself.
+
+    Guarantee: the event is true of whatever leaves through these mechanisms: each measure gets its own
+        noise and each quantile its own choice, for the greatest change that the SQL allows, so the
+        whole is their composition; a group that only one unit stands in appears with probability at
+        most `failing`, over all groups of that unit.
+    """
+    if proposed.top is not None:
+        return _admit_top(proposed, reads)
+    measured = {name: read for read in reads for name in read.bounds}
+    chosen = {read.draft.choice: read for read in reads if read.draft.choice is not None}
+    if measured.keys() != proposed.laws.keys() or chosen.keys() != proposed.selections.keys():
+        raise Unfit("noise and measures do not match")
+    events: list[PrivacyEvent] = [
+        _noise(proposed.laws[name], read.stability, read.bounds[name])
+        for name, read in measured.items()
+    ]
+    selections = {
+        name: _selection(selection, chosen[name].stability)
+        for name, selection in proposed.selections.items()
+    }
+    events += [Select(selection.epsilon) for selection in selections.values()]
+    event = events[0] if len(events) == 1 else Composed(tuple(events))
+    found = replace(proposed, selections=selections, event=event, threshold=None)
+    if proposed.units is None:
+        return found
+    return replace(
+        found,
+        threshold=_threshold(proposed, reads),
+        event=Failing(event, proposed.failing),
+    )
+
+
+def _admit_top(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
+    """Return the choice of the largest group: one read, of rows, in public groups."""
+    assert proposed.top is not None, "asked for by the caller"
+    alone = len(reads) == 1 and [b.kind for b in reads[0].bounds.values()] == [Kind.ROWS]
+    if not alone or proposed.laws or proposed.selections or proposed.units is not None:
+        raise Unfit("a choice of the largest group that shows more than the group")
+    stability = reads[0].stability
+    # Under add-remove all counts move in one direction; a replaced unit moves one up, one down.
+    monotone = stability.neighbours is Neighbours.ADD_REMOVE
+    top: Top = replace(proposed.top, sensitivity=stability.max_rows, monotone=monotone)
+    return replace(proposed, top=top, event=top.event)
+
+
+def _noise(law: Law, stability: Stability, bound: Bound) -> PrivacyEvent:
+    if isinstance(law, LaplaceLaw):
+        return Laplace(law.scale, Fraction(stability.l1(bound)))
+    squared = Fraction(stability.l2_squared(bound))
+    return Gaussian(law.sigma_squared, squared, stability.coordinates)
+
+
+def _selection(selection: Selection, stability: Stability) -> Selection:
+    """Return the selection with its sensitivity.
+
+    Guarantee: one row moves (1-q) * below - q * above by at most max(q, 1-q); a replaced row by at
+        most 1 within a group, and by twice the first when it may change the group.
+    """
+    q = selection.quantile
+    if not 0 <= q <= 1:
+        raise Unfit("a quantile outside 0 and 1")
+    moved = max(q, 1 - q)
+    if stability.neighbours is Neighbours.REPLACE_ONE:
+        moved = 2 * moved if stability.grouped else Fraction(1)
+    return replace(selection, sensitivity=moved * stability.max_rows)
+
+
+def _threshold(proposed: Mechanisms, reads: tuple[Read, ...]) -> int:
+    """Return the noisy number of units from which on a private group may appear."""
+    read = next((read for read in reads if proposed.units in read.bounds), None)
+    if read is None or proposed.units is None:
+        raise Unfit("private groups without their number of units")
+    kind = read.bounds[proposed.units].kind
+    if kind is not (Kind.UNITS if read.facts.person else Kind.ROWS):
+        raise Unfit("a threshold on something other than units")
+    # All reads show the same groups, so a unit's groups are those of the read with the most rows.
+    groups = max(each.stability.coordinates for each in reads)
+    law = proposed.laws[proposed.units]
+    found = threshold_for(group_noise(law), Delta(proposed.failing), max_groups=groups)
+    # A public table may turn one row unit into several rows of one group.
+    return found + (read.stability.max_rows - 1 if kind is Kind.ROWS else 0)
+
+
+def group_noise(law: Law) -> GroupNoise:
+    """Return the noise on the number of units that a threshold is computed for."""
+    if isinstance(law, LaplaceLaw):
+        return GroupNoise.laplace(law.scale)
+    return GroupNoise.gaussian(law.sigma_squared)
