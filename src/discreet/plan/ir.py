@@ -26,23 +26,36 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column of a relation: its declared or derived domain, and where it comes from."""
+    """One column of a relation: its declared or derived domain, and where it comes from.
+
+    `name` is an opaque id that no other field of the statement has; nothing but ids is used to
+    look a field up. What the analyst or the catalog calls it is `written`, for messages alone.
+    """
 
     name: str
     domain: Domain
     origin: Origin | None = None
     missing: bool = False
+    written: str = ""
+
+    @property
+    def called(self) -> str:
+        """Return the name to tell people: as written, or that of the column it comes from."""
+        return self.written or (self.origin.column.name if self.origin is not None else "it")
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table of the catalog under an alias; each column mapped to its domain or to NULL."""
+    """A table of the catalog, read once; each column mapped to its domain or to NULL."""
 
     dataset: Dataset | None
     table: Table
-    alias: str
     fields: tuple[Field, ...]
     unit: str | None
+
+    def id_of(self, column: str) -> str:
+        """Return the id of the field that passes on a column of the table."""
+        return next(f.name for f in self.fields if f.origin and f.origin.column.name == column)
 
     @property
     def public(self) -> bool:

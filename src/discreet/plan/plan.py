@@ -92,9 +92,8 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
         max_rows=statement.max_rows,
     )
     if private and not catalog.budget_of(dataset).delta.value:
-        names = [field.name.split(".", 1)[1] for field in fields_of(source)]
-        keys = [key.value.name for key in statement.keys if isinstance(key.value, e.ColumnRef)]
-        shown = next((name for name in names if any(k.endswith(name) for k in keys)), "The key")
+        keys = {key.value.name for key in statement.keys if isinstance(key.value, e.ColumnRef)}
+        shown = next((f.called for f in fields_of(source) if f.name in keys), "The key")
         raise QueryRefused(
             f"'{shown}' has no declared list of values: its groups need a threshold, and that "
             "needs delta.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.ir import Field, Filter, Join, PerUnit, Project, Relation, Scan, Statement
 
 
 def signature(statement: Statement) -> str:
@@ -22,18 +22,21 @@ def signature(statement: Statement) -> str:
 
 def _relation(relation: Relation) -> str:
     match relation:
-        case Scan(dataset=dataset, table=table, alias=alias):
+        case Scan(dataset=dataset, table=table, fields=fields):
             columns = [(c.name, c.fingerprint) for c in table.columns]
             where = dataset.name if dataset is not None else ""
-            return (
-                f"scan {where}.{table.name} as {alias} {columns} {table.max_rows} {table.bounded}"
-            )
+            return f"scan {where}.{table.name} {_ids(fields)} {columns} {table.max_rows} {table.bounded}"
         case Filter(source=source, condition=condition):
             return f"{_relation(source)}\nfilter {condition!r}"
         case Project(source=source, fields=fields, values=values):
-            return f"{_relation(source)}\nproject {[f.name for f in fields]} {values!r}"
+            return f"{_relation(source)}\nproject {_ids(fields)} {values!r}"
         case Join(left=left, right=right, pairs=pairs, kind=kind, copies=copies):
             sides = f"{_relation(left)}\nwith {_relation(right)}"
             return f"{sides}\njoin {pairs!r} {kind.value} {copies}"
-        case PerUnit(source=source, aggregates=aggregates, keys=keys):
-            return f"{_relation(source)}\nper unit {aggregates!r} {keys!r}"
+        case PerUnit(source=source, fields=fields, aggregates=aggregates, keys=keys):
+            return f"{_relation(source)}\nper unit {_ids(fields)} {aggregates!r} {keys!r}"
+
+
+def _ids(fields: tuple[Field, ...]) -> list[str]:
+    """Return the ids alone: they are counted in the order of binding, whatever people wrote."""
+    return [field.name for field in fields]

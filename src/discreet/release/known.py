@@ -13,7 +13,6 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.choose import Law
-from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Key, Relation, Scan
 from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Measure
@@ -67,12 +66,14 @@ class Cells:
     """The boxes of a question's groups, in order, over one table's columns.
 
     `ranges` are each column's first and last position: NULL is one only where the owner declared
-    that values may be missing. An estimate that relies on that says so.
+    that values may be missing. An estimate that relies on that says so. `called` gives the column
+    behind each field: ids hold within one statement only, the names of columns in all.
     """
 
     table: str
     boxes: tuple[tuple[tuple[str, Positions], ...], ...]
     ranges: Mapping[str, tuple[int, int]]
+    called: Mapping[str, str]
 
 
 def cells_of(question: Question) -> Cells | None:
@@ -93,6 +94,7 @@ def cells_of(question: Question) -> Cells | None:
     if base is None:
         return None
     domains = domains_of(scan)
+    called = {field.name: field.called for field in scan.fields}
     places = [_places(key, domains) for key in question.statement.keys]
     boxes = []
     for group in question.groups:
@@ -103,14 +105,14 @@ def cells_of(question: Question) -> Cells | None:
             name, by_value = found
             where = by_value.get(value, Positions(()))
             box[name] = box[name] & where if name in box else where
-        boxes.append(tuple(sorted((name.split(".", 1)[1], where) for name, where in box.items())))
+        boxes.append(tuple(sorted((called[name], where) for name, where in box.items())))
     assert scan.dataset is not None, "every table belongs to a dataset"
     ranges = {
-        field.name.split(".", 1)[1]: (NULL if field.missing else 0, field.domain.size - 1)  # type: ignore[union-attr]  # finite
+        called[field.name]: (NULL if field.missing else 0, field.domain.size - 1)  # type: ignore[union-attr]  # finite
         for field in scan.fields
         if is_finite(field.domain)
     }
-    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes), ranges)
+    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes), ranges, called)
 
 
 def _scan(source: Relation) -> Scan | None:
@@ -143,16 +145,11 @@ def _places(key: Key, domains: Mapping[str, Domain]) -> tuple[str, Mapping[Any, 
     return name, {value: Positions.points(found) for value, found in by_value.items()}
 
 
-def signature(measure: Measure) -> str:
+def signature(measure: Measure, called: Mapping[str, str]) -> str:
     """Return a text that two measures share only if they add up the same thing."""
-    operand = "" if measure.operand is None else repr(_unaliased(measure.operand))
+    names = {name: e.ColumnRef(column) for name, column in called.items()}
+    operand = "" if measure.operand is None else repr(e.substitute(measure.operand, names))
     return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}|{measure.grain}"
-
-
-def _unaliased(operand: Expr) -> Expr:
-    """Return `operand` with the columns' own names: one table may be asked under several aliases."""
-    names = e.columns_of(operand)
-    return e.substitute(operand, {name: e.ColumnRef(name.split(".", 1)[1]) for name in names})
 
 
 def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:
@@ -161,7 +158,9 @@ def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tup
     if cells is None:
         return ()
     return tuple(
-        Known(cells.table, signature(measure), box, noisy.measures[name][i], laws[name])
+        Known(
+            cells.table, signature(measure, cells.called), box, noisy.measures[name][i], laws[name]
+        )
         for name, measure in question.measured.measures
         if measure.kind.value not in {"distinct", "units"}
         for i, box in enumerate(cells.boxes)

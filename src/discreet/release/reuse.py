@@ -48,7 +48,8 @@ def implied(plan: Plan, known: list[Known]) -> Table | None:
         return None
     estimates: dict[str, list[Estimate]] = {}
     for name, measure in plan.question.measured.measures:
-        usable = [k for k in known if k.table == cells.table and k.measure == signature(measure)]
+        said = signature(measure, cells.called)
+        usable = [k for k in known if k.table == cells.table and k.measure == said]
         found = _estimates(cells, usable)
         if found is None:
             return None

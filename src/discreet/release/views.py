@@ -45,7 +45,7 @@ def _source(scan: Scan) -> str:
 def view_name(scan: Scan, snapshots: Mapping[str, str]) -> str:
     """Return the name of a bounded table; it says everything that the rows in it depend on."""
     columns = [
-        (f.name.split(".", 1)[1], f.origin.column.fingerprint, f.origin.column.constant)
+        (f.origin.column.name, f.origin.column.fingerprint, f.origin.column.constant)
         for f in scan.fields
         if f.origin is not None
     ]

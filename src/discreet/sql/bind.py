@@ -25,7 +25,7 @@ from discreet.sql.scalars import Scope, to_expr
 def bind(sql: str, catalog: Catalog) -> Statement:
     """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
     select = parse(sql)
-    source, names = bind_rows(select, Context(catalog, {}))
+    source, names = bind_rows(select, Context(catalog))
     return _Outer(select, source, names).statement()
 
 
@@ -82,8 +82,7 @@ class _Outer:
             return inner
         if isinstance(node, exp.Column) and not node.table and node.name.lower() in self.aliases:
             aliased = self.aliases[node.name.lower()]
-            known = any(node.name.lower() in entry.columns for entry in self.names.entries)
-            return node if known else aliased
+            return node if self.names.has(node.name.lower()) else aliased
         return node
 
     def _add_key(self, node: exp.Expr) -> None:

@@ -29,6 +29,7 @@ from discreet.plan.ir import (
     Relation,
     Scan,
     fields_of,
+    unit_of,
 )
 from discreet.plan.regions import domains_of
 from discreet.plan.values import lattice
@@ -137,7 +138,8 @@ class BlockWriter:
         if scan.unit is None:
             return block
         # The bare column: two people whose names round to one declared value stay two.
-        own = column_name(scan.unit.split(".", 1)[1], self.dialect)
+        assert scan.table.unit is not None, "whose rows they are is declared"
+        own = column_name(str(scan.table.unit.column), self.dialect)
         unit = cells[scan.unit].raw or f"{alias}.{own}"
         block = replace(block, unit=unit)
         block = replace(block, where=(f"{unit} IS NOT NULL",))
@@ -260,7 +262,7 @@ class BlockWriter:
         for i, (name, aggregate) in enumerate(relation.aggregates):
             columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
             cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
-        named = below.cells.get(relation.unit)
+        named = below.cells.get(unit_of(relation.source) or "")
         shown = "u"
         if named is not None and named.value != below.unit:
             # What a join compares is the canonical name, not the source's own type.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -16,12 +16,19 @@ from discreet.sql.refuse import refusal
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A relation under an alias; `columns` maps lower-case names to field names."""
+    """A relation under an alias, and its columns: (lower-case name, id of the field), in order.
+
+    Several columns may have one name, as in `SELECT * FROM a JOIN b`; then that name means none.
+    """
 
     alias: str
     relation: Relation
-    columns: dict[str, str]
+    columns: tuple[tuple[str, str], ...]
     table: Table | None = None
+
+    def ids(self, name: str) -> tuple[str, ...]:
+        """Return the fields that go by a lower-case name."""
+        return tuple(field for known, field in self.columns if known == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +41,27 @@ class Names:
     def find(self, column: exp.Column) -> e.ColumnRef:
         """Return the field that a written column means, or say why there is none."""
         name, alias = column.name.lower(), column.table.lower()
-        found = [
-            entry
-            for entry in self.entries
-            if name in entry.columns and alias in {"", entry.alias.lower()}
-        ]
+        seen = [entry for entry in self.entries if alias in {"", entry.alias.lower()}]
+        found = [(entry, field) for entry in seen for field in entry.ids(name)]
         if len(found) == 1:
-            return e.ColumnRef(found[0].columns[name])
+            return e.ColumnRef(found[0][1])
         if found:
-            raise UnknownName(
-                f"Column '{column.name}' is in several tables.",
-                hint=f"Write {' or '.join(f'{entry.alias}.{column.name}' for entry in found)}.",
-            )
+            raise _ambiguous(column.name, [entry.alias for entry, _ in found])
         raise self._unknown(column)
+
+    def has(self, name: str) -> bool:
+        """Return whether any column goes by a lower-case name."""
+        return any(entry.ids(name) for entry in self.entries)
+
+    def joined(self, entry: Named) -> Names:
+        """Return these names and those of one more table, whose alias must be its own."""
+        alias = entry.alias.lower()
+        if alias and any(known.alias.lower() == alias for known in self.entries):
+            raise UnknownName(
+                f"Two tables are called '{entry.alias}' in this question.",
+                hint="Give one of them another alias.",
+            )
+        return replace(self, entries=(*self.entries, entry))
 
     def _unknown(self, column: exp.Column) -> Exception:
         alias = column.table.lower()
@@ -58,13 +73,34 @@ class Names:
         if alias and not seen:
             return UnknownName(f"There is no table or alias '{column.table}' in this question.")
         known = ", ".join(
-            list(dict.fromkeys(name for entry in seen for name in entry.columns))[:12]
+            list(dict.fromkeys(name for entry in seen for name, _ in entry.columns))[:12]
         )
         return UnknownName(f"There is no column '{column.name}'.", hint=f"There are: {known}.")
 
     def fields(self) -> dict[str, Field]:
-        """Return every field in sight by its name."""
+        """Return every field in sight by its id."""
         return {field.name: field for entry in self.entries for field in fields_of(entry.relation)}
+
+
+def written_name(output: exp.Expr) -> str:
+    """Return what a column of a subquery is called, or refuse one that nothing could name."""
+    name = output.alias if isinstance(output, exp.Alias) else ""
+    name = output.name if isinstance(output, exp.Column) else name
+    if not name:
+        raise refusal("clause", what="A column without a name in a subquery")
+    return name
+
+
+def _ambiguous(name: str, aliases: list[str]) -> UnknownName:
+    if len(set(aliases)) < len(aliases):
+        return UnknownName(
+            f"Two columns of one table are called '{name}'.",
+            hint="List the columns in the subquery, and give each a name of its own.",
+        )
+    return UnknownName(
+        f"Column '{name}' is in several tables.",
+        hint=f"Write {' or '.join(f'{alias}.{name}' for alias in aliases)}.",
+    )
 
 
 def readable(field: Field, written: str) -> None:

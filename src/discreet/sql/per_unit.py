@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from sqlglot import exp
@@ -24,38 +25,42 @@ from discreet.plan.stability import bound_rows
 from discreet.plan.values import Fields, infer, kinds_of, number_domain, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
-from discreet.sql.names import Names
+from discreet.sql.names import Names, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 
 _COUNTS = frozenset({Function.COUNT, Function.COUNT_DISTINCT})
 
 
-def per_unit(select: exp.Select, source: Relation, names: Names, alias: str) -> Project | Filter:
+def per_unit(
+    select: exp.Select, source: Relation, names: Names, fresh: Callable[[], str]
+) -> Project:
     """Return the relation of a subquery that groups by the unit, HAVING included."""
     unit = unit_of(source)
     if unit is None:
         raise refusal("subquery group", unit="the person column")
     domains = {name: field.domain for name, field in names.fields().items()}
-    builder = _Builder(names, domains, bound_rows(source))
+    builder = _Builder(names, domains, bound_rows(source), fresh)
     group = select.args.get("group")
     keys = [builder.row(node) for node in (group.expressions if group else ())]
     if e.ColumnRef(unit) not in keys:
-        raise refusal("subquery group", unit=unit.split(".", 1)[1])
+        raise refusal("subquery group", unit=names.fields()[unit].called)
     extra = [key for key in keys if key != e.ColumnRef(unit)]
-    outputs = [(node.alias_or_name, builder.output(node, keys)) for node in select.expressions]
+    found = [builder.output(node, keys) for node in select.expressions]
+    outputs = list(zip(map(written_name, select.expressions), found, strict=True))
     having = select.args.get("having")
     condition = builder.output(having.this, keys) if having is not None else e.TRUE
-    return _assemble(
-        source, builder, alias=alias, unit=unit, extra=extra, outputs=outputs, condition=condition
-    )
+    return _assemble(source, builder, unit=unit, extra=extra, outputs=outputs, condition=condition)
 
 
 class _Builder:
     """Collects the aggregates of one subquery and what their values can be."""
 
-    def __init__(self, names: Names, domains: Fields, max_rows: int) -> None:
+    def __init__(
+        self, names: Names, domains: Fields, max_rows: int, fresh: Callable[[], str]
+    ) -> None:
         self.names = names
+        self.fresh = fresh
         self.domains = domains
         self.max_rows = max_rows
         self.aggregates: list[tuple[str, Aggregate]] = []
@@ -84,7 +89,7 @@ class _Builder:
         for name, known in self.aggregates:
             if known == found:
                 return e.ColumnRef(name)
-        name = f"unit agg{len(self.aggregates)}"
+        name = self.fresh()
         self.aggregates.append((name, found))
         return e.ColumnRef(name)
 
@@ -114,26 +119,26 @@ def _assemble(
     source: Relation,
     builder: _Builder,
     *,
-    alias: str,
     unit: str,
     extra: list[Expr],
     outputs: list[tuple[str, Expr]],
     condition: Expr,
-) -> Project | Filter:
-    below = builder.names.fields()
-    keyed = [(f"unit key{i}", key) for i, key in enumerate(extra)]
-    fields = [Field(unit, IdentifierDomain(), below[unit].origin)]
+) -> Project:
+    below, person = builder.names.fields(), builder.fresh()
+    keyed = [(builder.fresh(), key) for key in extra]
+    fields = [Field(person, IdentifierDomain(), below[unit].origin)]
     fields += [_key_field(name, key, builder) for name, key in keyed]
     fields += [
         Field(name, builder.domain(found), missing=found.function not in _COUNTS)
         for name, found in builder.aggregates
     ]
     grouped: Relation = PerUnit(
-        source, tuple(fields), tuple(builder.aggregates), tuple(keyed), unit
+        source, tuple(fields), tuple(builder.aggregates), tuple(keyed), person
     )
     renamed: dict[str, Expr] = {
         key.name: e.ColumnRef(name) for name, key in keyed if isinstance(key, e.ColumnRef)
     }
+    renamed[unit] = e.ColumnRef(person)
     domains = {field.name: field.domain for field in fields}
     if condition != e.TRUE:
         condition = coerce(e.substitute(condition, renamed), domains)
@@ -144,25 +149,24 @@ def _assemble(
     values: list[Expr] = []
     by_name = {field.name: field for field in fields}
     for name, written in outputs:
-        if not name:
-            raise refusal("clause", what="A column without a name in a subquery")
         value = coerce(e.substitute(written, renamed), domains)
         kind_of(value, kinds_of(domains))
         known = by_name.get(value.name) if isinstance(value, e.ColumnRef) else None
         shown.append(
             Field(
-                f"{alias}.{name}",
+                builder.fresh(),
                 infer(value, domains),
                 known.origin if known else None,
                 known.missing if known else True,
+                name,
             )
         )
         values.append(value)
-    own = [f.name for f, v in zip(shown, values, strict=True) if v == e.ColumnRef(unit)]
+    own = [f.name for f, v in zip(shown, values, strict=True) if v == e.ColumnRef(person)]
     if not own:
-        own = [f"{alias}.\x00unit"]
+        own = [builder.fresh()]
         shown.append(Field(own[0], IdentifierDomain(), below[unit].origin))
-        values.append(e.ColumnRef(unit))
+        values.append(e.ColumnRef(person))
     return Project(grouped, tuple(shown), tuple(values), own[0])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from sqlglot import exp
 
@@ -28,7 +30,7 @@ from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.values import infer, kind, kinds_of, lattice
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
-from discreet.sql.names import Named, Names
+from discreet.sql.names import Named, Names, written_name
 from discreet.sql.parse import checked, checked_table
 from discreet.sql.per_unit import per_unit
 from discreet.sql.refuse import refusal
@@ -37,18 +39,30 @@ from discreet.sql.scalars import Scope, to_expr
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known while binding: the catalog, the WITH clauses so far, a counter for aliases."""
+    """What is known while binding: the catalog, the WITH clauses so far, and the ids given out.
+
+    Each WITH clause is kept with the context that it was written in: it sees earlier ones only.
+    """
 
     catalog: Catalog
-    ctes: dict[str, exp.Select]
+    ctes: Mapping[str, tuple[exp.Select, Context]] = field(default_factory=dict)
+    ids: Iterator[int] = field(default_factory=count)
+
+    def fresh(self) -> str:
+        """Return an id that no other field of the statement has."""
+        return f"f{next(self.ids)}"
 
     def inside(self, select: exp.Select) -> Context:
         """Return the context of a SELECT that may have WITH clauses of its own."""
         clause = select.args.get("with_")
-        found = (
-            {cte.alias.lower(): checked(cte.this) for cte in clause.expressions} if clause else {}
-        )
-        return replace(self, ctes={**self.ctes, **found}) if found else self
+        found, own = self, set()
+        for cte in clause.expressions if clause else ():
+            name = cte.alias.lower()
+            if name in own:
+                raise refusal("clause", what=f"WITH '{cte.alias[:40]}' twice")
+            own.add(name)
+            found = replace(found, ctes={**found.ctes, name: (checked(cte.this), found)})
+        return found
 
 
 def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
@@ -67,7 +81,7 @@ def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
         join, entry = _next_join(pending, names, loose)
         pending.remove((join, entry))
         relation = _joined(relation, names, join, entry, loose)
-        names = replace(names, entries=(*names.entries, entry))
+        names = names.joined(entry)
     _one_dataset(relation, where, context)
     if not loose:
         return relation, names
@@ -99,40 +113,39 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 def _named(node: exp.Expr, context: Context) -> Named:
     if isinstance(node, exp.Subquery):
-        if not node.alias:
-            return _derived(checked(node.this), "subquery", context)
         return _derived(checked(node.this), node.alias, context)
     if not isinstance(node, exp.Table):
         raise refusal("clause", what=f"FROM {type(node).__name__.upper()}")
     table = checked_table(node)
     if not table.db and table.name.lower() in context.ctes:
-        select = context.ctes[table.name.lower()]
-        earlier = {name: cte for name, cte in context.ctes.items() if cte is not select}
-        return _derived(select, table.alias or table.name, replace(context, ctes=earlier))
-    return _scan(context.catalog, table)
+        select, earlier = context.ctes[table.name.lower()]
+        return _derived(select, table.alias or table.name, earlier)
+    return _scan(context, table)
 
 
-def _scan(catalog: Catalog, written: exp.Table) -> Named:
+def _scan(context: Context, written: exp.Table) -> Named:
+    catalog = context.catalog
     table = catalog.table(written.name, written.db or None)
     dataset = catalog.dataset_of(table)
-    alias = written.alias or table.name
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
     unit_column = table.unit.column if table.unit is not None else None
     fields: list[Field] = []
-    columns: dict[str, str] = {}
+    columns: list[tuple[str, str]] = []
+    unit = None
     for column in table.columns:
         usable = not column.hidden and column.reviewed
         if not usable and column.name != unit_column:
             continue
-        name = f"{alias}.{column.name}"
+        name = context.fresh()
         origin = Origin(dataset.name, table.name, column.by_day())
-        fields.append(Field(name, origin.column.domain, origin, column.missing))
+        fields.append(Field(name, origin.column.domain, origin, column.missing, column.name))
         if usable:
-            columns[column.name.lower()] = name
-    unit = None if unit_column is None else f"{alias}.{unit_column}"
-    scan = Scan(dataset, table, alias, tuple(fields), unit)
-    return Named(alias, scan, columns, table)
+            columns.append((column.name.lower(), name))
+        if column.name == unit_column:
+            unit = name
+    scan = Scan(dataset, table, tuple(fields), unit)
+    return Named(written.alias or table.name, scan, tuple(columns), table)
 
 
 def _derived(select: exp.Select, alias: str, context: Context) -> Named:
@@ -141,34 +154,24 @@ def _derived(select: exp.Select, alias: str, context: Context) -> Named:
     source, names = bind_rows(select, context)
     grouped = select.args.get("group") is not None
     if grouped or any(is_aggregate(output) for output in select.expressions):
-        relation: Relation = per_unit(select, source, names, alias)
+        relation: Relation = per_unit(select, source, names, context.fresh)
     else:
-        relation = _projected(select, source, names, alias)
-    columns = {
-        field.name.split(".", 1)[1].lower(): field.name
-        for field in fields_of(relation)
-        if not field.name.endswith(HIDDEN_UNIT)
-    }
-    return Named(alias, relation, columns)
+        relation = _projected(select, source, names, context)
+    # A unit that the subquery does not select is carried along without a name.
+    columns = ((f.written.lower(), f.name) for f in fields_of(relation) if f.written)
+    return Named(alias, relation, tuple(columns))
 
 
-HIDDEN_UNIT = ".\x00unit"
-"""The name of a unit column that a subquery does not select but must carry along."""
-
-
-def _projected(select: exp.Select, source: Relation, names: Names, alias: str) -> Project:
+def _projected(select: exp.Select, source: Relation, names: Names, context: Context) -> Project:
     below = names.fields()
     domains = {name: field.domain for name, field in below.items()}
     fields: list[Field] = []
     values: list[Expr] = []
-    for output in _outputs(select, names):
-        value = row_expr(output, names)
+    for written, value in _outputs(select, names):
         known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
-        name = f"{alias}.{output.alias_or_name}"
-        if not output.alias_or_name:
-            raise refusal("clause", what="A column without a name in a subquery")
-        missing = known.missing if known else True
-        fields.append(Field(name, infer(value, domains), known.origin if known else None, missing))
+        missing, origin = (known.missing, known.origin) if known else (True, None)
+        domain = infer(value, domains)
+        fields.append(Field(context.fresh(), domain, origin, missing, written))
         values.append(value)
     unit = unit_of(source)
     if unit is None:
@@ -176,23 +179,21 @@ def _projected(select: exp.Select, source: Relation, names: Names, alias: str) -
     own = [f.name for f, v in zip(fields, values, strict=True) if v == e.ColumnRef(unit)]
     if own:
         return Project(source, tuple(fields), tuple(values), own[0])
-    fields.append(Field(f"{alias}{HIDDEN_UNIT}", IdentifierDomain(), below[unit].origin))
+    fields.append(Field(context.fresh(), IdentifierDomain(), below[unit].origin))
     values.append(e.ColumnRef(unit))
     return Project(source, tuple(fields), tuple(values), fields[-1].name)
 
 
-def _outputs(select: exp.Select, names: Names) -> list[exp.Expr]:
-    """Return the outputs with `*` spelled out (inside a subquery nobody sees the rows)."""
-    found: list[exp.Expr] = []
+def _outputs(select: exp.Select, names: Names) -> list[tuple[str, Expr]]:
+    """Return the named outputs, `*` spelled out (inside a subquery nobody sees the rows)."""
+    found: list[tuple[str, Expr]] = []
     for output in select.expressions:
         if isinstance(output, exp.Star):
-            found += [
-                exp.column(name, table=entry.alias, quoted=True)
-                for entry in names.entries
-                for name in entry.columns
-            ]
+            listed = [column for entry in names.entries for column in entry.columns]
+            found += [(name, e.ColumnRef(field)) for name, field in listed]
         else:
-            found.append(output)
+            value = row_expr(output, names)  # refused, if at all, before its name is looked for
+            found.append((written_name(output), value))
     return found
 
 
@@ -216,9 +217,9 @@ def _pair(part: exp.Expr, names: Names, entry: Named) -> tuple[str, str] | None:
         return None
     if not isinstance(part.this, exp.Column) or not isinstance(part.expression, exp.Column):
         return None
-    both = replace(names, entries=(*names.entries, entry))
+    both = names.joined(entry)
     one, two = both.find(part.this).name, both.find(part.expression).name
-    mine = set(entry.columns.values())
+    mine = {field for _, field in entry.columns}
     if one not in mine and two in mine:
         return one, two
     if two not in mine and one in mine:
@@ -256,7 +257,7 @@ def _joined(
 
 def _visible(part: exp.Expr, names: Names, entry: Named) -> bool:
     aliases = {known.alias.lower() for known in (*names.entries, entry)}
-    columns = {name for known in (*names.entries, entry) for name in known.columns}
+    columns = {name for known in (*names.entries, entry) for name, _ in known.columns}
     return all(
         column.table.lower() in aliases if column.table else column.name.lower() in columns
         for column in part.find_all(exp.Column)
@@ -293,11 +294,12 @@ def _checked_join(
 
 def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) -> None:
     """Refuse to equate columns whose values an engine would first have to convert."""
-    known = {f.name: f.domain for side in (left, right) for f in fields_of(side)}
-    for one, two in pairs:
-        kinds = [(kind(known[name]), (lattice(known[name]) or ("",))[-1]) for name in (one, two)]
+    known = {f.name: f for side in (left, right) for f in fields_of(side)}
+    for pair in pairs:
+        both = [known[name] for name in pair]
+        kinds = [(kind(f.domain), (lattice(f.domain) or ("",))[-1]) for f in both]
         if kinds[0] != kinds[1]:
-            names = " and ".join(name.split(".", 1)[1] for name in (one, two))
+            names = " and ".join(f.called for f in both)
             raise refusal("join condition", what=f"{names} are declared differently")
 
 

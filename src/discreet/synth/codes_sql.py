@@ -41,7 +41,7 @@ def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
 
     Guarantee: at most `rows_of_unit` rows of one unit, chosen from the unit's own rows alone.
     """
-    used = frozenset(f"{scan.alias}.{name}" for name in names)
+    used = frozenset(map(scan.id_of, names))
     if scan.unit is not None:
         used |= {scan.unit}
     writer = BlockWriter(engine, used)
@@ -53,7 +53,7 @@ def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
 
 def cell_of(block: Block, scan: Scan, name: str) -> Cell:
     """Return the canonical value of one column of a block."""
-    return block.cells[f"{scan.alias}.{name}"]
+    return block.cells[scan.id_of(name)]
 
 
 def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:

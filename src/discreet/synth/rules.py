@@ -21,7 +21,7 @@ from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Filter
+from discreet.plan.ir import Filter, fields_of
 from discreet.sql.bind import bind
 from discreet.sql.refuse import refusal
 from discreet.synth.columns import Coded, Encoding
@@ -34,7 +34,7 @@ MOST_RULES = 200
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on one row; columns are named as the binder names them, `rows.NAME`."""
+    """A condition on one row; columns go by their own names."""
 
     text: str
     expr: Expr
@@ -42,7 +42,7 @@ class Condition:
     def columns(self, encoding: Encoding) -> tuple[int, ...]:
         """Return the places of the coded columns that it reads."""
         names = sorted(e.columns_of(self.expr))
-        return tuple(encoding.index(name.split(".", 1)[1]) for name in names)
+        return tuple(encoding.index(name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ def read_condition(text: str, encoding: Encoding) -> Condition:
     plain = not statement.keys and statement.limit is None and statement.having == e.TRUE
     if not plain or not isinstance(statement.source, Filter):
         raise InvalidInput(f"'{text[:80]}' is not a condition on one row.")
-    return Condition(text, statement.source.condition)
+    names = {f.name: e.ColumnRef(f.called) for f in fields_of(statement.source)}
+    return Condition(text, e.substitute(statement.source.condition, names))
 
 
 def _catalog(encoding: Encoding) -> Catalog:
@@ -207,12 +208,10 @@ def _distinct(
 
 def allowed_codes(condition: Condition, encoding: Encoding) -> Allowed:
     """Return, for columns that the condition restricts, the codes that its rows can have."""
-    domains = {
-        f"{_ALIAS}.{c.name}": c.by_day().domain for c in _catalog(encoding).table(_ALIAS).columns
-    }
+    domains = {c.name: c.by_day().domain for c in _catalog(encoding).table(_ALIAS).columns}
     found: dict[int, npt.NDArray[np.bool_]] = {}
     for name, positions in to_box(condition.expr, domains).hull.items():
-        index = encoding.index(name.split(".", 1)[1])
+        index = encoding.index(name)
         column = encoding.coded[index]
         mask = np.zeros(column.size, dtype=bool)
         for low, high in positions.spans:

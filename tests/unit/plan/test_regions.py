@@ -3,6 +3,7 @@
 from asking import catalog, plan, question
 from discreet.core.region import EVERYONE, Positions
 from discreet.core.schema import DateDomain, IntegerDomain
+from discreet.plan.ir import fields_of
 from discreet.plan.regions import narrowed_domains
 
 
@@ -11,7 +12,9 @@ def touched(sql, **settings):
 
 
 def narrowed(sql, name):
-    return narrowed_domains(question(sql).statement.source)[f"people.{name}"]
+    source = question(sql).statement.source
+    (wanted,) = (field.name for field in fields_of(source) if field.called == name)
+    return narrowed_domains(source)[wanted]
 
 
 def test_conditions_on_columns_of_a_row_are_the_region():

@@ -70,7 +70,7 @@ def test_only_the_same_measure_is_combined():
     assert free(abs_of, paid(abs_of, "1", 7)) == [7]
     one = plan("SELECT SUM(GREATEST(balance, 5)) FROM people").question.measured.measures[0][1]
     two = plan(least).question.measured.measures[0][1]
-    assert signature(one) != signature(two)
+    assert signature(one, {}) != signature(two, {})
 
 
 def test_an_alias_does_not_matter():
@@ -83,7 +83,7 @@ def test_grains_are_part_of_what_is_measured():
     narrow = f"{wide} WHERE income <= 1"
     first, second = (plan(sql).question.measured.measures[0][1] for sql in (wide, narrow))
     assert first.grain != second.grain
-    assert signature(first) != signature(second)
+    assert signature(first, {}) != signature(second, {})
 
 
 @pytest.mark.parametrize(

@@ -5,24 +5,24 @@ import pytest
 from asking import catalog, question
 from discreet.core.schema import IntegerDomain
 from discreet.errors import QueryRefused
-from discreet.plan.regions import domains_of
+from discreet.plan.ir import fields_of
 from discreet.sql.bind import bind
 
 
 def inner(select, group="person"):
     sql = f"SELECT COUNT(*) FROM (SELECT {select} FROM visits GROUP BY {group}) AS t"
-    return domains_of(question(sql).statement.source)
+    return {field.called: field.domain for field in fields_of(question(sql).statement.source)}
 
 
 def test_ranges_follow_from_the_bound_on_rows():
     found = inner("person, COUNT(*) AS n, SUM(cost) AS s, MIN(cost) AS low, MAX(cost) AS high")
-    assert found["t.n"] == IntegerDomain(0, 4)
-    assert found["t.s"] == IntegerDomain(-20, 400)
-    assert found["t.low"] == found["t.high"] == IntegerDomain(-5, 100)
+    assert found["n"] == IntegerDomain(0, 4)
+    assert found["s"] == IntegerDomain(-20, 400)
+    assert found["low"] == found["high"] == IntegerDomain(-5, 100)
 
 
 def test_expressions_over_the_aggregates():
-    assert inner("person, SUM(cost) - COUNT(*) AS d")["t.d"] == IntegerDomain(-24, 400)
+    assert inner("person, SUM(cost) - COUNT(*) AS d")["d"] == IntegerDomain(-24, 400)
 
 
 def test_other_keys_make_several_rows_of_a_person():

@@ -65,7 +65,8 @@ def test_the_persons_column_is_made_up(tmp_path):
     found = outline(tmp_path, table="clinic.visits")
     assert kinds(found) == {"person": "MadeUp", "ward": "Coded", "cost": "Coded"}
     assert isinstance(found.items[1], Coded)
-    assert scan_of(catalog_of(tmp_path), "visits").unit == "visits.person"
+    scan = scan_of(catalog_of(tmp_path), "visits")
+    assert scan.unit == scan.id_of("person")
 
 
 HEAD = """
