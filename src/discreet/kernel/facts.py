@@ -13,7 +13,7 @@ from enum import Enum
 from discreet.core.region import Positions
 from discreet.kernel.derive import Base, Rows, Scans, filtered
 from discreet.kernel.scalars import Kind, clamp_of, value_of
-from discreet.kernel.tree import Apply, Fold, Name, Select, Term, Unfit
+from discreet.kernel.tree import Apply, Fold, Name, Select, Term, Unfit, walk
 
 _WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})
 _LARGEST_SQUARE = {"cast decimal(19, 0)": 10**38, "": 2**63}
@@ -47,6 +47,10 @@ class Output:
 class Facts:
     """What the final SQL does, derived from it alone.
 
+    `single`: all rows of a unit fall into one group, because every key is made of columns that are
+    constant for the unit. `rows` is None where nothing bounds them, which only such counts of units
+    and those without groups may leave so.
+
     Guarantee: the exact outputs are, group by group, sums over units of a function of that unit's own
         rows, of public tables and of the catalog; a unit has at most `rows` rows, each in one group,
         and each adds to an output within its bounds; units outside `region` have none. UNITS and
@@ -56,6 +60,7 @@ class Facts:
     keys: int
     outputs: tuple[Output, ...]
     rows: int | None
+    single: bool
     private: tuple[str, ...]
     person: bool
     region: Mapping[Base, Positions]
@@ -76,9 +81,15 @@ def facts_of(select: Select, scans: Scans) -> Facts:
     for key in shown[:keys]:
         value_of(key, below.values)
     outputs = tuple(_output(term, below) for term in shown[keys:])
-    if below.rows is None and (keys or any(each.form is not Form.UNITS for each in outputs)):
+    single = all(
+        not isinstance(part, Name) or part in below.axes
+        for key in shown[:keys]
+        for part in walk(key)
+    )
+    units = all(each.form is Form.UNITS for each in outputs)
+    if below.rows is None and not (units and single):
         raise Unfit("rows of a unit that nothing bounds")
-    return Facts(keys, outputs, below.rows, below.private, person, below.region)
+    return Facts(keys, outputs, below.rows, single, below.private, person, below.region)
 
 
 def _output(term: Term, below: Rows) -> Output:

@@ -70,8 +70,9 @@ def sealed(draft: Draft, tree: Statement, scans: Scans, neighbours: Neighbours) 
     groups = facts.keys - (draft.choice is not None)
     if groups < 0 or (draft.choice is not None and [o.form for o in facts.outputs] != [Form.ROWS]):
         raise Unfit("a histogram that is none")
-    # Where only units are counted, without groups, a unit counts once however many rows it has.
-    stability = Stability(facts.rows or 1, groups > 0, neighbours)
+    # Where a unit counts once however many rows it has, nothing needs to bound them.
+    single = 1 if facts.single and draft.choice is None else None
+    stability = Stability(facts.rows or 1, groups > 0, neighbours, single)
     bounds = {name: _bound(asked, facts.outputs) for name, asked in draft.measures.items()}
     return Read(draft, facts, stability, bounds)
 

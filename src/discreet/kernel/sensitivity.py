@@ -48,11 +48,15 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """At most `max_rows` rows of one unit reach the aggregates, spread over any of the groups."""
+    """At most `max_rows` rows of one unit reach the aggregates, in at most `groups` groups.
+
+    `groups` is None where nothing but the rows bounds them.
+    """
 
     max_rows: int
     grouped: bool
     neighbours: Neighbours
+    groups: int | None = None
 
     def l1(self, measure: Bound) -> int:
         """Return the greatest sum of absolute changes over all groups between two neighbours.
@@ -87,11 +91,17 @@ class Stability:
         """Return how many groups one change between neighbours can touch at most."""
         if not self.grouped:
             return 1
-        return self.max_rows * self.neighbours.moves
+        return self._groups * self.neighbours.moves
+
+    @property
+    def _groups(self) -> int:
+        return self.max_rows if self.groups is None else min(self.groups, self.max_rows)
 
     def _rows(self, measure: Bound) -> int:
+        if measure.kind is not Kind.UNITS:
+            return self.max_rows
         # A person is one unit however many rows they have; in several groups, once in each.
-        return 1 if measure.kind is Kind.UNITS and not self.grouped else self.max_rows
+        return self._groups if self.grouped else 1
 
 
 def _in_grains(moved: int, measure: Bound, coordinates: int) -> int:

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from discreet.core.schema import Domain
 from discreet.errors import QueryRefused
+from discreet.kernel.sensitivity import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
 from discreet.plan.values import Fields, infer, numeric
 
-FINEST = 10**8
-"""A row's greatest contribution is resolved into about this many grains."""
-
+BINS = 4096
+"""A quantile is chosen among at most this many public values."""
 
 WIDEST = 10**13
 """The squares of 10^12 rows that reach this many steps still add up within 38 digits."""
@@ -31,24 +31,12 @@ LARGEST_SQUARED = 2**44
 """Squares of row values below this add up over 10^11 rows within a DECIMAL(38)."""
 
 
-class Kind(Enum):
-    """What a measure adds up over the rows of a group."""
-
-    ROWS = "rows"
-    PRESENT = "present"
-    DISTINCT = "distinct"
-    SUM = "sum"
-    CENTRED = "centred"
-    SQUARES = "squares"
-    UNITS = "units"
-
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """An integer for each group. `low` and `high` bound what one row adds, in the measure's units.
 
     For SUM one unit is `step`; for CENTRED half a step, counted from the midpoint of the range; for
-    SQUARES the square of half a step.
+    SQUARES the square of half a step. `clamp` are the integers that the SQL holds the operand between.
     """
 
     kind: Kind
@@ -57,20 +45,17 @@ class Measure:
     high: int
     step: Fraction = Fraction(1)
     centre: int = 0
+    clamp: tuple[int, int] | None = None
 
     @property
-    def reach(self) -> int:
-        """Return how far one row can move the measure when it is added or removed."""
-        return max(abs(self.low), abs(self.high))
+    def bound(self) -> Bound:
+        """Return what the noise depends on, as the planner expects the kernel to find it."""
+        return Bound(self.kind, self.low, self.high)
 
     @property
     def grain(self) -> int:
-        """Return the multiple to which an exact value is rounded down before it gets noise.
-
-        1 unless one row alone moves the measure by more than a hundred million: then the noise
-        would leave the range of the sampler, and a grain of that size is far below it anyway.
-        """
-        return max(1, self.reach // FINEST)
+        """Return the multiple to which an exact value is rounded down before it gets noise."""
+        return self.bound.grain
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +65,25 @@ class Choice:
     operand: Expr
     quantile: Fraction
     domain: Domain
+
+    @property
+    def width(self) -> int:
+        """Return how many neighbouring values of the domain share a bin."""
+        return -(-self._size // BINS)
+
+    @property
+    def bins(self) -> int:
+        """Return how many public candidates there are."""
+        return -(-self._size // self.width)
+
+    def value(self, index: int) -> Any:
+        """Return the value that stands for a bin: the middle one of its values."""
+        middle = index * self.width + (self.width - 1) // 2
+        return self.domain.value(min(middle, self._size - 1))  # type: ignore[union-attr]  # finite
+
+    @property
+    def _size(self) -> int:
+        return self.domain.size  # type: ignore[union-attr]  # the binder lets only finite domains pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +169,27 @@ class _Collector:
             return e.Arithmetic(Operator.ADD, spread, shifted)
         # A sum that is always 0 still gets noise: that it is 0 is not ours to find out.
         top = max(high, 0) if low or high else 1
-        found = self.measure(Measure(Kind.SUM, operand, min(low, 0), top, step), Fraction(1))
+        clamp = self._whole_range(operand, low, high)
+        sought = Measure(Kind.SUM, operand, min(low, 0), top, step, clamp=clamp)
+        found = self.measure(sought, Fraction(1))
         return found if step == 1 else e.Arithmetic(Operator.MULTIPLY, found, e.Literal(step))
+
+    def _whole_range(self, operand: Expr, low: int, high: int) -> tuple[int, int]:
+        """Return the declared range where a narrower one would not lower the noise of a sum.
+
+        A column in its declared range is its own clamp, which costs the engine nothing.
+        """
+        step = numeric(operand, self.fields)[2]
+        lowest, highest, _ = numeric(operand, self.fields)
+        least, most = int(lowest / step), int(highest / step)
+        same = (min(least, 0), max(most, 0)) == (min(low, 0), max(high, 0))
+        return (least, most) if same else (low, high)
 
     def _centred(self, operand: Expr, share: Fraction) -> tuple[Expr, Expr]:
         low, high, step = self._steps(operand)
         # 2k - (low + high) lies within +-(high - low); with one possible value it is always 0.
         width = max(high - low, 1)
-        centred = Measure(Kind.CENTRED, operand, -width, width, step, low + high)
+        centred = Measure(Kind.CENTRED, operand, -width, width, step, low + high, (low, high))
         return self.measure(centred, share), self._present(operand, share)
 
     def _mean(self, operand: Expr, share: Fraction) -> Expr:
@@ -199,7 +216,8 @@ class _Collector:
                 construct="overflow",
             )
         squares = self.measure(
-            Measure(Kind.SQUARES, operand, 0, width**2, step, low + high), Fraction(1, 3)
+            Measure(Kind.SQUARES, operand, 0, width**2, step, low + high, (low, high)),
+            Fraction(1, 3),
         )
         mean_square = _ratio(squares, count, (step / 2) ** 2)
         offset = _ratio(centred, count, step / 2)

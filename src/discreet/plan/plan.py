@@ -11,14 +11,16 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.core.schema import Dataset
 from discreet.errors import QueryRefused
+from discreet.kernel.mechanism import Mechanisms, Top
+from discreet.kernel.sensitivity import Kind, Stability
 from discreet.plan import expr as e
-from discreet.plan.choose import Mechanisms, choose, choose_top
+from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
-from discreet.plan.measure import Kind, Measured, to_measures
+from discreet.plan.measure import Measured, to_measures
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
-from discreet.plan.stability import Stability, stability_of
+from discreet.plan.stability import rows_to_keep
 from discreet.plan.top import is_top, without_order
 
 DELTA_SHARE = Fraction(1, 128)
@@ -27,7 +29,10 @@ DELTA_SHARE = Fraction(1, 128)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, before it has a price: groups, measures, sensitivities, and who is touched."""
+    """What is asked, before it has a price: groups, measures, sensitivities, and who is touched.
+
+    `enforced`: the SQL must cut the rows of a unit down to the stability's.
+    """
 
     statement: Statement
     dataset: Dataset
@@ -36,6 +41,7 @@ class Question:
     stability: Stability
     region: Region
     snapshots: Mapping[str, str]
+    enforced: bool
     top: bool = False
 
     @property
@@ -62,12 +68,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A question with its mechanisms: (epsilon, delta) is what they cost at most."""
+    """A question with the mechanisms that should answer it within (epsilon, delta).
+
+    `epsilons` are the shares of measures and choices.
+    """
 
     question: Question
     mechanisms: Mechanisms
     epsilon: Epsilon
     delta: Delta
+    epsilons: Mapping[str, Fraction]
 
 
 def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) -> Question:
@@ -83,10 +93,12 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
         unit=unit_of(source),
         private_groups=private,
     )
-    stability = stability_of(
+    reach = reach_of(source, catalog, snapshots)
+    # Keys that are constant for a unit put all of its rows into one group.
+    single = all(e.columns_of(key.value) <= reach.axes.keys() for key in statement.keys)
+    rows, enforced = rows_to_keep(
         source,
-        grouped=bool(statement.keys),
-        neighbours=dataset.neighbours,
+        single=single,
         units_only=all(measure.kind is Kind.UNITS for _, measure in measured.measures)
         and not measured.choices,
         max_rows=statement.max_rows,
@@ -100,16 +112,18 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
             hint="Declare its values, or give the dataset a delta such as 1e-9.",
             construct="private key",
         )
-    reach = reach_of(source, catalog, snapshots)
     top = not private and is_top(statement)
     return Question(
         statement=without_order(statement) if top else statement,
         dataset=dataset,
         groups=groups,
         measured=measured,
-        stability=stability,
+        stability=Stability(
+            rows, bool(statement.keys), dataset.neighbours, groups=1 if single else None
+        ),
         region=reach.region,
         snapshots=dict(snapshots),
+        enforced=enforced,
         top=top,
     )
 
@@ -118,9 +132,9 @@ def make_plan(question: Question, *, epsilon: Epsilon, budget_delta: Delta) -> P
     """Return the plan that answers `question` at `epsilon`; reads no rows."""
     delta = Delta(budget_delta.value * DELTA_SHARE)
     if question.top:
-        chosen = choose_top(question.stability, epsilon, pure=not budget_delta.value)
-        return Plan(question, chosen, epsilon, delta)
+        top = Top(epsilon.value, flip=not budget_delta.value)
+        return Plan(question, Mechanisms({}, {}, top), epsilon, delta, {})
     mechanisms = choose(
         question.measured, question.groups, question.stability, epsilon=epsilon, delta=delta
     )
-    return Plan(question, mechanisms, epsilon, delta)
+    return Plan(question, mechanisms, epsilon, delta, shares_of(question.measured, epsilon))

@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 
-from discreet.core.event import PrivacyEvent, Pure, Select
-from discreet.core.numbers import Epsilon
-from discreet.core.unit import Neighbours
 from discreet.plan import expr as e
 from discreet.plan.ir import Aggregate, Function, Statement
-from discreet.plan.stability import Stability
-
-
-@dataclass(frozen=True, slots=True)
-class Top:
-    """The group with the most rows, chosen among public groups.
-
-    `flip`: by permute-and-flip, whose loss is never larger; otherwise by the exponential mechanism,
-    which costs less where budgets are counted in rho.
-    """
-
-    epsilon: Fraction
-    sensitivity: int
-    monotone: bool
-    flip: bool
-
-    @property
-    def event(self) -> PrivacyEvent:
-        """Return what to tell the accountant."""
-        return Pure(self.epsilon) if self.flip else Select(self.epsilon)
 
 
 def is_top(statement: Statement) -> bool:
@@ -51,13 +27,3 @@ def is_top(statement: Statement) -> bool:
 def without_order(statement: Statement) -> Statement:
     """Return the statement whose groups are the candidates."""
     return replace(statement, order=(), limit=None)
-
-
-def top_of(stability: Stability, epsilon: Epsilon, *, pure: bool) -> Top:
-    """Return the selection at `epsilon`.
-
-    Guarantee: one unit moves each count by at most `max_rows`; under add-remove it moves all of them
-        in one direction, so the factor 2 of the exponential mechanism is not needed.
-    """
-    monotone = stability.neighbours is Neighbours.ADD_REMOVE
-    return Top(epsilon.value, stability.max_rows, monotone, flip=pure)

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
+from discreet.core.schema import DateDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
+from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
-from discreet.plan.measure import Choice, Kind, Measure
+from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.plan.values import lattice
-from discreet.sql.blocks import Block, BlockWriter
+from discreet.sql.blocks import Block, BlockWriter, clamped
 from discreet.sql.expressions import Writer
 
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """One column that the engine adds up: its kind (rows, present, sum, ...) and operand."""
-
-    kind: str
-    operand: Expr | None
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One SELECT. Its columns are the keys, then `raws` in order (or a bin and its count)."""
-
-    sql: str
-    raws: tuple[Raw, ...]
-    choice: str | None = None
-
-
-_RAWS: dict[Kind, tuple[str, ...]] = {
+_PARTS: dict[Kind, tuple[str, ...]] = {
     Kind.ROWS: ("rows",),
     Kind.PRESENT: ("present",),
     Kind.DISTINCT: ("distinct",),
@@ -44,83 +27,103 @@ _RAWS: dict[Kind, tuple[str, ...]] = {
     Kind.SQUARES: ("squares", "sum", "present"),
     Kind.UNITS: ("units",),
 }
+"""What the engine must add up for a measure; the parts of one measure share one clamped operand."""
 
 
-def raws_of(measure: Measure) -> tuple[Raw, ...]:
-    """Return what the engine must add up for `measure`."""
-    return tuple(Raw(kind, measure.operand) for kind in _RAWS[measure.kind])
-
-
-def render(
-    question: Question,
-    engine: Engine,
-    *,
-    widths: Mapping[str, int],
-    views: Mapping[str, str] | None = None,
-) -> tuple[Read, ...]:
-    """Return all SELECTs that answer `question` exactly.
-
-    `widths` gives each histogram's bin width; `views` the stored bounded tables that there are.
-    """
-    reads = []
-    stored = views or {}
+def render(question: Question, engine: Engine) -> tuple[Draft, ...]:
+    """Return all SELECTs that answer `question` exactly, for the kernel to judge."""
+    drafts = []
     if question.measured.measures:
-        reads.append(_linear(question, engine, stored))
-    for name, choice in question.measured.choices:
-        reads.append(_histogram(question, engine, (name, choice, widths[name]), stored))
-    return tuple(reads)
+        drafts.append(_linear(question, engine))
+    drafts += [_histogram(question, engine, *choice) for choice in question.measured.choices]
+    return tuple(drafts)
 
 
-def bounded_view(scan: Scan, engine: Engine) -> str:
-    """Return the SELECT whose stored result is the bounded table of `scan`."""
-    return BlockWriter(engine, frozenset(field.name for field in scan.fields)).view_sql(scan)
-
-
-def _prepared(
-    question: Question, engine: Engine, views: Mapping[str, str]
-) -> tuple[BlockWriter, Block]:
+def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
     statement = question.statement
-    blocks = BlockWriter(engine, used_columns(statement, question), views)
+    blocks = BlockWriter(engine, used_columns(statement, question))
     block = blocks.block(statement.source)
-    if question.stability.enforced:
+    if question.enforced:
         block = blocks.bounded(block, question.stability.max_rows)
     return blocks, block
 
 
-def _linear(question: Question, engine: Engine, views: Mapping[str, str]) -> Read:
-    blocks, block = _prepared(question, engine, views)
-    writer = blocks.writer(block)
-    raws: dict[Raw, None] = {}
-    for _, measure in question.measured.measures:
-        raws.update(dict.fromkeys(raws_of(measure)))
-    additive = not any(raw.kind in {"distinct", "units"} for raw in raws)
-    keys = [_key(writer, key.value, bare=additive) for key in question.statement.keys]
+def _linear(question: Question, engine: Engine) -> Draft:
+    blocks, block = _prepared(question, engine)
+    outputs = _Outputs(blocks.writer(block), block)
+    measures = {name: outputs.asked(measure) for name, measure in question.measured.measures}
+    keys = [outputs.writer.write(key.value) for key in question.statement.keys]
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
-    columns += [
-        f"{_raw(writer, raw, block, engine.capabilities.dialect)} AS r{i}"
-        for i, raw in enumerate(raws)
-    ]
-    return Read(f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}", tuple(raws))
+    columns += [f"{written} AS r{i}" for i, written in enumerate(outputs.places)]
+    sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}"
+    return Draft(sql, measures)
 
 
-def _histogram(
-    question: Question,
-    engine: Engine,
-    wanted: tuple[str, Choice, int],
-    views: Mapping[str, str],
-) -> Read:
-    name, choice, width = wanted
-    blocks, block = _prepared(question, engine, views)
+@dataclass(slots=True)
+class _Outputs:
+    """Collects what a SELECT adds up, each expression once."""
+
+    writer: Writer
+    block: Block
+    places: dict[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        self.places = {}
+
+    def asked(self, measure: Measure) -> Asked:
+        written = (self._part(part, measure) for part in _PARTS[measure.kind])
+        places = tuple(self.places.setdefault(text, len(self.places)) for text in written)
+        return Asked(measure.kind, places, measure.centre)
+
+    def _part(self, part: str, measure: Measure) -> str:
+        dialect = self.writer.dialect
+        if measure.operand is None:
+            return "COUNT(*)" if part == "rows" else f"COUNT(DISTINCT {self.block.unit})"
+        value = self.writer.write(measure.operand)
+        if measure.clamp is not None:
+            value = self._held(measure.operand, value, measure.clamp)
+        match part:
+            case "present":
+                return f"COUNT({value})"
+            case "distinct":
+                return f"COUNT(DISTINCT {value})"
+            case "sum":
+                return function("sum_integer", dialect, value)
+            case _:
+                return _squares(value, measure.clamp or (0, 0), dialect)
+
+    def _held(self, operand: Expr, value: str, clamp: tuple[int, int]) -> str:
+        """Return the operand between the integers of its clamp; a canonical column is already."""
+        if isinstance(operand, e.ColumnRef):
+            cell = self.writer.cells[operand.name]
+            found = lattice(cell.domain)
+            if cell.canonical and found is not None:
+                low, high = int(found[0] / found[2]), int(found[1] / found[2])
+                if (low, high) == clamp:
+                    return value
+        return clamped(value, *clamp)
+
+
+def _squares(value: str, clamp: tuple[int, int], dialect: str) -> str:
+    if max(map(abs, clamp)) < 2**31:
+        return function(
+            "sum_integer", dialect, f"CAST({value} AS BIGINT) * CAST({value} AS BIGINT)"
+        )
+    wide = f"CAST({value} AS DECIMAL(19, 0))"
+    return f"CAST(SUM({wide} * {wide}) AS DECIMAL(38, 0))"
+
+
+def _histogram(question: Question, engine: Engine, name: str, choice: Choice) -> Draft:
+    blocks, block = _prepared(question, engine)
     writer = blocks.writer(block)
-    keys = [_key(writer, key.value, bare=True) for key in question.statement.keys]
+    keys = [writer.write(key.value) for key in question.statement.keys]
     bin_ = position_sql(writer, choice)
-    if width > 1:
-        bin_ = function("divide", engine.capabilities.dialect, bin_, str(width))
+    if choice.width > 1:
+        bin_ = function("divide", engine.capabilities.dialect, bin_, str(choice.width))
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
-    columns += [f"{bin_} AS b", "COUNT(*) AS n"]
-    group = ", ".join([*(str(i + 1) for i in range(len(keys))), str(len(keys) + 1)])
-    sql = f"SELECT {', '.join(columns)} {block.body()} GROUP BY {group}"
-    return Read(sql, (), choice=name)
+    columns += [f"{bin_} AS k{len(keys)}", "COUNT(*) AS r0"]
+    sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys) + 1)}"
+    return Draft(sql, {}, choice=name)
 
 
 def position_sql(writer: Writer, choice: Choice) -> str:
@@ -137,47 +140,6 @@ def position_sql(writer: Writer, choice: Choice) -> str:
     low, factor = int(found[0] / step), int(found[2] / step)
     shifted = f"(({written}) - {low})" if low else f"({written})"
     return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
-
-
-_BARE = IntegerDomain | CategoryDomain | BooleanDomain
-
-
-def _key(writer: Writer, value: Expr, *, bare: bool) -> str:
-    """Return a key's SQL. A bare column may be grouped as it is: undeclared values are dropped,
-    or added to NULL, after the counting, which is the same sum and much faster."""
-    if bare and isinstance(value, e.ColumnRef):
-        cell = writer.cells[value.name]
-        # Not days: a database holds days that Python's calendar does not.
-        if cell.raw is not None and isinstance(cell.domain, _BARE):
-            return cell.raw
-    return writer.write(value)
-
-
-def _raw(writer: Writer, raw: Raw, block: Block, dialect: str) -> str:
-    if raw.operand is None:
-        return "COUNT(*)" if raw.kind == "rows" else f"COUNT(DISTINCT {block.unit})"
-    value = writer.write(raw.operand)
-    match raw.kind:
-        case "present":
-            return f"COUNT({value})"
-        case "distinct":
-            return f"COUNT(DISTINCT {value})"
-        case "sum":
-            return function("sum_integer", dialect, value)
-        case _:
-            return _squares(writer, raw.operand, value, dialect)
-
-
-def _squares(writer: Writer, operand: Expr, value: str, dialect: str) -> str:
-    found = lattice(writer.domain(operand))
-    assert found is not None, "squares are summed of numbers"
-    largest = max(abs(found[0]), abs(found[1])) / found[2]
-    if largest < 2**31:
-        if isinstance(operand, e.Literal):
-            value = f"CAST({value} AS BIGINT)"  # a bare constant is read as 32 bits
-        return function("sum_integer", dialect, f"({value}) * ({value})")
-    wide = f"CAST({value} AS DECIMAL(19, 0))"
-    return f"CAST(SUM({wide} * {wide}) AS DECIMAL(38, 0))"
 
 
 def _group(keys: int) -> str:
