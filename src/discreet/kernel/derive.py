@@ -144,7 +144,9 @@ def _projected(select: Select, alias: str, below: Rows) -> Rows:
         if isinstance(term, Window):
             values[name] = _window(term, below)
             others = [other for _, other in select.outputs if other is not term]
-            if term.name == "row_number" and _total(term, below, others):
+            if term.name == "row_number":
+                if not _total(term, below, others):
+                    raise Unfit("rows numbered in an order that leaves ties")
                 numbers[name] = frozenset(term.partition)
             continue
         values[name] = value_of(term, below.values)
