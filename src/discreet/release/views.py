@@ -1,4 +1,4 @@
-"""Stored bounded tables: the bound on a person's rows, applied once and reused."""
+"""Stored bounded tables, for engines whose canonical rows carry no rank: bounded once and reused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.sql.render import bounded_view
 def stored_views(source: Relation, snapshots: Mapping[str, str], engine: Engine) -> dict[str, str]:
     """Return the stored bounded tables that exist already, by the name of their source."""
     found = {}
-    for scan in _bounded(source):
+    for scan in _bounded(source, engine):
         name = view_name(scan, snapshots)
         if engine.has(name):
             found[_source(scan)] = engine.relation(name)
@@ -29,11 +29,13 @@ def make_views(
     assert receipt.request_id, "a charge comes before a look"
     return {
         _source(scan): engine.materialise(view_name(scan, snapshots), bounded_view(scan, engine))
-        for scan in _bounded(source)
+        for scan in _bounded(source, engine)
     }
 
 
-def _bounded(source: Relation) -> list[Scan]:
+def _bounded(source: Relation, engine: Engine) -> list[Scan]:
+    if engine.capabilities.canonical:
+        return []
     return [scan for scan in scans_of(source) if scan.table.bounded]
 
 
