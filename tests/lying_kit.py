@@ -82,15 +82,20 @@ def datasets(neighbours: Neighbours) -> tuple[Dataset, Dataset]:
     )
 
 
-TOWN, CLINIC = datasets(Neighbours.ADD_REMOVE)
-SCANS = CatalogScans(
-    {
-        "town.rows": Declared(TOWN, ROW),
-        "clinic.people": Declared(CLINIC, PEOPLE),
-        "clinic.visits": Declared(CLINIC, VISITS),
-        "clinic.public": Declared(CLINIC, PUBLIC),
-    }
-)
+def _scans(neighbours: Neighbours) -> CatalogScans:
+    town, clinic = datasets(neighbours)
+    return CatalogScans(
+        {
+            "town.rows": Declared(town, ROW),
+            "clinic.people": Declared(clinic, PEOPLE),
+            "clinic.visits": Declared(clinic, VISITS),
+            "clinic.public": Declared(clinic, PUBLIC),
+        }
+    )
+
+
+SCANS = {neighbours: _scans(neighbours) for neighbours in Neighbours}
+TABLES = SCANS[Neighbours.ADD_REMOVE].tables
 CONSTANT = {("clinic.people", 1), ("clinic.people", 3)}
 
 
@@ -140,7 +145,9 @@ class Liar:
         table = self.dice.choice(["town.rows", "clinic.people", "clinic.visits", "clinic.visits"])
         alias = self.alias()
         if table == "town.rows":
-            return Rel(f'canon."{table}" AS {alias}', [f"{alias}.c0", f"{alias}.c1"], [f"{alias}.c2"])
+            return Rel(
+                f'canon."{table}" AS {alias}', [f"{alias}.c0", f"{alias}.c1"], [f"{alias}.c2"]
+            )
         return Rel(
             f'canon."{table}" AS {alias}',
             [f"{alias}.c1", f"{alias}.c2"],
@@ -202,10 +209,14 @@ class Liar:
         unit = self.pick(rel.units or rel.integers)
         partition = [unit]
         if self.lies():
-            partition = self.dice.choice([[], [self.pick(rel.columns)], [unit, self.pick(rel.columns)]])
+            partition = self.dice.choice(
+                [[], [self.pick(rel.columns)], [unit, self.pick(rel.columns)]]
+            )
         order = self.dice.choice([rel.ranks, carried, rel.columns]) or [self.pick(rel.columns)]
         if self.lies():
-            order = self.dice.choice([[], order[:1], order[1:], [f"md5(CAST({order[0]} AS VARCHAR))"]])
+            order = self.dice.choice(
+                [[], order[:1], order[1:], [f"md5(CAST({order[0]} AS VARCHAR))"]]
+            )
         over = f"PARTITION BY {', '.join(partition)} " if partition else ""
         over += f"ORDER BY {', '.join(order)}" if order else ""
         named = {c: f"c{i}" for i, c in enumerate(carried)}
@@ -214,11 +225,18 @@ class Liar:
         outputs.append(f"{function} OVER ({over}) AS n")
         if self.lies():
             outputs.append(f"MIN({self.pick(rel.integers)}) OVER (PARTITION BY {unit}) AS m")
-        found = self._above(rel, named, f"(SELECT {', '.join(outputs)} {rel.body()}) AS {alias}", alias)
+        found = self._above(
+            rel, named, f"(SELECT {', '.join(outputs)} {rel.body()}) AS {alias}", alias
+        )
         test = f"{alias}.n <= {self.dice.randrange(1, 4)}"
         if self.lies():
             test = self.dice.choice(
-                [f"{alias}.n >= 1", f"{alias}.n < 3", f"NOT ({alias}.n > 2)", f"{test} OR {alias}.n = 9"]
+                [
+                    f"{alias}.n >= 1",
+                    f"{alias}.n < 3",
+                    f"NOT ({alias}.n > 2)",
+                    f"{test} OR {alias}.n = 9",
+                ]
             )
         found.where.append(test)
         found.numbers.append(f"{alias}.n")
@@ -379,7 +397,9 @@ class Liar:
         rel = self.relation(self.dice.randrange(4))
         keys = []
         if self.dice.random() < 0.5:
-            keys = [self.pick([*rel.integers, *rel.texts]) for _ in range(self.dice.randrange(1, 3))]
+            keys = [
+                self.pick([*rel.integers, *rel.texts]) for _ in range(self.dice.randrange(1, 3))
+            ]
         outputs: list[str] = []
         measures: dict[str, Asked] = {}
         for i in range(self.dice.randrange(1, 4)):
@@ -521,7 +541,10 @@ class World:
         """Return the exact value of each measure, by group."""
         found: dict[str, dict[Any, int]] = {name: {} for name in read.bounds}
         for row in self.connection.execute(read.draft.sql).fetchall():
-            group, outputs = row[: read.facts.keys], tuple(int(v or 0) for v in row[read.facts.keys :])
+            group, outputs = (
+                row[: read.facts.keys],
+                tuple(int(v or 0) for v in row[read.facts.keys :]),
+            )
             for name, bound in read.bounds.items():
                 found[name][group] = exact_of(read.draft.measures[name], bound, outputs)
         return found
@@ -530,9 +553,12 @@ class World:
 def judged(draft: Draft, world: World, neighbours: Neighbours) -> Read | None:
     """Return the sealed draft, None where the kernel refuses it; two parsers must agree."""
     reads = []
-    for parse in (lambda: read_duckdb(world.tree(draft.sql)), lambda: read_sqlglot(draft.sql, "duckdb")):
+    for parse in (
+        lambda: read_duckdb(world.tree(draft.sql)),
+        lambda: read_sqlglot(draft.sql, "duckdb"),
+    ):
         try:
-            reads.append(sealed(draft, parse(), SCANS, neighbours))
+            reads.append(sealed(draft, parse(), SCANS[neighbours]))
         except Unfit:
             reads.append(None)
     return reads[0]
@@ -583,7 +609,7 @@ def _outside(read: Read, own: dict[str, list[Any]]) -> bool:
         values = {row[place] for row in own.get(table, [])}
         if not values:
             return True  # nowhere on this axis
-        declared = SCANS.tables[table].table.columns[place].domain
+        declared = TABLES[table].table.columns[place].domain
         for value in values:
             if value is None:
                 at: int | None = -1

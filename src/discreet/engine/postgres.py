@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, engine_failed
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe, engine_failed
 from discreet.engine.guard import only_select
+from discreet.engine.live import LiveHeld
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.engine.rows import copy_table, fetch_table
 from discreet.errors import CatalogError, DiscreetError, MissingExtra, UnknownName
@@ -151,6 +152,14 @@ class PostgresEngine:
         with self._lock, self._answering(self._limits.store_seconds) as session:
             found = session.execute(sql.encode()).fetchone()
         return hashlib.sha256(repr((self.columns(name), found)).encode()).hexdigest()
+
+    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
+        """Return these tables as they are."""
+        return LiveHeld(self, tables)
+
+    def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
+        """Return None: this engine does not show its parse."""
+        return None
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""

@@ -65,6 +65,9 @@ _READERS: dict[tuple[Kind, Storage], str] = {
     (Kind.TEXT, Storage.TIMESTAMP): "text_of_any",
 }
 
+_EMPTY = frozenset({"null", "void"})
+"""Types of columns without any value."""
+
 _PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 
 
@@ -84,12 +87,15 @@ def type_name(kind: Kind, dialect: str) -> str:
     return TEXT[dialect] if kind is Kind.TEXT else _PLAIN[kind]
 
 
+def can_read(kind: Kind, engine_type: str) -> bool:
+    """Return whether a column of this engine type can hold values of a kind, or holds none at all."""
+    return (kind, storage(engine_type)) in _READERS or engine_type.strip('" ').lower() in _EMPTY
+
+
 def read_as(kind: Kind, expression: str, *, engine_type: str, dialect: str) -> str:
     """Return SQL that reads a column as `kind`: one value or NULL for every cell.
 
-    Guarantee: total, and a function of the cell alone. For text and for the types that
-    `discreet.engine.ingest` stores in its place it gives the same value, so it does not matter to
-    one row's meaning what other rows made of the column's type.
+    Guarantee: total, and a function of the cell and of the engine type alone.
     """
     stored = storage(engine_type)
     text = function("text_of_any", dialect, expression)

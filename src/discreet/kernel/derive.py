@@ -48,8 +48,8 @@ class Axis:
 class Rows:
     """What holds of a relation's rows.
 
-    `private`: the private tables below, one entry for each scan. `unit`: the column that names the
-    person, None where each row is a unit. `rows`: how many rows of one unit there are at most, None
+    `private`: the private tables below, one entry for each scan. `units`: the columns that name the
+    person, all equal; none where each row is a unit. `rows`: how many rows of one unit there are at most, None
     where nothing bounds them. `rank`: columns that, with the unit, tell its rows apart. `region`:
     where units with rows here must sit. `axes`: columns that still show where their unit sits.
     `numbers`: columns that number the rows of one partition from 1 on, in a total order. `copies`: for
@@ -58,7 +58,7 @@ class Rows:
 
     values: Mapping[Name, Value]
     private: tuple[str, ...] = ()
-    unit: Name | None = None
+    units: frozenset[Name] = frozenset()
     rows: int | None = 1
     rank: frozenset[Name] | None = None
     region: Mapping[Base, Positions] = field(default_factory=dict)
@@ -109,7 +109,7 @@ def filtered(select: Select, scans: Scans) -> Rows:
         if numbered is None:
             continue
         partition, most = numbered
-        if below.private and partition == {below.unit}:
+        if below.private and partition and partition <= below.units:
             rows = most if rows is None else min(rows, most)
         elif not below.private and all(isinstance(term, Name) for term in partition):
             copies = (frozenset(t for t in partition if isinstance(t, Name)), most)
@@ -139,6 +139,7 @@ def _projected(select: Select, alias: str, below: Rows) -> Rows:
     values: dict[Name, Value] = {}
     numbers: dict[Name, frozenset[Term]] = {}
     passed: dict[Name, Name] = {}
+    units = set()
     for output, term in select.outputs:
         name = Name(alias, output)
         if isinstance(term, Window):
@@ -152,6 +153,8 @@ def _projected(select: Select, alias: str, below: Rows) -> Rows:
         values[name] = value_of(term, below.values)
         if isinstance(term, Name):
             passed.setdefault(term, name)
+            if term in below.units:
+                units.add(name)
             if term in below.numbers:
                 numbers[name] = below.numbers[term]
     # Once, and only now: an inner and an outer column may carry the same name.
@@ -159,7 +162,7 @@ def _projected(select: Select, alias: str, below: Rows) -> Rows:
         name: frozenset(_renamed(term, passed) for term in partition)
         for name, partition in numbers.items()
     }
-    return _above(below, values, passed, numbers)
+    return _above(replace(below, numbers=numbers), values, passed, frozenset(units))
 
 
 def _renamed(term: Term, passed: Mapping[Name, Name]) -> Term:
@@ -170,10 +173,10 @@ def _above(
     below: Rows,
     values: Mapping[Name, Value],
     passed: Mapping[Name, Name],
-    numbers: Mapping[Name, frozenset[Term]],
+    units: frozenset[Name],
 ) -> Rows:
-    """Return what still holds when only some columns are passed on."""
-    if below.unit is not None and below.unit not in passed:
+    """Return what still holds when only some columns are passed on; `units` are those of the unit."""
+    if below.units and not units:
         raise Unfit("a subquery that loses the unit")
     rank, copies = below.rank, below.copies
     if rank is not None:
@@ -184,17 +187,16 @@ def _above(
     return replace(
         below,
         values=values,
-        unit=None if below.unit is None else passed[below.unit],
+        units=units,
         rank=rank,
         axes={passed[name]: axis for name, axis in below.axes.items() if name in passed},
-        numbers=numbers,
         copies=copies,
     )
 
 
 def _window(term: Window, below: Rows) -> Value:
     """Return the value of a window that stays within one unit (or within a public table)."""
-    if below.private and (below.unit is None or below.unit not in term.partition):
+    if below.private and not below.units.intersection(term.partition):
         raise Unfit("a window over the rows of several units")
     for part in (*term.partition, *term.order):
         value_of(part, below.values)
@@ -219,27 +221,27 @@ def _total(term: Window, below: Rows, others: list[Term]) -> bool:
 
 def _per_unit(select: Select, alias: str, below: Rows) -> Rows:
     """Return what holds of GROUP BY the unit, and perhaps further keys of its own rows."""
-    if below.unit is None or below.unit not in select.group:
+    if not below.units.intersection(select.group):
         raise Unfit("groups that mix the rows of several units")
     keys = set(select.group)
     for key in keys:
         value_of(key, below.values)
     values: dict[Name, Value] = {}
     passed: dict[Name, Name] = {}
+    units: set[Name] = set()
     rank: set[Name] = set()
     for output, term in select.outputs:
         name = Name(alias, output)
         if term in keys:
             values[name] = value_of(term, below.values)
-            rank.add(name)
+            (units if term in below.units else rank).add(name)
             if isinstance(term, Name):
                 passed.setdefault(term, name)
         else:
             values[name] = _own_aggregate(term, below)
     shown = {term for _, term in select.outputs}
-    found = _above(below, values, passed, {})
-    rank.discard(passed[below.unit])
-    alone = keys == {below.unit}
+    found = _above(replace(below, numbers={}), values, passed, frozenset(units))
+    alone = keys <= below.units
     return replace(
         found,
         rows=1 if alone else below.rows,
@@ -285,10 +287,9 @@ def _units_joined(
     first: Rows, second: Rows, tests: tuple[Term, ...], values: Mapping[Name, Value], *, left: bool
 ) -> Rows:
     """Return what holds of two private relations: a row pairs rows of one unit only."""
-    if first.unit is None or second.unit is None:
+    if not first.units or not second.units:
         raise Unfit("private rows joined without a person")
-    same = {(first.unit, second.unit), (second.unit, first.unit)}
-    if not any(isinstance(t, Apply) and t.name == "=" and t.operands in same for t in tests):
+    if not any(_pairs_units(test, first, second) for test in tests):
         raise Unfit("rows of different units in one pair")
     if first.rows is None or second.rows is None:
         raise Unfit("private tables that meet before each is bounded")
@@ -301,11 +302,20 @@ def _units_joined(
     return Rows(
         values=values,
         private=(*first.private, *second.private),
-        unit=first.unit,
+        units=first.units,
         rows=first.rows * second.rows,
         rank=(first.rank or frozenset()) | (second.rank or frozenset()) if known else None,
         region=region,
         axes=axes,
+    )
+
+
+def _pairs_units(test: Term, first: Rows, second: Rows) -> bool:
+    if not isinstance(test, Apply) or test.name != "=":
+        return False
+    one, two = test.operands
+    return (one in first.units and two in second.units) or (
+        one in second.units and two in first.units
     )
 
 

@@ -69,7 +69,7 @@ class Facts:
 def facts_of(select: Select, scans: Scans) -> Facts:
     """Return what the final statement adds up, or refuse it."""
     below = filtered(select, scans)
-    person = below.unit is not None
+    person = bool(below.units)
     if not below.private:
         raise Unfit("a statement about nobody")
     if not person and (len(below.private) != 1 or below.rows is None):
@@ -110,7 +110,7 @@ def _count(term: Fold, below: Rows) -> Output:
     value_of(term.operand, below.values)
     if not term.distinct:
         return Output(Form.PRESENT, term=term.operand)
-    if term.operand == below.unit:
+    if term.operand in below.units:
         return Output(Form.UNITS)
     return Output(Form.DISTINCT, term=term.operand)
 

@@ -7,6 +7,7 @@ of a row among its unit's rows. Columns declared constant carry one value for ea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,11 +24,13 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
+from discreet.kernel.canonical import stored_columns
 from discreet.kernel.derive import Axis, Rows
 from discreet.kernel.facts import Facts
 from discreet.kernel.scalars import Kind, Value
 from discreet.kernel.tree import Derived, Name, Select, Stored, Unfit
 
+_OWN = re.compile("c[0-9]*|u|r")
 SCHEMA = "canon"
 """Where an engine keeps canonical relations; no user can write this name into generated SQL."""
 
@@ -36,12 +39,13 @@ SCHEMA = "canon"
 class Declared:
     """One table of the catalog, and whether the engine keeps its canonical relation.
 
-    `view` makes the tree of the canonical view with these columns, for engines that keep none.
+    `view` makes the tree of the canonical view with these columns, with or without a rank, for engines
+    that keep no canonical relation.
     """
 
     dataset: Dataset
     table: Table
-    view: Callable[[tuple[int, ...]], Select] | None = None
+    view: Callable[[tuple[int, ...], bool], Select] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,41 +61,29 @@ class CatalogScans:
         declared = self.tables.get(source.path[1])
         if declared is None or declared.view is not None:
             raise Unfit("a table that the catalog does not declare as kept")
-        places = tuple(i for i, _ in _readable(declared.table))
+        places = tuple(stored_columns(declared.table))
         return _rows(source.path[1], declared, source.alias, places, ranked=True)
 
     def view(self, source: Derived) -> Rows | None:
         """Return what holds of a canonical view; None where the subquery is not exactly that."""
-        inner = source.select.source
-        if not isinstance(inner, Stored) or inner.path[:1] == (SCHEMA,):
+        names = [name for name, _ in source.select.outputs]
+        if not all(_OWN.fullmatch(name) for name in names):
             return None
-        places = tuple(
-            int(name[1:])
-            for name, _ in source.select.outputs
-            if name[:1] == "c" and name[1:].isdigit()
-        )
+        places = tuple(int(name[1:]) for name in names if name[1:])
         for name, declared in self.tables.items():
-            if declared.view is not None and declared.view(places) == source.select:
-                return _rows(name, declared, source.alias, places, ranked=False)
-        raise Unfit("a table read otherwise than by its canonical view")
-
-
-def _readable(table: Table) -> list[tuple[int, Domain]]:
-    unit = table.unit.column if table.unit is not None else None
-    return [
-        (i, column.by_day().domain)
-        for i, column in enumerate(table.columns)
-        if (not column.hidden and column.reviewed) or column.name == unit
-    ]
+            readable = set(places) <= stored_columns(declared.table).keys()
+            if declared.view is None or not readable:
+                continue
+            if declared.view(places, "r" in names) == source.select:
+                return _rows(name, declared, source.alias, places, ranked="r" in names)
+        return None
 
 
 def _rows(
     name: str, declared: Declared, alias: str, places: tuple[int, ...], *, ranked: bool
 ) -> Rows:
     table = declared.table
-    domains = dict(_readable(table))
-    if not set(places) <= domains.keys():
-        raise Unfit("a column that may not be read")
+    domains = {i: column.by_day().domain for i, column in stored_columns(table).items()}
     values = {Name(alias, f"c{i}"): canonical_value(domains[i]) for i in places}
     if table.unit is None:
         return Rows(values, rows=None)
@@ -112,7 +104,7 @@ def _rows(
     return Rows(
         values,
         private=(name,),
-        unit=unit,
+        units=frozenset({unit}),
         rows=None,
         rank=frozenset({rank}) if ranked else None,
         axes=axes,
@@ -141,21 +133,27 @@ def canonical_value(domain: Domain) -> Value:
             return Value(Kind.TEXT)
 
 
-def billed(
-    facts: Facts,
-    tables: Mapping[str, Declared],
-    axis: Callable[[Dataset, Table, int], str | None],
-    home: Callable[[Dataset, Table], Region],
-) -> tuple[Dataset, Region]:
-    """Return the dataset that is read and the region that is billed, from the SQL's own filters.
-
-    Guarantee: a unit outside the region contributes no row: each restriction is a filter in the final
-        relation, over a column that is constant for the unit.
-    """
+def dataset_of(facts: Facts, tables: Mapping[str, Declared]) -> Dataset:
+    """Return the one dataset whose people a statement reads."""
     datasets = {tables[name].dataset.name: tables[name].dataset for name in facts.private}
     if len(datasets) != 1:
         raise Unfit("private tables of two datasets in one statement")
     (dataset,) = datasets.values()
+    return dataset
+
+
+def region_of(
+    facts: Facts,
+    tables: Mapping[str, Declared],
+    axis: Callable[[Dataset, Table, int], str | None],
+    home: Callable[[Dataset, Table], Region],
+) -> Region:
+    """Return the region that is billed, from the SQL's own filters.
+
+    Guarantee: a unit outside the region contributes no row: each restriction is a filter in the final
+        relation, over a column that is constant for the unit.
+    """
+    dataset = dataset_of(facts, tables)
     region = EVERYONE
     for name in facts.private:
         region &= home(dataset, tables[name].table)
@@ -163,4 +161,4 @@ def billed(
         found = axis(dataset, tables[name].table, place)
         if found is not None:
             region &= Region.of({found: positions})
-    return dataset, region
+    return region

@@ -13,11 +13,11 @@ from fractions import Fraction
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
-from discreet.kernel.derive import Scans
 from discreet.kernel.facts import Facts, Form, Output, facts_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.read_duckdb import read_duckdb
 from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.kernel.scans import CatalogScans, dataset_of
 from discreet.kernel.sensitivity import Bound, Kind, Stability
 from discreet.kernel.tree import Select as Statement
 from discreet.kernel.tree import Unfit
@@ -64,9 +64,10 @@ def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
     return read_sqlglot(sql, dialect) if own_tree is None else read_duckdb(own_tree)
 
 
-def sealed(draft: Draft, tree: Statement, scans: Scans, neighbours: Neighbours) -> Read:
+def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
     """Return the draft with its facts, or refuse it. `tree` is that of the draft's SQL."""
     facts = facts_of(tree, scans)
+    neighbours = dataset_of(facts, scans.tables).neighbours
     groups = facts.keys - (draft.choice is not None)
     if groups < 0 or (draft.choice is not None and [o.form for o in facts.outputs] != [Form.ROWS]):
         raise Unfit("a histogram that is none")

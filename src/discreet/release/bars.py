@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from discreet.kernel.mechanism import Law
 from discreet.noise.spread import combined_half_width
 from discreet.plan import expr as e
-from discreet.plan.choose import Law
 from discreet.plan.expr import Expr
 from discreet.release.forms import Linear, Ratio, as_float, interval_of, linear_form, ratio_form
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.kernel.look import Noisy
+from discreet.kernel.mechanism import Law
 from discreet.plan import expr as e
-from discreet.plan.choose import Law
 from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
 from discreet.release.bars import Bar, bar_of, interval
 from discreet.release.forms import as_float
-from discreet.release.noise_step import Noisy
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,17 @@ from typing import Any
 
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import Domain
+from discreet.kernel.look import Noisy
+from discreet.kernel.mechanism import Law
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
-from discreet.plan.choose import Law
 from discreet.plan.ir import Filter, Key, Relation, Scan
 from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
 from discreet.plan.values import is_finite, tabulated
-from discreet.release.noise_step import Noisy
 
 Box = Mapping[str, Positions]
 
@@ -82,7 +82,7 @@ def cells_of(question: Question) -> Cells | None:
     Only plain tables of row units with conditions that are boxes to the last row qualify: sums over
     such boxes add up, which is all that reuse relies on.
     """
-    if not isinstance(question.groups, PublicGroups) or question.stability.enforced:
+    if not isinstance(question.groups, PublicGroups) or question.enforced:
         return None
     if question.groups.count > MOST_CELLS or question.measured.choices:
         return None

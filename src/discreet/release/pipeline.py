@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.account.price import price
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
+from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
 from discreet.release.finish import Table, finish
 from discreet.release.known import cells_of, known_from
-from discreet.release.noise_step import Noisy, add_noise
-from discreet.release.reading import run_exact
 from discreet.release.request import Request
 from discreet.release.reuse import implied
-from discreet.release.snapshots import label, snapshots_of
+from discreet.release.sealing import Sealed, seal
+from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.release.stored import pack, unpack
-from discreet.release.views import make_views, stored_views
 from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
-from discreet.sql.render import Read, render
 
 MOST_PAST = 200
 """How many of the latest answers are looked through for what they imply."""
@@ -42,7 +42,7 @@ class Prepared:
 
     request: Request
     plan: Plan
-    reads: tuple[Read, ...]
+    sealed: Sealed
     quote: Quote
     payer: Payer
     key: str
@@ -97,10 +97,29 @@ class Explanation:
         }
 
 
-def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
-    """Return the plan and the price of a request. Depends on public facts only; reads no rows."""
+@contextmanager
+def prepared(
+    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[Prepared, Held]]:
+    """Lend the plan and the price of a request, and the state of the tables that it is about.
+
+    Guarantee: the plan depends on public facts and on the number of that state only; whatever
+        happens to the sources meanwhile, that state is what the caller reads.
+    """
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
-    snapshots = snapshots_of(statement.source, engine, ledger)
+    with hold(statement.source, engine) as held:
+        snapshots = snapshots_of(statement.source, held, ledger)
+        yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
+
+
+def _prepare(  # noqa: PLR0917 a step of `prepared`
+    request: Request,
+    statement: Statement,
+    snapshots: dict[str, str],
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+) -> Prepared:
     question = ask(statement, catalog, snapshots)
     budget = catalog.budget_of(question.dataset)
     epsilon = request.epsilon
@@ -113,19 +132,14 @@ def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
         allowed = allowed_errors(request.wanted, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
-    views = stored_views(statement.source, snapshots, engine)
-    reads = render(question, engine, widths=_widths(plan), views=views)
-    quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
-    if question.region.empty:
-        quote = Quote(NOTHING, FREE, question.region)
+    sealed = seal(plan, catalog, engine)
+    # Nobody can be in an empty region, so nothing will be read, and nothing is charged.
+    quote = Quote(NOTHING, FREE, question.region) if question.region.empty else sealed.quote(plan)
+    plan = replace(plan, mechanisms=sealed.mechanisms)
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
     key = signature(statement)
     exposure = exposure_note(ledger, question.dataset.name)
-    return Prepared(request, plan, reads, quote, payer, key, label(snapshots), exposure)
-
-
-def _widths(plan: Plan) -> dict[str, int]:
-    return {name: selection.width for name, selection in plan.mechanisms.selections.items()}
+    return Prepared(request, plan, sealed, quote, payer, key, label(snapshots), exposure)
 
 
 def release(
@@ -137,7 +151,12 @@ def release(
         before the engine runs; the answer is durable before it is returned, and the same request id
         gets the same answer again. A failure after the charge costs budget, never privacy.
     """
-    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
+        return _released(ready, held, ledger=ledger, rng=rng)
+
+
+def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
+    request = ready.request
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
     if paid is None and not request.fresh:
         free = _free(ready, ledger)
@@ -156,7 +175,7 @@ def release(
         stored = ledger.stored_answer(request.request_id)
         if stored is not None:
             return unpack(stored).answer
-    noisy = _noisy(ready, receipt, engine, rng)
+    noisy = _noisy(ready, receipt, held, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = _answer(ready, table, receipt, rng)
@@ -164,19 +183,30 @@ def release(
     return unpack(ledger.store_answer(receipt, payload)).answer
 
 
-def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy:
+def _noisy(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
     question, mechanisms = ready.question, ready.plan.mechanisms
     if question.region.empty:
         groups = tuple(question.groups) if isinstance(question.groups, PublicGroups) else ()
         zeros = {name: [0] * len(groups) for name in mechanisms.laws}
         nothing: dict[str, list[Any]] = {n: [None] * len(groups) for n in mechanisms.selections}
         return Noisy(groups, zeros, nothing)
-    reads = ready.reads
-    views = make_views(question.statement.source, question.snapshots, engine, receipt)
-    if views:
-        reads = render(question, engine, widths=_widths(ready.plan), views=views)
-    exact = run_exact(question, mechanisms, reads, receipt, engine)
-    return add_noise(exact, mechanisms, question.measured.units, rng)
+    assert receipt.request_id, "a charge comes before a look"
+    seconds = None if question.dataset.seconds is None else float(question.dataset.seconds)
+    found = look(
+        ready.sealed.reads,
+        mechanisms,
+        domains=tuple(key.domain for key in question.statement.keys),
+        groups=question.groups if isinstance(question.groups, PublicGroups) else None,
+        reader=held,
+        rng=rng,
+        seconds=seconds,
+    )
+    chosen = dict(question.measured.choices)
+    choices = {
+        name: [chosen[name].value(index) for index in indices]
+        for name, indices in found.choices.items()
+    }
+    return replace(found, choices=choices)
 
 
 def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
@@ -267,7 +297,7 @@ def _assembled(
         snapshot=ready.snapshot,
         unit=str(unit),
         mechanisms=() if question.region.empty else mechanism_words(ready.plan),
-        sql=tuple(read.sql for read in ready.reads),
+        sql=tuple(read.draft.sql for read in ready.sealed.reads),
         notes=notes,
         private=private,
     )
@@ -307,13 +337,18 @@ def _notes(ready: Prepared) -> tuple[str, ...]:
 
 def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
     """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
-    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
+        return _explained(ready, catalog, ledger)
+
+
+def _explained(ready: Prepared, catalog: Catalog, ledger: Ledger) -> Explanation:
+    request = ready.request
     free = None if request.fresh else _free(ready, ledger)
     before, after = ledger.foreseen(ready.payer, ready.quote)
     return Explanation(
         dataset=ready.payer.dataset,
         columns=tuple(name for name, _ in ready.question.outputs),
-        sql=tuple(read.sql for read in ready.reads),
+        sql=tuple(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         cost=spent_of(FREE if free is not None else ready.quote.cost),
         before=_spent(before),

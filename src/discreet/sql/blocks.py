@@ -9,21 +9,28 @@ from discreet.catalog.catalog import engine_name
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
-    DateDomain,
     Domain,
     IntegerDomain,
     NumberDomain,
 )
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
+from discreet.engine.names import quoted
+from discreet.kernel.canonical import (
+    canonical_select,
+    column_types,
+    ranked_select,
+    stored_columns,
+)
+from discreet.kernel.literals import constant
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (
     Aggregate,
+    Field,
     Filter,
     Function,
     Join,
-    JoinKind,
     PerUnit,
     Project,
     Relation,
@@ -32,24 +39,26 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.regions import domains_of
+from discreet.plan.stability import bound_rows
 from discreet.plan.values import lattice
-from discreet.sql.cells import Cell, declared_text, in_positions, source_cell
+from discreet.sql.cells import Cell, in_positions
 from discreet.sql.expressions import Writer
-from discreet.sql.literals import column_name, constant
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """`FROM source WHERE where`, with a cell for each column and the unit's own column.
 
-    `plain`: the rows of one source, so reading them again costs less than keeping them.
+    `rank`: columns that, with the unit, tell its rows apart, None where there are none. `kept`: the
+    rows of each unit are bounded already.
     """
 
     source: str
     cells: Mapping[str, Cell]
     where: tuple[str, ...] = ()
     unit: str | None = None
-    plain: bool = False
+    rank: tuple[str, ...] | None = None
+    kept: bool = False
 
     def body(self) -> str:
         """Return FROM and WHERE."""
@@ -60,11 +69,8 @@ class Block:
 class BlockWriter:
     """Writes blocks for one engine. `used` names the columns that anything above still reads."""
 
-    def __init__(
-        self, engine: Engine, used: frozenset[str], views: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, used: frozenset[str]) -> None:
         self.engine = engine
-        self.views = views or {}
         self.dialect = engine.capabilities.dialect
         self.used = used
         self.aliases = 0
@@ -93,88 +99,45 @@ class BlockWriter:
                 return self._per_unit(relation)
 
     def _scan(self, scan: Scan) -> Block:
+        """Return the block of a table's canonical rows: c0, c1, ... and u, under names of ours."""
         assert scan.dataset is not None, "every table belongs to a dataset"
-        name = engine_name(scan.dataset, scan.table)
-        view = self.views.get(name)
-        if view is not None:
-            return self._view(scan, view)
-        block = self._plain_scan(scan, name)
-        if not scan.table.bounded:
-            return block
-        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
-        return self.bounded(block, scan.table.max_rows)
-
-    def _view(self, scan: Scan, view: str) -> Block:
-        """Return the block of a stored bounded table: its columns are canonical already."""
+        name, table = engine_name(scan.dataset, scan.table), scan.table
+        stored = self.engine.capabilities.canonical
+        source = f"canon.{quoted(name)}" if stored else f"({self._canonical(scan)})"
         alias = self.alias()
-        cells = {
-            field.name: Cell(f"{alias}.c{i}", field.domain, f"{alias}.c{i}")
-            for i, field in enumerate(scan.fields)
-        }
-        return Block(f"{view} AS {alias}", cells, unit=f"{alias}.u", plain=True)
-
-    def view_sql(self, scan: Scan) -> str:
-        """Return the SELECT whose stored result is the bounded table."""
-        assert scan.dataset is not None, "every table belongs to a dataset"
-        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
-        block = self._plain_scan(scan, engine_name(scan.dataset, scan.table))
-        found = self.bounded(block, scan.table.max_rows)
-        columns = [f"{found.cells[f.name].value} AS c{i}" for i, f in enumerate(scan.fields)]
-        return f"SELECT {', '.join([*columns, f'{found.unit} AS u'])} {found.body()}"
-
-    def _plain_scan(self, scan: Scan, name: str) -> Block:
-        types = {column.lower(): kind for column, kind in self.engine.columns(name)}
-        alias = self.alias()
-        cells = {}
-        for field in scan.fields:
-            assert field.origin is not None, "a table's columns come from the table"
-            column = field.origin.column
-            bare = f"{alias}.{column_name(column.name, self.dialect)}"
-            cells[field.name] = source_cell(
-                column, bare, types.get(column.name.lower(), ""), self.dialect
-            )
-        source = f"{self.engine.relation(name)} AS {alias}"
-        block = Block(source, cells, plain=True)
+        cells = {field.name: self._column(scan, field, alias) for field in scan.fields}
         if scan.unit is None:
-            return block
-        # The bare column: two people whose names round to one declared value stay two.
-        assert scan.table.unit is not None, "whose rows they are is declared"
-        own = column_name(str(scan.table.unit.column), self.dialect)
-        unit = cells[scan.unit].raw or f"{alias}.{own}"
-        block = replace(block, unit=unit)
-        block = replace(block, where=(f"{unit} IS NOT NULL",))
-        return self._constants(scan, block)
+            return Block(f"{source} AS {alias}", cells)
+        rank = (f"{alias}.r",) if stored or table.bounded else None
+        block = Block(f"{source} AS {alias}", cells, unit=f"{alias}.u", rank=rank)
+        return self.at_most(block, table.max_rows) if table.bounded and table.max_rows else block
 
-    def _constants(self, scan: Scan, block: Block) -> Block:
-        """Return the block with one value for each unit in columns declared constant.
+    def at_most(self, block: Block, max_rows: int) -> Block:
+        """Return a scan with its first rows of each unit only: by the rank that is stored with them."""
+        assert block.rank is not None, "only scans with a rank"
+        return replace(block, where=(*block.where, f"{block.rank[0]} <= {max_rows}"), kept=True)
 
-        The bill of a person may be split by such a column, so that the person has one value is
-        enforced here, from the person's own rows alone, and not believed.
-        """
-        fixed = [
-            field.name
-            for field in scan.fields
-            if field.origin is not None
-            and field.origin.column.constant
-            and field.name in self.used
-            and field.name != scan.unit
-        ]
-        if not fixed:
-            return block
-        found = self.wrapped(block, [name for name in block.cells if name in self.used])
-        alias, inner = self.alias(), found
-        window = f"OVER (PARTITION BY {inner.unit})"
-        columns = [f"{inner.unit} AS u"]
-        cells = {}
-        for i, (name, cell) in enumerate(inner.cells.items()):
-            value = self._least(cell, window) if name in fixed else cell.value
-            columns.append(f"{value} AS c{i}")
-            cells[name] = Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
-        source = f"(SELECT {', '.join(columns)} {inner.body()}) AS {alias}"
-        return Block(source, cells, unit=f"{alias}.u")
+    def _column(self, scan: Scan, field: Field, alias: str) -> Cell:
+        assert field.origin is not None, "a table's columns come from the table"
+        for i, column in stored_columns(scan.table).items():
+            if column.name == field.origin.column.name:
+                bare = f"{alias}.c{i}"
+                if self.dialect == "duckdb" and isinstance(field.domain, CategoryDomain):
+                    return Cell(f"CAST({bare} AS VARCHAR)", field.domain, bare)
+                return Cell(bare, field.domain, bare, held=whole_range(field.domain))
+        return Cell(f"{alias}.u", field.domain, f"{alias}.u")
 
-    def _least(self, cell: Cell, window: str) -> str:
-        return f"{self._extreme('MIN', cell.domain)}({cell.value}) {window}"
+    def _canonical(self, scan: Scan) -> str:
+        """Return the SELECT of canonical rows on an engine that does not store them."""
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        table = scan.table
+        relation = self.engine.relation(engine_name(scan.dataset, table))
+        types, whole = column_types(scan.dataset, table, self.engine)
+        if table.bounded:
+            return ranked_select(table, types, self.dialect, relation, whole=whole)
+        used = {f.origin.column.name for f in scan.fields if f.origin and f.name in self.used}
+        columns = [i for i, column in stored_columns(table).items() if column.name in used]
+        return canonical_select(table, columns, types, self.dialect, relation, whole=whole)
 
     def _extreme(self, name: str, domain: Domain) -> str:
         # PostgreSQL has no least or greatest truth value.
@@ -212,39 +175,71 @@ class BlockWriter:
         alias = self.alias()
         columns, cells = [], {}
         for i, name in enumerate(names):
-            cell = block.cells[name]
-            columns.append(f"{cell.value} AS c{i}")
-            cells[name] = Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
+            inner, cells[name] = _carried(block.cells[name], f"{alias}.c{i}")
+            columns.append(f"{inner} AS c{i}")
         if block.unit is not None:
             columns.append(f"{block.unit} AS u")
+        ranks = tuple(f"r{i}" for i in range(len(block.rank or ())))
+        columns += [
+            f"{inner} AS {name}" for inner, name in zip(block.rank or (), ranks, strict=True)
+        ]
         if extra:
             columns.append(extra)
         inner = f"SELECT {', '.join(columns) or '1 AS c0'} {block.body()}"
-        unit = None if block.unit is None else f"{alias}.u"
-        return Block(f"({inner}) AS {alias}", cells, unit=unit)
+        return Block(
+            f"({inner}) AS {alias}",
+            cells,
+            unit=None if block.unit is None else f"{alias}.u",
+            rank=None if block.rank is None else tuple(f"{alias}.{name}" for name in ranks),
+            kept=block.kept,
+        )
 
     def _join(self, relation: Join) -> Block:
         left, right = self.block(relation.left), self.block(relation.right)
         kept = [field.name for field in fields_of(relation.right)]
         keys = [name for _, name in relation.pairs]
         if relation.copies is not None:
-            right = self._at_most(right, keys, kept, relation.copies)
-        elif relation.kind is JoinKind.LEFT or right.where:
-            right = self.wrapped(right, [n for n in kept if n in self.used or n in keys])
+            right = self._copies(right, keys, kept, relation.copies)
+            rank = left.rank if relation.copies == 1 else None
+            on = self._on(left, right, relation.pairs)
+        else:
+            left = self._met(left, relation.left, [*left.cells])
+            right = self._met(
+                right, relation.right, [n for n in kept if n in self.used or n in keys]
+            )
+            known = left.rank is not None and right.rank is not None
+            rank = (*(left.rank or ()), *(right.rank or ())) if known else None
+            units = (unit_of(relation.left), unit_of(relation.right))
+            others = tuple(pair for pair in relation.pairs if pair != units)
+            on = " AND ".join([f"{left.unit} = {right.unit}", *self._ons(left, right, others)])
         cells = {**left.cells, **right.cells}
-        on = " AND ".join(
-            f"{_key(left.cells[one])} = {_key(right.cells[two])}" for one, two in relation.pairs
-        )
         source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {on}"
-        return Block(source, cells, left.where, left.unit)
+        return Block(source, cells, left.where, left.unit, rank, kept=relation.copies is None)
 
-    def _at_most(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
+    def _on(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> str:
+        return " AND ".join(self._ons(left, right, pairs))
+
+    def _ons(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> list[str]:
+        return [f"{_bare(left.cells[one])} = {_bare(right.cells[two])}" for one, two in pairs]
+
+    def _met(self, block: Block, relation: Relation, names: list[str]) -> Block:
+        """Return a private block that may meet another: few rows of each unit, in a subquery."""
+        wanted = [name for name in names if name in block.cells]
+        if block.kept:
+            return self.wrapped(block, wanted) if block.where else block
+        most = bound_rows(relation)
+        if isinstance(relation, Scan) and block.rank is not None:
+            return self.wrapped(self.at_most(block, most), wanted)
+        return self.wrapped(self.bounded(block, most), wanted)
+
+    def _copies(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
         """Return a public table with at most `copies` rows for one key: enforced, not believed."""
         names = [name for name in kept if name in self.used or name in keys]
-        by = ", ".join(f"({block.cells[name].value})" for name in keys)
-        order = ", ".join(f"({block.cells[name].value})" for name in names)
+        inner = self.wrapped(block, names) if block.where else block
+        by = ", ".join(_bare(inner.cells[name]) for name in keys)
+        order = ", ".join(_bare(inner.cells[name]) for name in names)
         number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
-        found = self.wrapped(block, names, extra=number)
+        found = self.wrapped(inner, names, extra=number)
         alias = found.source.rsplit(" ", 1)[1]
         return self.wrapped(replace(found, where=(f"{alias}.n <= {copies}",)), names)
 
@@ -254,23 +249,25 @@ class BlockWriter:
         alias = self.alias()
         assert below.unit is not None, "only person units are grouped by"
         columns, cells, by = [f"{below.unit} AS u"], {}, [below.unit]
+        rank = []
         for i, (name, key) in enumerate(relation.keys):
             columns.append(f"{writer.write(key)} AS k{i}")
             by.append(f"({writer.write(key)})")
+            rank.append(f"{alias}.k{i}")
             cells[name] = Cell(f"{alias}.k{i}", writer.domain(key), f"{alias}.k{i}")
         domains = {field.name: field.domain for field in relation.fields}
         for i, (name, aggregate) in enumerate(relation.aggregates):
             columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
             cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
-        named = below.cells.get(unit_of(relation.source) or "")
-        shown = "u"
-        if named is not None and named.value != below.unit:
-            # What a join compares is the canonical name, not the source's own type.
-            columns.append(f"MIN({named.value}) AS i")
-            shown = "i"
-        cells[relation.unit] = Cell(f"{alias}.{shown}", domains[relation.unit], f"{alias}.{shown}")
+        cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
         inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {', '.join(by)}"
-        return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+        return Block(
+            f"({inner}) AS {alias}",
+            cells,
+            unit=f"{alias}.u",
+            rank=tuple(rank),
+            kept=below.kept or not relation.keys,
+        )
 
     def _unit_aggregate(self, writer: Writer, aggregate: Aggregate, unit: str) -> str:
         if aggregate.operand is None:
@@ -291,79 +288,68 @@ class BlockWriter:
                 name = "MIN" if aggregate.quantile == 0 else "MAX"
                 return f"{self._extreme(name, writer.domain(aggregate.operand))}({value})"
 
-    def _clamped(self, value: str, domain: object) -> Cell:
+    def _clamped(self, value: str, domain: Domain) -> Cell:
         """Return a person's own aggregate, held inside its declared range by an explicit CASE."""
-        match domain:
-            case IntegerDomain() | NumberDomain():
-                found = lattice(domain)
-                assert found is not None
-                low, high = int(found[0] / found[2]), int(found[1] / found[2])
-                clamped = (
-                    f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} "
-                    f"ELSE CAST({value} AS BIGINT) END"
-                )
-                return Cell(clamped, domain)
-            case DateDomain():
-                return Cell(value, domain, value)
-            case _:
-                return Cell(value, domain, value)  # type: ignore[arg-type]  # MIN/MAX keep the domain
+        found = whole_range(domain)
+        if found is None:
+            return Cell(value, domain, value)
+        return Cell(clamped(value, *found, cast=True), domain, held=found)
 
     def bounded(self, block: Block, max_rows: int) -> Block:
         """Return the block with at most `max_rows` rows of each unit.
 
-        Which rows stay depends on the unit's own rows only: they are ordered by a hash of what
-        they say, so neither other people's rows nor the physical order can matter. Only units
-        with too many rows are sorted at all; the others pass as they are.
+        Which rows stay depends on the unit's own rows only: they are ordered by their stored rank, or
+        by a hash of what they say and then by what they say, so neither other people's rows nor the
+        physical order can matter.
         """
         assert block.unit is not None, "rows are bounded for people only"
         names = [name for name in block.cells if name in self.used]
-        alias = self.alias()
-        carried = [
-            self._carried(block.cells[name], f"{alias}.c{i}") for i, name in enumerate(names)
-        ]
-        columns = [f"{inner} AS c{i}" for i, (inner, _) in enumerate(carried)]
-        kept = ", ".join([*(f"c{i}" for i in range(len(names))), "u"])
-        ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {self._content(len(names))}) AS n"
-        inner = (
-            f"WITH b AS {self._kept(block)}"
-            f"(SELECT {', '.join([*columns, f'{block.unit} AS u'])} {block.body()}), "
-            f"h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > {max_rows}) "
-            f"SELECT {kept} FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) "
-            f"UNION ALL SELECT {kept} FROM (SELECT b.*, {ordered} FROM b JOIN h ON h.u = b.u) AS w "
-            f"WHERE w.n <= {max_rows}"
-        )
-        cells = {name: cell for name, (_, cell) in zip(names, carried, strict=True)}
-        return Block(f"({inner}) AS {alias}", cells, unit=f"{alias}.u")
+        order = block.rank
+        if order is None:
+            order = self._content([_carried(block.cells[name], "")[0] for name in names])
+        over = f"PARTITION BY {block.unit} ORDER BY {', '.join(order) or block.unit}"
+        found = self.wrapped(block, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
+        alias = found.source.rsplit(" ", 1)[1]
+        return replace(found, where=(f"{alias}.n <= {max_rows}",), kept=True)
 
-    def _carried(self, cell: Cell, place: str) -> tuple[str, Cell]:
-        """Return what bounding carries along for a cell, and the cell that it becomes.
-
-        A category is looked up in its list only afterwards, for the rows that are left.
-        """
-        if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
-            found = Cell(declared_text(place, cell.domain, self.dialect), cell.domain, place)
-            return str(cell.raw), found
-        return cell.value, Cell(place, cell.domain, place)
-
-    def _kept(self, block: Block) -> str:
-        """Return whether rows that are read three times are kept; Spark decides by itself."""
-        if self.dialect == "spark":
-            return ""
-        return "NOT MATERIALIZED " if block.plain else "MATERIALIZED "
-
-    def _content(self, columns: int) -> str:
+    def _content(self, values: list[str]) -> tuple[str, ...]:
         """Return what rows are ordered by: a hash of all they say, then what they say."""
-        texts = [
-            f"COALESCE({function('text_of_any', self.dialect, f'b.c{i}')}, '')"
-            for i in range(columns)
-        ]
+        texts = [f"COALESCE({function('text_of_any', self.dialect, v)}, '')" for v in values]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
-        # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
-        # themselves come last; rows that are still equal are interchangeable.
-        return ", ".join(
-            [function("hash60", self.dialect, said), *(f"b.c{i}" for i in range(columns))]
-        )
+        return (f"md5({said})", *values)
 
 
-def _key(cell: Cell) -> str:
-    return f"({cell.value})"
+def whole_range(domain: Domain) -> tuple[int, int] | None:
+    """Return the whole numbers that a canonical number lies between, None for other domains."""
+    if not isinstance(domain, IntegerDomain | NumberDomain):
+        return None
+    found = lattice(domain)
+    assert found is not None, "numbers have a lattice"
+    return int(found[0] / found[2]), int(found[1] / found[2])
+
+
+def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
+    """Return `value` held between two whole numbers, in the form that the kernel knows.
+
+    Not GREATEST and LEAST, which skip NULL. `cast` narrows what only then is known to be narrow.
+    """
+    other = f"CAST({value} AS BIGINT)" if cast else value
+    return (
+        f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
+    )
+
+
+def _carried(cell: Cell, place: str) -> tuple[str, Cell]:
+    """Return what a subquery carries along for a cell, and the cell that it becomes.
+
+    A stored category becomes a text only afterwards, for the rows that are left. Only a column that
+    was its own clamp still is one under its new name.
+    """
+    if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
+        return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
+    held = cell.held if cell.raw == cell.value else None
+    return cell.value, Cell(place, cell.domain, place, held=held)
+
+
+def _bare(cell: Cell) -> str:
+    return cell.raw or f"({cell.value})"

@@ -1,0 +1,100 @@
+"""A plan to reads that may run: rendered, judged by the kernel, and priced by what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from discreet.account.price import price
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.core.cost import Quote
+from discreet.core.region import Region
+from discreet.core.schema import Dataset, Table
+from discreet.engine.base import Engine
+from discreet.kernel.canonical import canonical_select, column_types, ranked_select
+from discreet.kernel.mechanism import Mechanisms
+from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.kernel.scans import CatalogScans, Declared, dataset_of, region_of
+from discreet.kernel.seal import Read, admit, parse, sealed
+from discreet.kernel.tree import Select, Unfit
+from discreet.plan.ir import Relation, scans_of
+from discreet.plan.plan import Plan
+from discreet.sql.render import render
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What may run, with the mechanisms and the region that the kernel derived from it."""
+
+    reads: tuple[Read, ...]
+    mechanisms: Mechanisms
+    region: Region
+
+    def quote(self, plan: Plan) -> Quote:
+        """Return the price: of the derived event on the derived region."""
+        found = price(
+            self.mechanisms.event, epsilon=plan.epsilon, delta=plan.delta, region=self.region
+        )
+        if found.cost.epsilon is not None and found.cost.epsilon > plan.epsilon.value:
+            raise Unfit("the noise that was planned is too small for the SQL that was written")
+        return found
+
+
+def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
+    """Return the sealed reads of a plan. An unfit plan is our own bug: nothing has been charged."""
+    question = plan.question
+    scans = declared_scans(question.statement.source, engine)
+    dialect = engine.capabilities.dialect
+    reads = []
+    for draft in render(question, engine):
+        tree = parse(draft.sql, dialect, engine.tree(draft.sql))
+        reads.append(sealed(draft, tree, scans))
+    mechanisms = admit(plan.mechanisms, tuple(reads))
+    billed = {
+        region_of(read.facts, scans.tables, _axes(catalog, question.snapshots), catalog.home)
+        for read in reads
+    }
+    datasets = {dataset_of(read.facts, scans.tables).name for read in reads}
+    if len(billed) != 1 or datasets != {question.dataset.name}:
+        raise Unfit("the reads of one statement are about different people")
+    return Sealed(tuple(reads), mechanisms, billed.pop())
+
+
+def declared_scans(source: Relation, engine: Engine) -> CatalogScans:
+    """Return what the catalog says of the tables below `source`."""
+    found = {}
+    for scan in scans_of(source):
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        view = None
+        if not engine.capabilities.canonical:
+            view = cache(_view(scan.dataset, scan.table, engine))
+        name = engine_name(scan.dataset, scan.table)
+        found[name] = Declared(scan.dataset, scan.table, view)
+    return CatalogScans(found)
+
+
+def _view(
+    dataset: Dataset, table: Table, engine: Engine
+) -> Callable[[tuple[int, ...], bool], Select]:
+    def tree(places: tuple[int, ...], ranked: bool) -> Select:
+        dialect = engine.capabilities.dialect
+        relation = engine.relation(engine_name(dataset, table))
+        types, whole = column_types(dataset, table, engine)
+        if ranked:
+            sql = ranked_select(table, types, dialect, relation, whole=whole)
+        else:
+            sql = canonical_select(table, places, types, dialect, relation, whole=whole)
+        return read_sqlglot(sql, dialect)
+
+    return tree
+
+
+def _axes(
+    catalog: Catalog, snapshots: Mapping[str, str]
+) -> Callable[[Dataset, Table, int], str | None]:
+    def axis(dataset: Dataset, table: Table, place: int) -> str | None:
+        column = table.columns[place].by_day()
+        return catalog.axis(dataset, table, column, snapshots.get(table.name, ""))
+
+    return axis
