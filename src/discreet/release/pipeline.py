@@ -149,7 +149,7 @@ def release(
         request_id=request.request_id,
         body=request.body,
         question=ready.key,
-        note=request.sql,
+        note=str(request.sql),
         snapshot=ready.snapshot,
     )
     if receipt.repeated:
