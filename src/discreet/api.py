@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from discreet.account.explain import one_sentence
 from discreet.anonymize.command import after_others
@@ -37,6 +37,7 @@ from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
 from discreet.report import Document
+from discreet.sql.parse import Written, read
 from discreet.synth.progress import Progress, silent
 from discreet.synth.reporting import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -89,7 +90,7 @@ class Curator:
 
     def query(
         self,
-        sql: str,
+        sql: str | Written,
         *,
         epsilon: Number | Epsilon | None = None,
         within: Number | None = None,
@@ -119,7 +120,7 @@ class Curator:
 
     def explain(
         self,
-        sql: str,
+        sql: str | Written,
         *,
         epsilon: Number | Epsilon | None = None,
         within: Number | None = None,
@@ -220,7 +221,7 @@ class Curator:
         )
         return after_others(made, expose(self.ledger, dataset, event))
 
-    def columns(self, sql: str) -> tuple[OutputColumn, ...]:
+    def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
         return shape_of(sql, catalog=self.catalog, ledger=self.ledger, engine=self.engine)
 
@@ -346,6 +347,15 @@ def add_analysts(
     """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
     wanted = datasets or tuple(load(config).datasets)
     return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
+
+
+Asked: TypeAlias = Written
+"""A question that was parsed already."""
+
+
+def parsed(sql: str) -> Asked:
+    """Return a question parsed once; parameters may be filled into its tree, never into its text."""
+    return Written(sql, read(sql))
 
 
 def promise(epsilon: Number | Epsilon) -> str:

@@ -360,3 +360,15 @@ SELECT COUNT(*) FROM members WHERE seen > TIMESTAMP '2024-07-01 12:00:00'
 SELECT COUNT(*) FROM people WHERE born > DATE '1990-02-30'
 --> QueryRefused: The date '1990-02-30' (write YYYY-MM-DD) is not supported.
 --> Leave it out.
+
+SELECT to_char(born, 'YYYY-MM') AS month, COUNT(*) FROM people GROUP BY 1
+--> QueryRefused: TO_CHAR is declined: dates are not made into text.
+--> Group by DATE_TRUNC('month', day), or by EXTRACT(YEAR FROM day).
+
+SELECT COUNT(*) FROM people FOR UPDATE
+--> QueryRefused: FOR UPDATE is not supported.
+--> Leave it out.
+
+SELECT SUM(FLOOR(income, 1)) FROM people
+--> QueryRefused: FLOOR with so many arguments is not supported.
+--> Leave it out.

@@ -168,7 +168,7 @@ def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answe
         request_id=request.request_id,
         body=request.body,
         question=ready.key,
-        note=request.sql,
+        note=str(request.sql),
         snapshot=ready.snapshot,
     )
     if receipt.repeated:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
+from discreet.sql.parse import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Wanted:
 class Request:
     """One question and who pays for it. Exactly one of `epsilon` and `wanted` is given."""
 
-    sql: str
+    sql: str | Written
     epsilon: Epsilon | None
     wanted: Wanted | None
     analyst: str | None
@@ -43,7 +44,7 @@ class Request:
     @classmethod
     def of(
         cls,
-        sql: str,
+        sql: str | Written,
         *,
         epsilon: Number | Epsilon | None = None,
         within: Number | None = None,

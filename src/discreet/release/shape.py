@@ -18,10 +18,11 @@ from discreet.plan.plan import Question, ask
 from discreet.plan.values import kind
 from discreet.release.snapshots import hold, snapshots_of
 from discreet.sql.bind import bind
+from discreet.sql.parse import Written
 
 
 def shape_of(
-    sql: str, *, catalog: Catalog, ledger: Ledger, engine: Engine
+    sql: str | Written, *, catalog: Catalog, ledger: Ledger, engine: Engine
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
     statement = bind(sql, catalog)

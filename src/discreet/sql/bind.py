@@ -15,18 +15,22 @@ from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.values import infer, kinds_of, numeric
 from discreet.sql.aggregates import is_aggregate, to_aggregate
 from discreet.sql.coerce import coerce
+from discreet.sql.grammar import only_known
 from discreet.sql.names import Names
-from discreet.sql.parse import parse
+from discreet.sql.parse import Written, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import Context, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 
 
-def bind(sql: str, catalog: Catalog) -> Statement:
+def bind(sql: str | Written, catalog: Catalog) -> Statement:
     """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
     select = parse(sql)
     source, names = bind_rows(select, Context(catalog))
-    return _Outer(select, source, names).statement()
+    found = _Outer(select, source, names).statement()
+    # Last, so that a rule can say in its own words what it declines; here also what was not used.
+    only_known(select)
+    return found
 
 
 class _Outer:

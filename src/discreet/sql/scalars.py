@@ -45,6 +45,8 @@ def _refuse(node: exp.Expr) -> Exception:
         return refusal("window")
     if isinstance(node, exp.Star):
         return refusal("star")
+    if isinstance(node, exp.ToChar | exp.TimeToStr):
+        return refusal("formatted", what=function_name(node))
     return refusal("function", what=function_name(node))
 
 
@@ -158,19 +160,25 @@ def _in(node: exp.In, scope: Scope) -> Expr:
 def _is(node: exp.Is, scope: Scope) -> Expr:
     operand = to_expr(node.this, scope)
     if isinstance(node.expression, exp.Null):
-        return e.IsNull(operand)
+        return _negated(e.IsNull(operand), node)
     if isinstance(node.expression, exp.Boolean):
         # IS TRUE never yields NULL: what is unknown is not true.
         wanted = operand if node.expression.this else e.Not(operand)
-        return e.Case(((wanted, e.TRUE),), e.Literal(value=False))
+        return _negated(e.Case(((wanted, e.TRUE),), e.Literal(value=False)), node)
     raise refusal("clause", what="IS with anything but NULL, TRUE or FALSE")
+
+
+def _negated(found: Expr, node: exp.Expr) -> Expr:
+    # NOT before LIKE or behind IS is an argument of the node, not a node of its own.
+    return e.Not(found) if node.args.get("negate") else found
 
 
 def _like(node: exp.Like | exp.ILike, scope: Scope) -> Expr:
     pattern = to_expr(node.expression, scope)
     if not isinstance(pattern, e.Literal) or not isinstance(pattern.value, str):
         raise refusal("clause", what="LIKE with anything but a constant pattern")
-    return e.Like(to_expr(node.this, scope), pattern.value, isinstance(node, exp.ILike))
+    found = e.Like(to_expr(node.this, scope), pattern.value, isinstance(node, exp.ILike))
+    return _negated(found, node)
 
 
 def _case(node: exp.Case, scope: Scope) -> Expr:
@@ -208,12 +216,7 @@ def _coalesce(node: exp.Coalesce, scope: Scope) -> Expr:
 
 
 def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
-    known = {"this", *options}
-
     def build(node: exp.Expr, scope: Scope) -> Expr:
-        extra = [name for name, found in node.args.items() if found and name not in known]
-        if extra:
-            raise refusal("clause", what=f"{function.upper()} with so many arguments")
         written = [node.args.get(option) for option in options]
         values = []
         for argument in written:
@@ -228,9 +231,20 @@ def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
     return build
 
 
+def _log(node: exp.Log, scope: Scope) -> Expr:
+    """LOG(x) has the base 10; LOG10(x) is parsed as LOG(10, x)."""
+    if node.expression is None:
+        return e.Call("log10", to_expr(node.this, scope))
+    if to_expr(node.this, scope) != e.Literal(10):
+        raise refusal("clause", what="LOG with a base other than 10")
+    return e.Call("log10", to_expr(node.expression, scope))
+
+
 def _cast(node: exp.Cast, scope: Scope) -> Expr:
     operand = to_expr(node.this, scope)
     target = node.to
+    if target.expressions and not _bare(target):
+        raise refusal("clause", what="CAST to a type with a given length")
     if target.is_type("date", "timestamp", "timestampntz") and isinstance(operand, e.Literal):
         return _constant_day(operand.value)
     if target.is_type(*exp.DataType.INTEGER_TYPES):
@@ -242,6 +256,12 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
     if target.is_type("date", "timestamp", "timestampntz"):
         return operand
     raise refusal("function", what=f"CAST to {target.sql()}")
+
+
+def _bare(target: exp.DataType) -> bool:
+    # The parser writes DECIMAL without digits as DECIMAL(18, 3); it is read as any exact number.
+    written = [part.name for part in target.expressions]
+    return target.is_type("decimal") and written == ["18", "3"]
 
 
 def _constant_day(value: Any) -> Expr:
@@ -373,7 +393,7 @@ _RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
     exp.Left: _call("left", "expression"),
     exp.Length: _call("length"),
     exp.Ln: _call("ln"),
-    exp.Log: _call("log10"),
+    exp.Log: _log,
     exp.Lower: _call("lower"),
     exp.Pow: _call("power", "expression"),
     exp.Right: _call("right", "expression"),

@@ -10,6 +10,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from discreet import api
 from discreet.errors import QueryRefused
 from discreet.server.pgwire import commands
 from discreet.server.pgwire.browse import Browser, Browsers
@@ -131,33 +132,33 @@ class Dispatcher:
             return self._browsers.of(curator, self._asker.caller.analyst, self._user)
 
     async def _question(self, statement: Statement, declared: Sequence[int]) -> Ready:
-        tree = parsed(statement.text, dialect="duckdb")
+        asked = api.parsed(statement.text)
         browser = await asyncio.to_thread(self._browser)
-        browser.check(tree)
-        types = parameter_types(tree, declared, browser.columns())
+        browser.check(asked.tree)
+        types = parameter_types(asked.tree, declared, browser.columns())
         errors = self._options.asking(statement.hints).errors
-        outputs = await self._asker.columns(tree, types)
+        outputs = await self._asker.columns(asked, types)
 
         async def run(values: Sequence[Any]) -> Result:
             asking = self._options.asking(statement.hints)
-            answer = await self._asker.answer(tree, values, asking)
+            answer = await self._asker.answer(asked, values, asking)
             return pg_result(answer, outputs, errors=errors)
 
         return Ready(run, pg_columns(outputs, errors=errors), types)
 
     async def _explain(self, statement: Statement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
-        tree = parsed(inner.text, dialect="duckdb")
-        if _place(tree) != "question":
+        asked = api.parsed(inner.text)
+        if _place(asked.tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")
         browser = await asyncio.to_thread(self._browser)
-        browser.check(tree)
-        types = parameter_types(tree, declared, browser.columns())
+        browser.check(asked.tree)
+        types = parameter_types(asked.tree, declared, browser.columns())
         columns = (Column("QUERY PLAN", TEXT),)
 
         async def run(values: Sequence[Any]) -> Result:
             asking = self._options.asking(inner.hints)
-            found = await self._asker.explanation(tree, values, asking)
+            found = await self._asker.explanation(asked, values, asking)
             lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
             return Result("EXPLAIN", columns, [(line,) for line in lines])
 
@@ -210,10 +211,10 @@ def _later(act: Any) -> Ready:
     return Ready(run)
 
 
-def parsed(sql: str, *, dialect: str = "postgres") -> exp.Expr:
-    """Return the tree of one SELECT."""
+def parsed(sql: str) -> exp.Expr:
+    """Return the tree of one SELECT, as a client's PostgreSQL; questions are not answered from it."""
     try:
-        trees = [tree for tree in sqlglot.parse(sql, read=dialect) if tree is not None]
+        trees = [tree for tree in sqlglot.parse(sql, read="postgres") if tree is not None]
     except Exception:  # noqa: BLE001  # broken text trips the parser in many ways of its own
         raise QueryRefused("This is not valid SQL.", construct="syntax") from None
     if len(trees) != 1 or not isinstance(

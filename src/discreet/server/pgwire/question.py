@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.api import Curator, promise
+from discreet.api import Asked, Curator, promise
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.jobs import Job, Runner
+from discreet.server.pgwire.catalog_rows import DATABASE
 from discreet.server.pgwire.options import Asking
 from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.result import Result, rows_of
@@ -66,17 +67,17 @@ class Asker:
         self.caller = caller
         self.job: Job | None = None
 
-    async def columns(self, tree: exp.Expr, types: Sequence[PgType]) -> tuple[OutputColumn, ...]:
+    async def columns(self, asked: Asked, types: Sequence[PgType]) -> tuple[OutputColumn, ...]:
         """Return the columns of the answer; spends nothing."""
         self._may_ask()
-        sql = _sql(filled(tree, samples(types)))
-        return await self._run(lambda curator: curator.columns(sql), tree)
+        sql = _filled(asked, samples(types))
+        return await self._run(lambda curator: curator.columns(sql), asked.tree)
 
-    async def answer(self, tree: exp.Expr, values: Sequence[Any], asking: Asking) -> Answer:
+    async def answer(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Answer:
         """Return the private answer, charged before any row is read."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _sql(filled(tree, values)), self.caller.payer(asking)
+        sql, payer = _filled(asked, values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.query(
                 sql,
@@ -86,14 +87,14 @@ class Asker:
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            tree,
+            asked.tree,
         )
 
-    async def explanation(self, tree: exp.Expr, values: Sequence[Any], asking: Asking) -> Any:
+    async def explanation(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Any:
         """Return plan, price and expected error; spends nothing."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _sql(filled(tree, values)), self.caller.payer(asking)
+        sql, payer = _filled(asked, values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.explain(
                 sql,
@@ -103,7 +104,7 @@ class Asker:
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            tree,
+            asked.tree,
         )
 
     def cancel(self) -> None:
@@ -138,12 +139,16 @@ class Asker:
         return found
 
 
-def _sql(tree: exp.Expr) -> str:
+def _filled(asked: Asked, values: Sequence[Any]) -> Asked:
+    """Return the question with its parameters as constants of the tree, and told behind the text."""
+    tree = filled(asked.tree, values)
     for table in tree.find_all(exp.Table):
         if table.db.lower() == "public":
             table.set("db", None)
-        table.set("catalog", None)
-    return tree.sql("duckdb", comments=False)
+        if table.catalog.lower() == DATABASE:
+            table.set("catalog", None)
+    told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
+    return Asked(f"{asked.text} -- {told}" if told else asked.text, tree)
 
 
 def _needs_epsilon(asking: Asking) -> None:
