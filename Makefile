@@ -12,37 +12,30 @@ SYSTEM := $(VENV)/.system
 # Modules are compiled once: hundreds of tests start processes of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-# An environment knows the folder that it was made in and the Python that it was made with.
-MOVED := $(shell test ! -e $(VENV)/.place || { test "$$(cat $(VENV)/.place)" = "$$PWD" && test -e $(BIN)/python; } || echo moved)
+# An environment knows the folder that it was made in and the Python that it was made with; one that
+# was left half-way is no environment.
+STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || { test "$$(cat $(VENV)/.place)" = "$$(pwd -P)" && test -e $(BIN)/python; }; } || echo stale)
 
-moved:
+stale:
 
-.PHONY: moved help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
+.PHONY: stale help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
 
 # What running needs, and everything; both by the same script, which may be stopped and repeated.
-$(RUNS): requirements-run.lock pyproject.toml $(MOVED)
+$(RUNS): requirements-run.lock pyproject.toml $(STALE)
 	@PYTHON="$(PYTHON)" scripts/set-up run
 
-$(READY): requirements.lock pyproject.toml $(MOVED)
+$(READY): requirements.lock pyproject.toml $(STALE)
 	@PYTHON="$(PYTHON)" scripts/set-up all
 
 setup: $(READY) system  ## the environment with all extras and test oracles; Java and Chromium
 
 system: $(SYSTEM)
 
-# Java for Spark and Chromium for the browser tests come from Debian.
-$(SYSTEM): | $(READY)
-	@wanted=""; \
-	command -v java >/dev/null 2>&1 || wanted="$$wanted openjdk-17-jre-headless"; \
-	command -v chromium >/dev/null 2>&1 || wanted="$$wanted chromium"; \
-	if [ -z "$$wanted" ]; then touch $(SYSTEM); \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	  echo "Installing$$wanted"; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$wanted >/dev/null && touch $(SYSTEM); \
-	else echo "Spark and browser tests need more. Run: sudo apt-get install -y$$wanted"; fi
+$(SYSTEM): scripts/system | $(READY)
+	@scripts/system
 
 run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,13 +40,27 @@ datasets = { town = { epsilon = 0.3 } }
 """
 
 
+def missing():
+    """Return what keeps a browser from starting here, as one sentence; empty if nothing does."""
+    if CHROMIUM is None:
+        return "there is no chromium on this machine"
+    driver = find_spec("playwright")
+    node = Path(driver.origin).parent / "driver" / "node" if driver and driver.origin else None
+    if node is None:
+        return "playwright is not installed"
+    if subprocess.run([node, "--version"], capture_output=True, check=False).returncode:
+        return "playwright's node does not start here; Debian has what it lacks in libatomic1"
+    return ""
+
+
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="there is no chromium on this machine"))
+    ours = [item for item in items if here in item.path.parents]
+    reason = missing() if ours else ""
+    for item in ours:
+        item.add_marker(pytest.mark.browser)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @dataclass
