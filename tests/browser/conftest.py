@@ -19,6 +19,7 @@ from discreet.examples import town
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role
+from patience import LONG
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -99,11 +100,11 @@ class Server(threading.Thread):
 
     def start(self):
         super().start()
-        assert self._ready.wait(60), "the server did not start"
+        assert self._ready.wait(LONG), "the server did not start"
 
     def stop(self):
         self.server.should_exit = True
-        self.join(30)
+        self.join(LONG)
 
 
 def free_port():
@@ -169,7 +170,7 @@ def chromium():
     # on the same worker want one of their own.
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)  # patience, for machines that do other things too
+    expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -208,7 +209,7 @@ def visit(chromium):
         context = chromium.new_context(
             **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(1000 * LONG)
         contexts.append(context)
         page = context.new_page()
         watched.watch(page)
@@ -239,7 +240,7 @@ class GatedEngine:
 
     def run(self, *arguments, **named):
         self.reading.set()
-        assert self.gate.wait(60), "nobody opened the gate"
+        assert self.gate.wait(LONG), "nobody opened the gate"
         if self.stopped:
             raise EngineFailed("stopped")
         return self._inner.run(*arguments, **named)
