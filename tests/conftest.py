@@ -5,6 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A slower machine is no failure: an example may take as long as it takes.
+settings.register_profile("discreet", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("discreet")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 

@@ -28,7 +28,7 @@ ENGINES = [
 CANARY = "CANARY-7351"
 NUMBER_CANARY = 7351735173517351
 BIG = 2**62
-LIMITS = EngineLimits(seconds=60.0, memory_mb=1024, threads=2)
+LIMITS = EngineLimits(seconds=300.0, memory_mb=1024, threads=2)
 
 
 def people() -> pa.Table:

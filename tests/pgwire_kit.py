@@ -21,6 +21,7 @@ from discreet.server.pgwire import serve_pg
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role, Tokens, scram_keys
 from discreet.server.workspace import Workspace
+from patience import LONG
 
 TOML = """
 [engine]
@@ -121,7 +122,7 @@ class Endpoint:
     def close(self) -> None:
         self._wait(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(LONG)
         self._loop.close()
         self.runner.close()
         self.workspace.close()
@@ -147,7 +148,7 @@ class Wire:
     """A client that speaks the bytes itself, to say what well-behaved clients never would."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=LONG)
         self._buffer = b""
 
     def send(self, tag: bytes, body: bytes = b"") -> None:

@@ -7,7 +7,6 @@ import logging
 import random
 import socket
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from discreet.server.logs import JsonLines
 from discreet.server.run import make_server
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role
+from patience import LONG, eventually
 
 CANARY = "CANARY-7f3a"
 ROWS = 4321
@@ -115,7 +115,9 @@ class Running:
 
     def client(self, token: str | None = None, **more) -> httpx.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, **more)
+        return httpx.Client(
+            base_url=self.url, headers=headers, timeout=LONG, trust_env=False, **more
+        )
 
 
 @contextmanager
@@ -134,15 +136,12 @@ def running(config: Path, **settings):
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        end = time.monotonic() + 30
-        while not server.started:
-            assert thread.is_alive(), log.getvalue()
-            assert time.monotonic() < end
-            time.sleep(0.005)
+        eventually(lambda: server.started or not thread.is_alive(), "the server starts")
+        assert thread.is_alive(), log.getvalue()
         yield Running(f"http://127.0.0.1:{port}", server.config.app, log)
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(LONG)
         for logger in loggers:
             logger.removeHandler(handler)
         assert not thread.is_alive()

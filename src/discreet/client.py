@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from discreet import errors
 from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.extras import needs
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, ServerFailed
 
@@ -88,10 +89,8 @@ class RemoteSynthetic:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame."""
-        try:
+        with needs("pandas", extra="pandas"):
             return self.to_arrow().to_pandas()
-        except ImportError:
-            raise errors.MissingExtra("pandas", extra="pandas") from None
 
     def write(self, path: str | Path) -> None:
         """Write the rows to a .csv or .parquet file."""

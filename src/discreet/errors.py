@@ -156,7 +156,7 @@ class MissingExtra(DiscreetError):
     def __init__(self, package: str, *, extra: str) -> None:
         super().__init__(
             f"This needs the package '{package}', which is not installed.",
-            hint=f"Run: pip install 'discreet[{extra}]'.",
+            hint=f"Run: pip install 'discreet[{extra}]' (or, where Discreet was cloned: make setup).",
         )
         self.package = package
         self.extra = extra

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from discreet.examples import town
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role
+from patience import LONG
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -38,13 +41,27 @@ datasets = { town = { epsilon = 0.3 } }
 """
 
 
+def missing():
+    """Return what keeps a browser from starting here, as one sentence; empty if nothing does."""
+    if CHROMIUM is None:
+        return "there is no chromium on this machine"
+    driver = find_spec("playwright")
+    node = Path(driver.origin).parent / "driver" / "node" if driver and driver.origin else None
+    if node is None:
+        return "playwright is not installed"
+    if subprocess.run([node, "--version"], capture_output=True, check=False).returncode:
+        return "playwright's node does not start here; Debian has what it lacks in libatomic1"
+    return ""
+
+
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="there is no chromium on this machine"))
+    ours = [item for item in items if here in item.path.parents]
+    reason = missing() if ours else ""
+    for item in ours:
+        item.add_marker(pytest.mark.browser)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @dataclass
@@ -83,11 +100,11 @@ class Server(threading.Thread):
 
     def start(self):
         super().start()
-        assert self._ready.wait(60), "the server did not start"
+        assert self._ready.wait(LONG), "the server did not start"
 
     def stop(self):
         self.server.should_exit = True
-        self.join(30)
+        self.join(LONG)
 
 
 def free_port():
@@ -153,7 +170,7 @@ def chromium():
     # on the same worker want one of their own.
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)  # patience, for machines that do other things too
+    expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -192,7 +209,7 @@ def visit(chromium):
         context = chromium.new_context(
             **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(1000 * LONG)
         contexts.append(context)
         page = context.new_page()
         watched.watch(page)
@@ -223,7 +240,7 @@ class GatedEngine:
 
     def run(self, *arguments, **named):
         self.reading.set()
-        assert self.gate.wait(60), "nobody opened the gate"
+        assert self.gate.wait(LONG), "nobody opened the gate"
         if self.stopped:
             raise EngineFailed("stopped")
         return self._inner.run(*arguments, **named)

@@ -18,7 +18,7 @@ def measured(visit, served, **options):
     page = visit(served, "/anonymize?table=town.people", **options)
     choose(page, age="quasi", sex="quasi", region="quasi", job="sensitive")
     page.click("#measure")
-    expect(page.locator("#found")).to_be_visible(timeout=60_000)
+    expect(page.locator("#found")).to_be_visible()
     return page
 
 
@@ -30,9 +30,9 @@ def copy(served, chromium):
     page.goto(served.address + "/anonymize?table=town.people")
     choose(page, age="quasi", region="quasi", job="sensitive")
     page.click("#measure")
-    expect(page.locator("#found")).to_be_visible(timeout=60_000)
+    expect(page.locator("#found")).to_be_visible()
     page.click("#make")
-    page.wait_for_url(COPY, timeout=60_000)
+    page.wait_for_url(COPY)
     address = page.url.removeprefix(served.address)
     page.close()
     return address
@@ -95,9 +95,9 @@ def test_an_own_hierarchy_is_used(served, visit, tmp_path):
     choose(page, sex="quasi")
     page.set_input_files('tr[data-column="sex"] .levels', levels)
     page.click("#measure")
-    expect(page.locator("#k-words")).to_contain_text("does not cover", timeout=60_000)
+    expect(page.locator("#k-words")).to_contain_text("does not cover")
     expect(page.locator("#make")).to_be_disabled()
     levels.write_text("Female;person\nMale;person\n")
     page.set_input_files('tr[data-column="sex"] .levels', levels)
     page.click("#measure")
-    expect(page.locator("#k-words")).to_contain_text("names the right row", timeout=60_000)
+    expect(page.locator("#k-words")).to_contain_text("names the right row")

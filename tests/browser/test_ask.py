@@ -3,6 +3,8 @@ import re
 
 from playwright.sync_api import expect
 
+from patience import LONG
+
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
 
@@ -163,7 +165,7 @@ def test_a_question_goes_on_while_one_is_away(served, visit, gated):
     page.fill("#sql", "SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 40 AND 41")
     expect(page.locator("#noise")).to_contain_text("± 12 (95%)")
     page.click("#go")
-    assert gated.reading.wait(20)
+    assert gated.reading.wait(LONG)
     expect(page.locator("#step")).to_have_text("reading the data")
     page.goto(served.address + "/learn")
     page.goto(served.address + "/ask")
@@ -178,7 +180,7 @@ def test_a_question_can_be_cancelled(served, visit, gated):
     page.fill("#sql", "SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 50 AND 51")
     expect(page.locator("#noise")).to_contain_text("± 12 (95%)")
     page.click("#go")
-    assert gated.reading.wait(20)
+    assert gated.reading.wait(LONG)
     page.click("#cancel")
     expect(page.locator("#price-problem")).to_contain_text("cancelled. The charge stands.")
     expect(page.locator("#work")).to_be_hidden()

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from patience import LONG
+
 PRICED = re.compile(r"Make a copy · (uses|free)")
 
 
@@ -26,7 +28,7 @@ def choose(page, method, epsilon=None, rows=None):
 
 
 def made(page):
-    page.wait_for_url(re.compile(r"/synthesize/[0-9a-f]{32}$"), timeout=90_000)
+    page.wait_for_url(re.compile(r"/synthesize/[0-9a-f]{32}$"))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,7 @@ def test_one_can_leave_and_come_back(served, visit, gated):
     choose(page, "independent", epsilon="0.25")
     page.click("#go")
     expect(page.locator("#work")).to_be_visible()
-    assert gated.reading.wait(30)
+    assert gated.reading.wait(LONG)
     expect(page.locator("#steps")).to_have_attribute("max", "100")
     page.goto(served.address + "/learn")
     page.goto(served.address + "/synthesize")
@@ -98,7 +100,7 @@ def test_cancelling_says_what_was_charged(served, visit, gated):
     page = open_form(visit, served)
     choose(page, "tree", epsilon="0.25")
     page.click("#go")
-    assert gated.reading.wait(30)
+    assert gated.reading.wait(LONG)
     page.click("#cancel")
     expect(page.locator("#price-problem")).to_contain_text("cancelled. The charge stands.")
     expect(page.locator("#go")).to_be_enabled()
@@ -109,7 +111,7 @@ def test_the_comparison_is_the_owners_and_is_recorded(served, visit, copy):
     expect(page.locator(".compare")).to_contain_text("never to be published")
     page.click("#compare")
     link = page.get_by_role("link", name="Download the comparison")
-    expect(link).to_be_visible(timeout=60_000)
+    expect(link).to_be_visible()
     with page.expect_download() as download:
         link.click()
     text = download.value.path().read_text(encoding="utf-8")

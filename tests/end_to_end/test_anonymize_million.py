@@ -12,6 +12,7 @@ from discreet.anonymize.hierarchy_build import intervals, prefixes, tree
 from discreet.anonymize.models import DistinctDiversity
 from discreet.anonymize.read_groups import read_groups
 from discreet.engine.connect import connect
+from patience import slowness
 
 ROWS = 1_000_000
 SECONDS = 60.0
@@ -61,4 +62,4 @@ def test_a_million_rows_take_less_than_a_minute(engine, method):
     assert found.recoding.rows.sum() == ROWS
     if method is Method.OPTIMAL:
         assert found.optimal
-    assert time.monotonic() - start < SECONDS
+    assert time.monotonic() - start < SECONDS * slowness()

@@ -8,6 +8,7 @@ import pytest
 import discreet
 from discreet import errors
 from discreet.client import _ends, _error
+from patience import LONG
 from server_kit import COUNT, free_port, running, write_world
 
 
@@ -80,7 +81,7 @@ def test_many_threads_share_a_client(bob):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(LONG)
     assert len({answer.request_id for answer in found}) == 8
 
 

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
+from patience import LONG
 from pgwire_kit import endpoint
 
 PSQL = shutil.which("psql")
@@ -35,7 +36,7 @@ def psql(pg, *commands: str, user: str = "alice") -> subprocess.CompletedProcess
         env={"PATH": os.environ["PATH"], "PGPASSWORD": getattr(pg, user)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LONG,
         check=False,
     )
 
@@ -100,7 +101,7 @@ def test_psql_with_a_wrong_token(pg):
         env={"PATH": os.environ["PATH"], "PGPASSWORD": pg.alice},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LONG,
         check=False,
     )
     assert wrong.returncode == 2

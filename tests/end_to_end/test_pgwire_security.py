@@ -7,13 +7,13 @@ import socket
 import ssl
 import struct
 import threading
-import time
 
 import psycopg
 import pytest
 
 from discreet.server.pgwire.messages import MAX_MESSAGE
 from discreet.server.tokens import Role
+from patience import LONG, eventually
 from pgwire_kit import Endpoint, Wire, endpoint, write_town
 from probes import PROBES
 
@@ -104,7 +104,7 @@ def test_junk_after_signing_in(pg):
 
 
 def test_bytes_before_tls_are_never_read_after_it(pg):
-    found = socket.create_connection(("127.0.0.1", pg.port), timeout=20)
+    found = socket.create_connection(("127.0.0.1", pg.port), timeout=LONG)
     hidden = struct.pack("!ii", 17, 196608) + b"user\0x\0\0"
     found.sendall(struct.pack("!ii", 8, 80877103) + hidden)
     assert found.recv(1) == b"S"
@@ -205,7 +205,7 @@ def test_neighbours_look_the_same_outside_the_noisy_fields(tmp_path):
 
 def test_cancelling_a_waiting_question_costs_nothing(pg):
     release = threading.Event()
-    busy = [pg.runner.submit("analyst alice", lambda _job: release.wait(60)) for _ in range(4)]
+    busy = [pg.runner.submit("analyst alice", lambda _job: release.wait(LONG)) for _ in range(4)]
     before = pg.spent("alice")
     caught: list[BaseException] = []
 
@@ -219,11 +219,9 @@ def test_cancelling_a_waiting_question_costs_nothing(pg):
         with psycopg.connect(pg.url(), autocommit=True) as connection:
             asking = threading.Thread(target=ask, args=(connection,))
             asking.start()
-            end = time.monotonic() + 30
-            while pg.runner.load[0] == 0 and time.monotonic() < end:
-                time.sleep(0.01)  # until the question stands in the queue
-            connection.cancel_safe(timeout=30)
-            asking.join(30)
+            eventually(lambda: pg.runner.load[0], "the question stands in the queue")
+            connection.cancel_safe(timeout=LONG)
+            asking.join(LONG)
             assert connection.execute("SHOW discreet.epsilon").fetchone() == ("",)
     finally:
         release.set()

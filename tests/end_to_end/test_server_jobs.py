@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from discreet.engine.base import engine_failed
+from patience import LONG
 from server_kit import COUNT, running, write_world
 
 ASK = {"sql": COUNT, "epsilon": 0.1, "fresh": True}
@@ -87,8 +88,8 @@ def test_cancelling_one_leaves_the_others_alone(server, gate):
     with bob, alice:
         mine = bob.post("/api/v1/jobs", json=ASK).json()["job"]
         hers = alice.post("/api/v1/jobs", json=ASK).json()["job"]
-        assert gate.reached.acquire(timeout=20)
-        assert gate.reached.acquire(timeout=20)
+        assert gate.reached.acquire(timeout=LONG)
+        assert gate.reached.acquire(timeout=LONG)
         bob.delete(f"/api/v1/jobs/{mine}")
         found = wait(bob, mine)
         assert found["state"] == "cancelled"
@@ -101,7 +102,7 @@ def test_cancelling_one_leaves_the_others_alone(server, gate):
 def test_cancelling_before_the_charge_costs_nothing(server, gate):
     with server.client(server.token("analyst", "bob")) as client:
         running_now = [client.post("/api/v1/jobs", json=ASK).json()["job"] for _ in range(4)]
-        assert gate.reached.acquire(timeout=20)
+        assert gate.reached.acquire(timeout=LONG)
         waiting = client.post("/api/v1/jobs", json=ASK).json()["job"]
         assert client.delete(f"/api/v1/jobs/{waiting}").json()["state"] == "cancelled"
         found = client.get(f"/api/v1/jobs/{waiting}").json()
@@ -116,11 +117,11 @@ def test_whoever_holds_the_engine_does_not_hold_the_others_up(server, gate):
     with server.client(server.token("analyst", "bob")) as bob:
         for _ in range(10):
             bob.post("/api/v1/jobs", json=ASK)
-        assert gate.reached.acquire(timeout=20)
+        assert gate.reached.acquire(timeout=LONG)
         with server.client(server.token("analyst", "alice")) as alice:
             assert alice.post("/api/v1/explain", json=ASK).status_code == 200
             job = alice.post("/api/v1/jobs", json={**ASK, "epsilon": 0.01}).json()["job"]
-            assert gate.reached.acquire(timeout=20)  # hers reads although bob's ten are first
+            assert gate.reached.acquire(timeout=LONG)  # hers reads although bob's ten are first
             gate.open.set()
             assert wait(alice, job)["state"] == "done"
 

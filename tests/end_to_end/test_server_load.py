@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.load import Load, press
 
+from patience import LONG, slowness
 from server_kit import COUNT, running, write_world
 
 BODY = {"sql": COUNT, "epsilon": "0.001", "fresh": True}
@@ -18,7 +19,7 @@ def test_http_takes_at_most_5_ms_of_processor_time(tmp_path):
     """Both ends of the connection are in this process; a busy machine does not change the sum."""
     with served(tmp_path) as (client, curator):
         gaps = _gaps(client, curator, time.process_time, 40)
-    assert statistics.median(gaps) < 0.005, gaps
+    assert statistics.median(gaps) < 0.005 * slowness(), gaps
 
 
 @pytest.mark.slow
@@ -98,10 +99,10 @@ def test_a_bomb_ends_at_its_limit_and_others_are_served(tmp_path):
         reading, found = arm(curator.engine), []
         thread = threading.Thread(target=explode, args=(server, found, 1))
         thread.start()
-        assert reading.wait(60)
+        assert reading.wait(LONG)
         with server.client(server.token("analyst", "bob")) as client:
             assert client.post("/api/v1/query", json=BODY).status_code == 200
-        thread.join(60)
+        thread.join(LONG)
         [(status, _)] = found
         assert status == 502
         assert curator.ledger.spent("census", "alice").charges == 1
@@ -127,7 +128,7 @@ def test_a_hundred_bombs(tmp_path):
                 reading.clear()
                 thread = threading.Thread(target=explode, args=(server, found, 5))
                 thread.start()
-                assert reading.wait(60)
+                assert reading.wait(LONG)
                 while thread.is_alive():
                     pressed += _timed(client, 5)
                 thread.join()

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from discreet.api import add_analysts
+from patience import LONG
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
 from server_kit import COUNT, free_port, running, write_world
 
@@ -26,7 +27,7 @@ def spend(first, second, *, asked):
 
     def ask(which):
         with (first, second)[which % 2].client(token) as client:
-            barrier.wait(30)
+            barrier.wait(LONG)
             return [client.post(f"{API}/query", json=body).status_code for _ in range(asked // 4)]
 
     with ThreadPoolExecutor(4) as pool:
@@ -85,6 +86,6 @@ def test_a_changed_file_is_in_force_within_a_second(tmp_path):
 def test_the_postgres_endpoint_lives_and_ends_with_the_server(tmp_path):
     config, port = write_world(tmp_path, rows=10), free_port()
     with running(config, pg_port=port):
-        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        socket.create_connection(("127.0.0.1", port), timeout=LONG).close()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=10)
+        socket.create_connection(("127.0.0.1", port), timeout=LONG)

@@ -7,7 +7,6 @@ import random
 import socket
 import struct
 import threading
-import time
 import zipfile
 from dataclasses import replace
 
@@ -21,6 +20,7 @@ from discreet.server.auth import all_routes
 from discreet.server.data.bounds import UploadBounds
 from discreet.server.data.receive import shown_name
 from discreet.server.headers import HEADERS
+from patience import LONG, eventually
 from server_kit import running, write_world
 
 UPLOADS = "/api/v1/data/uploads"
@@ -36,7 +36,7 @@ def server(tmp_path_factory):
     with running(write_world(folder), max_upload_mb=MAX_MB) as found:
         store = found.app.state.uploads
         assert store.bounds.size == LARGEST
-        store.bounds = replace(store.bounds, rows=200_000, examine_seconds=20.0)
+        store.bounds = replace(store.bounds, rows=200_000, examine_seconds=LONG)
         yield found
 
 
@@ -304,15 +304,13 @@ def test_hostile_envelope(server, owner, case):
 
 def test_two_gigabytes_are_refused_before_they_are_sent(server, owner):
     host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as wire:
+    with socket.create_connection((host, int(port)), timeout=LONG) as wire:
         wire.sendall(
             f"POST {UPLOADS} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {2 << 30}\r\n"
             f"Authorization: {owner.headers['authorization']}\r\nExpect: 100-continue\r\n"
             "Content-Type: multipart/form-data; boundary=B\r\n\r\n".encode()
         )
-        began = time.monotonic()
-        reply = wire.recv(4096)
-        assert time.monotonic() - began < 5
+        reply = wire.recv(4096)  # although not one byte of the file was sent
     assert reply.startswith(b"HTTP/1.1 413"), reply[:100]
     assert left_behind(server) == []
 
@@ -342,20 +340,15 @@ def test_an_endless_upload_is_refused_when_it_passes_the_limit(server, owner):
 
 def test_an_upload_that_breaks_off_leaves_nothing(server, owner):
     host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as wire:
+    with socket.create_connection((host, int(port)), timeout=LONG) as wire:
         wire.sendall(
             f"POST {UPLOADS} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100000\r\n"
             f"Authorization: {owner.headers['authorization']}\r\n"
             "Content-Type: multipart/form-data; boundary=B\r\n\r\n".encode()
             + part()
         )
-        end = time.monotonic() + 10
-        while not left_behind(server):
-            assert time.monotonic() < end, "the upload has begun"
-            time.sleep(0.01)
-    while left_behind(server):
-        assert time.monotonic() < end, "its folder vanishes"
-        time.sleep(0.01)
+        eventually(lambda: left_behind(server), "the upload has begun")
+    eventually(lambda: not left_behind(server), "its folder vanishes")
     assert " 500" not in server.log.getvalue()
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.attack.blocks import Bits
-from discreet.errors import InternalError, InvalidInput, MissingExtra
+from discreet.core.extras import needs
+from discreet.errors import InternalError, InvalidInput
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,8 +80,6 @@ def right_bits(estimate: Floats, secret: Bits) -> int:
 
 def optimizer() -> Any:
     """Return scipy's solvers; they are an extra, so they are imported when needed."""
-    try:
+    with needs("scipy", extra="lab"):
         from scipy import optimize
-    except ImportError:
-        raise MissingExtra("scipy", extra="lab") from None
     return optimize

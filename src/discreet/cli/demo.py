@@ -14,7 +14,8 @@ def demo(
     *,
     people: Annotated[int, typer.Option(min=1000, help="How many people live there.")] = 20_000,
     folder: Annotated[
-        Path | None, typer.Option(help="Where the town is kept; under your home otherwise.")
+        Path | None,
+        typer.Option(help="Where the town is kept; under your home if it can be written."),
     ] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="The port of the page; 8765 if free.")
@@ -31,12 +32,15 @@ def demo(
     Example: discreet demo --no-browser --port 8765
     """
     from discreet.cli.extras import server_parts
+    from discreet.cli.state_folder import state_folder
     from discreet.cli.waiting import waiting
     from discreet.examples import town
 
     parts = server_parts()
     chosen = _port(parts, port)
-    home = folder or Path.home() / ".local" / "share" / "discreet" / _name(people)
+    home, note = (folder, "") if folder else state_folder(_name(people))
+    if note:
+        print(note, flush=True)
     with waiting("Building the town"):
         # The other tables in proportion; at 20,000 people they have their usual sizes.
         made = town(
@@ -66,7 +70,7 @@ def _name(people: int) -> str:
 
 
 def _port(parts: Any, wanted: int | None) -> int:
-    """Return the wanted port, or the first free one from the usual one on."""
+    """Return the wanted port, or the first free one from the usual one on, said if it is another."""
     from discreet.errors import InvalidInput
 
     if wanted is not None:
@@ -77,6 +81,8 @@ def _port(parts: Any, wanted: int | None) -> int:
             parts.refuse_taken("127.0.0.1", port)
         except InvalidInput:
             continue
+        if port != parts.DEFAULT_PORT:
+            print(f"Port {parts.DEFAULT_PORT} is taken: using {port}.", flush=True)
         return port
     raise InvalidInput("No port near 8765 is free.", hint="Choose one with --port.")
 

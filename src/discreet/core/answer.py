@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.core.answer_chart import Chart, chart_of
 from discreet.core.answer_text import as_html, as_text
-from discreet.errors import MissingExtra
+from discreet.core.extras import needs
 
 # Spreadsheets run cells that begin with these as formulas.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -108,10 +108,8 @@ class Answer:
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame with the columns of `to_arrow`."""
-        try:
+        with needs("pandas", extra="pandas"):
             import pandas as pd
-        except ImportError:
-            raise MissingExtra("pandas", extra="pandas") from None
         names, columns = self._with_errors()
         return pd.DataFrame(dict(zip(names, columns, strict=True)))
 

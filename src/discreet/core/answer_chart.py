@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InvalidInput, MissingExtra
+from discreet.core.extras import needs
+from discreet.errors import InvalidInput
 
 ACCENT = "#1F5F5B"
 QUIET = "#5C6166"
@@ -47,10 +48,8 @@ class Chart:
 
 
 def _converter() -> Any:
-    try:
+    with needs("vl-convert-python", extra="plot"):
         import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", extra="plot") from None
     return vl_convert
 
 

@@ -11,19 +11,17 @@ import time
 import warnings
 from typing import Any
 
+from discreet.core.extras import needs
 from discreet.engine.base import EngineLimits
-from discreet.errors import CatalogError, MissingExtra
+from discreet.errors import CatalogError
 
-with warnings.catch_warnings():
+with warnings.catch_warnings(), needs("pyspark", extra="spark"):
     # It warns about the version of pandas, which nothing here uses.
     warnings.simplefilter("ignore")
-    try:
-        import pyspark.testing.utils  # noqa: F401 imported by pyspark anyway, but later and loudly
-        from pyspark import SparkConf, SparkContext
-        from pyspark.java_gateway import launch_gateway
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra("pyspark", extra="spark") from None
+    import pyspark.testing.utils  # noqa: F401 imported by pyspark anyway, but later and loudly
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
 
 _COUNT = itertools.count(1)
 _LOCK = threading.RLock()

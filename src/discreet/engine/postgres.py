@@ -12,18 +12,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.extras import needs
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe, engine_failed
 from discreet.engine.guard import only_select
 from discreet.engine.live import LiveHeld
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.engine.rows import copy_table, fetch_table
-from discreet.errors import CatalogError, DiscreetError, MissingExtra, UnknownName
+from discreet.errors import CatalogError, DiscreetError, UnknownName
 
-try:
+with needs("psycopg", extra="postgres"):
     import psycopg
-except ImportError:
-    raise MissingExtra("psycopg", extra="postgres") from None
 
 _SCHEMA = "discreet_state"
 _PATIENCE = 0.5

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pyarrow as pa
 
+from discreet.core.extras import needs
 from discreet.engine.arrow import WIDE, plain_table
 from discreet.engine.names import quoted
+
+with needs("psycopg", extra="postgres"):
+    import psycopg
 
 _TYPES: dict[int, pa.DataType] = {
     16: pa.bool_(),

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from discreet.core.extras import needs
 from discreet.errors import (
     DiscreetError,
     LedgerBusy,
     LedgerTampered,
     LedgerWriteFailed,
-    MissingExtra,
     NotALedger,
 )
 from discreet.ledger.history import Link
@@ -49,10 +49,8 @@ class PostgresStore:
     """
 
     def __init__(self, url: str, *, folder: Path, busy_seconds: float = BUSY_SECONDS) -> None:
-        try:
+        with needs("psycopg", extra="postgres"):
             import psycopg
-        except ImportError:
-            raise MissingExtra("psycopg", extra="postgres") from None
         self._psycopg = psycopg
         self._url = url
         self._folder = folder

@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from discreet.errors import InternalError, MissingExtra
+from discreet.core.extras import needs
+from discreet.errors import InternalError
 from discreet.report.look import CHART, LIGHT
 
 _ACTIVE = re.compile(r"<(script|image|a|foreignObject|style|use)[\s>/]", re.IGNORECASE)
@@ -37,8 +38,6 @@ def _variable(found: re.Match[str]) -> str:
 
 
 def _converter() -> Any:
-    try:
+    with needs("vl-convert-python", extra="plot"):
         import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", extra="plot") from None
     return vl_convert

@@ -8,7 +8,7 @@ import threading
 from importlib.metadata import version
 from pathlib import Path
 
-from discreet.errors import MissingExtra
+from discreet.core.extras import needs
 
 FOLDER = "cache"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -18,10 +18,8 @@ _building = threading.Lock()
 
 def chart_bundle(state: Path) -> Path:
     """Return the file with Vega, Vega-Lite and Vega-Embed; made on first use (a few seconds)."""
-    try:
+    with needs("vl-convert-python", extra="server"):
         import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", extra="server") from None
     target = state / FOLDER / f"charts-{version('vl-convert-python')}.js"
     with _building:
         if not target.is_file():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import MissingExtra
+from discreet.core.extras import needs
 from discreet.synth.beliefs import Table
 from discreet.synth.door import Counter, Door, Measured
 from discreet.synth.merging import Groups
@@ -81,10 +81,8 @@ def fit(
 
 def _relaxed(shape: Shape, rows: int) -> Any:
     """Return the relaxed rows; JAX is imported here, and nowhere else on the way to a model."""
-    try:
+    with needs("jax", extra="rap"):
         from discreet.synth.rap_descent import Relaxed
-    except ModuleNotFoundError as error:
-        raise MissingExtra("jax", extra="rap") from error
     return Relaxed(shape.sizes, rows)
 
 

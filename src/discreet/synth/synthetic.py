@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.answer import Spent
-from discreet.errors import InvalidInput, MissingExtra
+from discreet.core.extras import needs
+from discreet.errors import InvalidInput
 from discreet.report.rows import write_rows
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.decode import NULL, Places, to_table
@@ -88,10 +89,8 @@ class Synthetic:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame."""
-        try:
+        with needs("pandas", extra="pandas"):
             return self.rows.table.to_pandas()
-        except ImportError:
-            raise MissingExtra("pandas", extra="pandas") from None
 
     def write(self, path: str | Path) -> None:
         """Write the rows to a .csv or .parquet file."""

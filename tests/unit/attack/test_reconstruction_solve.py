@@ -15,6 +15,7 @@ from discreet.attack.reconstruction_solve import (
     uniform_noise,
 )
 from discreet.errors import InvalidInput, MissingExtra
+from patience import slowness
 
 
 def _solved(people: int, most: float, solver, *, each: int = 4, seed: int = 0) -> float:
@@ -38,7 +39,7 @@ def _programme(queries, answers, most):
 def test_least_squares_gives_back_99_percent_of_1024_bits_within_20_seconds(most):
     began = time.process_time()
     assert _solved(1024, most, _squares) >= 0.99
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 20 * slowness()
 
 
 def test_the_linear_programme_does_too():

@@ -5,6 +5,8 @@ import time
 import pyarrow as pa
 import pytest
 
+from patience import SLACK
+
 pytestmark = pytest.mark.postgres
 
 LONG = "SELECT SUM(i % 7 * (j % 5)) AS x FROM generate_series(1, 100000000) AS a(i), generate_series(1, 100000000) AS b(j)"
@@ -30,7 +32,7 @@ def open_engine(url):
     from discreet.engine.base import EngineLimits
     from discreet.engine.postgres import PostgresEngine
 
-    return PostgresEngine(url, {"t": "town.t"}, limits=EngineLimits(seconds=20.0, memory_mb=64))
+    return PostgresEngine(url, {"t": "town.t"}, limits=EngineLimits(seconds=100.0, memory_mb=64))
 
 
 def rows(engine, sql):
@@ -48,7 +50,7 @@ def test_a_server_that_forgets_its_limit_is_cut_off(url):
     start = time.monotonic()
     with pytest.raises(EngineFailed):
         engine.run(LONG, seconds=1.0)
-    assert 1.0 <= time.monotonic() - start < 2.0
+    assert 1.0 <= time.monotonic() - start < 1.0 + SLACK
     assert rows(engine, f"SELECT a FROM {engine.relation('kept')}") == [(7,)]
     owner(
         url,

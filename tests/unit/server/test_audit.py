@@ -23,6 +23,7 @@ from discreet.server.audit import (
 )
 from discreet.server.audit_head import HEAD, Head, read_head, write_head
 from discreet.server.seldom import BURST, KEPT, PAUSE, Seldom
+from patience import LONG
 
 ALICE = Actor("alice", "0123456789abcdef")
 FLIPS = 1000
@@ -175,8 +176,8 @@ def test_threads_and_processes_share_one_chain(log, tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
-    assert process.wait(60) == 0
+        thread.join(LONG)
+    assert process.wait(LONG) == 0
     assert log.verify() == 50
     assert [line.position for line in log.last(50)] == list(range(49, -1, -1))
 

@@ -10,6 +10,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.server.jobs import KEPT_EACH, Runner, State
+from patience import LONG
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def held(runner, owner="a", **more):
 
     def work(job):
         began.set()
-        assert go.wait(20)
+        assert go.wait(LONG)
         job.tell("charged")
         return owner
 
@@ -54,7 +55,7 @@ def test_errors_of_users_travel_and_others_are_hidden(runner):
 
 def test_one_caller_waits_behind_themselves_only(runner):
     first, began, go = held(runner)
-    assert began.wait(10)
+    assert began.wait(LONG)
     second = runner.submit("a", lambda _: "second")
     other = runner.submit("b", lambda _: "other")
     assert other.future.result(10) == "other"
@@ -68,7 +69,7 @@ def test_one_caller_waits_behind_themselves_only(runner):
 def test_turns_go_round_among_callers():
     runner = Runner(workers=1, in_work_each=1, reading_each=1, waiting_each=10)
     _, began, go = held(runner, "z")
-    assert began.wait(10)
+    assert began.wait(LONG)
     order = []
     jobs = [
         runner.submit(owner, lambda _, owner=owner: order.append(owner))
@@ -83,7 +84,7 @@ def test_turns_go_round_among_callers():
 
 def test_too_many_waiting_are_refused(runner):
     _, began, go = held(runner)
-    assert began.wait(10)
+    assert began.wait(LONG)
     for _ in range(3):
         runner.submit("a", lambda _: None)
     with pytest.raises(TooManyRequests):
@@ -93,7 +94,7 @@ def test_too_many_waiting_are_refused(runner):
 
 def test_cancelling_while_waiting_and_while_running(runner):
     job, began, go = held(runner)
-    assert began.wait(10)
+    assert began.wait(LONG)
     waiting = runner.submit("a", lambda _: None)
     runner.cancel(waiting)
     assert waiting.state is State.CANCELLED
@@ -114,7 +115,7 @@ def test_a_job_that_ended_stays_as_it_is(runner):
     done = threading.Event()
     job.listen(done.set)
     while job.state is not State.DONE:
-        assert done.wait(10)
+        assert done.wait(LONG)
     runner.cancel(job)
     assert job.state is State.DONE
 
@@ -138,7 +139,7 @@ def test_closing_drops_what_waits_and_cancels_what_runs():
     runner = Runner(workers=1, in_work_each=1, reading_each=1, waiting_each=3)
     job, began, go = held(runner)
     job.stop = lambda _: go.set()
-    assert began.wait(10)
+    assert began.wait(LONG)
     waiting = runner.submit("a", lambda _: None)
     runner.close(patience=0.05)
     with pytest.raises(Cancelled):
@@ -155,14 +156,14 @@ def test_progress_is_told_and_stops_where_it_is_enough(runner):
     def work(job):
         job.advance(1, 4, "counting")
         heard.append(job.progress)
-        assert go.wait(20)
+        assert go.wait(LONG)
         job.advance(2, 4, "fitting")
 
     job = runner.submit("a", work, keep=True)
     told = threading.Event()
     job.listen(told.set)
     while not heard:
-        assert told.wait(10)
+        assert told.wait(LONG)
         told.clear()
     assert heard == [(1, 4, "counting")]
     runner.cancel(job)
@@ -176,7 +177,7 @@ def test_questions_pass_long_jobs_by():
     runner = Runner(workers=4, in_work_each=3, reading_each=1, waiting_each=9)
     try:
         first, began, go = held(runner, long=True)
-        assert began.wait(10)
+        assert began.wait(LONG)
         second = runner.submit("a", lambda _: "second", long=True)  # one at a time for a caller
         third = runner.submit("b", lambda _: "third", long=True)  # and one in four threads
         assert runner.submit("a", lambda _: "quick").future.result(10) == "quick"

@@ -5,6 +5,7 @@ import pytest
 from discreet.errors import CatalogError
 from discreet.server import workspace as module
 from discreet.server.workspace import Workspace
+from patience import LONG
 from server_kit import COUNT, write_world
 
 
@@ -81,7 +82,7 @@ def test_many_threads_while_it_changes(config):
         new.replace(config)
         workspace.reload()
     for thread in threads:
-        thread.join(60)
+        thread.join(LONG)
     assert failed == []
     workspace.close()
 
