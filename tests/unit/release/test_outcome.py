@@ -22,6 +22,7 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.report import history_report, standing
+from discreet.ledger.store import StoredAnswer, seal
 from discreet.release import outcome, pipeline
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run
@@ -352,3 +353,47 @@ def test_a_crash_while_fitting_is_lost(tmp_path, monkeypatch):
 
 def test_patience_is_longer_than_a_look():
     assert outcome.SHORTEST < outcome.LONGEST < outcome.PATIENCE
+
+
+# --- what 0.1.0 wrote ----------------------------------------------------------------------------
+
+
+def old_ledger(folder, names, answers):
+    """Return a ledger with charges as 0.1.0 entered them, some with an answer under the bare id."""
+    model = open_ledger(folder)
+    for name in names:
+        pay(model, "0.1", name)
+    facts = [dict(entry.data) for entry in model.history() if entry.kind == "charge"]
+    model.close()
+    (folder / "old").mkdir()
+    ledger = open_ledger(folder / "old")
+    for data in facts:
+        data.pop("looks")
+        with ledger.session() as session:
+            item = session.append("charge", data)
+            if data["request_id"] in answers:
+                name, payload = data["request_id"], answers[data["request_id"]]
+                sealed = seal(name, item.position, payload)
+                session.writer.add_answer(
+                    StoredAnswer(name, item.position, "", "census", "", payload, sealed, "")
+                )
+    return ledger
+
+
+def test_ids_of_0_1_0_still_answer_and_what_it_left_open_is_lost(tmp_path):
+    ledger = old_ledger(tmp_path, ("told", "open"), {"told": b"then"})
+    ledger.verify()
+    look = Looks()
+    assert once(ledger, again(ledger, "told"), look) == b"then"
+    assert [outcome_of(ledger, place) for place in (0, 1)] == ["answered", "lost"]
+    with pytest.raises(AnswerLost):  # 0.1.0 did not say whether it had looked
+        once(ledger, again(ledger, "open"), look)
+    assert look.count == 0
+    ledger.close()
+
+
+def test_an_old_answer_is_nobody_elses(tmp_path):
+    ledger = old_ledger(tmp_path, ("told",), {"told": b"then"})
+    assert ledger.answer_of("alice", "told") is None
+    assert ledger.answer_of(None, "told") == b"then"
+    ledger.close()
