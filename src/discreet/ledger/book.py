@@ -56,6 +56,11 @@ class Account:
             )
 
     @property
+    def highest(self) -> tuple[Epsilon, Delta] | None:
+        """Return the highest limits that ever were in force; None if there was none."""
+        return self._highest
+
+    @property
     def limits(self) -> Limits:
         """Return the filters of the limit in force."""
         assert self.limit is not None

@@ -396,9 +396,9 @@ class Ledger:
         """Return the ledger at `url` after replacing its history by the backup at `path`.
 
         What was spent since the backup stays spent, see `bring_back`. The ledger at hand need not
-        be in a state to be opened.
+        be in a state to be opened, but nobody may be using it.
         """
-        bring_back(url, path, base=base, reason=reason, who=who)
+        bring_back(url, path, policy=policy, base=base, reason=reason, who=who)
         return cls.open(url, policy, base=base, who=who)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ class Links(Protocol):
 
 
 def open_store(url: str, *, base: Path) -> Store:
-    """Return the store that `url` names; a relative file lies under `base`."""
+    """Return the store that `url` names, to be shared; a relative file lies under `base`."""
     scheme, _, rest = url.partition(":")
     if scheme == "sqlite" and rest.strip("/"):
         path = sqlite_path(rest, base=base)

@@ -80,8 +80,8 @@ class Writer(Protocol):
         """Add one link; a position that is taken is an error."""
         ...
 
-    def add_answer(self, answer: StoredAnswer) -> None:
-        """Keep `answer` unless one with its request id is kept already."""
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
         ...
 
     def erase(self) -> None:
@@ -113,7 +113,7 @@ class Store(Protocol):
         ...
 
     def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, as of one moment."""
+        """Yield the stored links from position `start` on, at least those there are now."""
         ...
 
     def find(self, position: int) -> Link | None:

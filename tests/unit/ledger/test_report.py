@@ -80,7 +80,7 @@ def test_an_answer_is_found_by_its_request_and_given_to_its_payer_only(ledger, r
 def test_an_edited_record_does_not_change_who_paid(ledger):
     """The table of answers says whose each is, but only the chain decides."""
     with ledger._store.exclusive() as writer:  # an attacker with the file
-        writer._connected().execute("UPDATE answers SET analyst = 'bob'")
+        writer._change("UPDATE answers SET analyst = 'bob'")
     assert ledger.answer_of("bob", "r28") is None
     assert ledger.answer_of("alice", "r28") == b"answer 28"
 
