@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -136,10 +136,8 @@ def _created(path: Path) -> Identity:
     Questions and answers are in it. SQLite copies the rights to its log. Only a file that was not
     there is opened here, and `_opening` keeps SQLite away until it is closed again.
     """
-    try:
+    with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
-        pass
     facts = path.stat()
     if 0 < facts.st_size < SMALLEST:
         raise not_a_ledger(f"'{path.name}'")
