@@ -14,6 +14,8 @@
     │   ├── LedgerBusy            another process held it for too long; nothing was charged
     │   └── LedgerWriteFailed     disk full or worse; nothing is answered
     ├── RequestConflict           this request id was used before, for something else
+    ├── StillRunning              this very request is being answered right now; ask again
+    ├── AnswerLost                paid for and begun, never answered: final, the charge stands
     ├── EngineFailed              the database could not answer; the charge stands
     ├── AccessDenied              a server does not let this caller do this
     │   ├── NotSignedIn           no token, or one that is unknown, expired or revoked
@@ -118,6 +120,31 @@ class RequestConflict(DiscreetError):
     """The request id was used before with another question."""
 
 
+class StillRunning(DiscreetError):
+    """Another thread or process is answering this very request; nothing was charged for asking."""
+
+    def __init__(
+        self,
+        message: str = "This question is being answered right now.",
+        *,
+        hint: str = "Ask again in a moment, under the same request id: it is paid for.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
+class AnswerLost(DiscreetError):
+    """The request was paid for and begun, but no answer was kept; it is never begun again."""
+
+    def __init__(
+        self,
+        message: str = "This question was paid for and begun, but its answer was lost; the charge "
+        "stands.",
+        *,
+        hint: str = "It cannot be answered again for one charge. Ask under a new request id.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
 class EngineFailed(DiscreetError):
     """The database could not answer. The charge stands, whatever the reason was."""
 
@@ -160,6 +187,15 @@ class MissingExtra(DiscreetError):
         )
         self.package = package
         self.extra = extra
+
+
+def again(kind: str, message: str, hint: str) -> DiscreetError:
+    """Return an error as it was said before: of the same kind, in the same words."""
+    found = globals().get(kind)
+    if not (isinstance(found, type) and issubclass(found, DiscreetError)) or found is MissingExtra:
+        return DiscreetError(message, hint=hint)
+    said: DiscreetError = found(message, hint=hint)
+    return said
 
 
 class InternalError(Exception):

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -150,6 +151,27 @@ class Account:
         self.bound, self._worst = total.to_json(), None
 
 
+class State(Enum):
+    """How far a paid request has come. One that was paid and not begun has no state yet."""
+
+    BEGUN = "begun"
+    ANSWERED = "answered"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+MARKS = frozenset(state.value for state in State)
+"""The kinds of entries that say how far a request has come, one for each state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What has become of a request; `error` is what a failed one says, in words."""
+
+    state: State
+    error: dict[str, Any] | None = None
+
+
 @dataclass(slots=True)
 class Reservation:
     """An amount charged up front, and what has been drawn from it so far."""
@@ -166,13 +188,15 @@ class Book:
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
+    `requests` has where each analyst's request ids were paid; `outcomes` what became of them.
     """
 
     position: int = -1
     hash: str = ROOT
     genesis: str = ROOT
     accounts: dict[Key, Account] = field(default_factory=dict)
-    requests: dict[str, int] = field(default_factory=dict)
+    requests: dict[tuple[str | None, str], int] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
@@ -233,7 +257,10 @@ def _limit(book: Book, entry: Entry) -> None:
 
 def _charge(book: Book, entry: Entry) -> None:
     data = entry.data
-    book.requests[data["request_id"]] = entry.position
+    book.requests[data["analyst"], data["request_id"]] = entry.position
+    if "looks" not in data:
+        # Written by 0.1.0, which did not say when it began: it may have looked.
+        book.outcomes[entry.position] = _BEGUN
     book.charged.setdefault(data["analyst"], []).append(entry.position)
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
@@ -260,7 +287,30 @@ def _settle(book: Book, entry: Entry) -> None:
             account.swap(reservation.data["region"], reservation.cost, kept, bound=bound)
 
 
+def _begun(book: Book, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = _BEGUN
+
+
+def _answered(book: Book, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = Outcome(State.ANSWERED)
+
+
+def _failed(book: Book, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = Outcome(State.FAILED, entry.data["error"])
+
+
+def _lost(book: Book, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = Outcome(State.LOST)
+
+
+_BEGUN = Outcome(State.BEGUN)
+
+
 def _restore(book: Book, entry: Entry) -> None:
+    # What was not begun when the backup was made may have been begun since.
+    for places in book.charged.values():
+        for position in places:
+            book.outcomes.setdefault(position, _BEGUN)
     for budget, analyst, total in entry.data["totals"]:
         book.account(budget, analyst).flatten(Cost.from_json(total))
 
@@ -278,6 +328,10 @@ _RULES: dict[str, Callable[[Book, Entry], None]] = {
     "snapshot": _snapshot,
     "limit": _limit,
     "charge": _charge,
+    "begun": _begun,
+    "answered": _answered,
+    "failed": _failed,
+    "lost": _lost,
     "draw": _draw,
     "settle": _settle,
     "restore": _restore,

@@ -141,6 +141,15 @@ def fingerprint(payer: Payer, body: str) -> str:
     return hashlib.sha256(canonical(asked | {"body": body}).encode()).hexdigest()
 
 
+def answer_key(analyst: str | None, request_id: str) -> str:
+    """Return the name under which an answer is stored: each analyst has a namespace of their own.
+
+    Names are printable, so the line break cannot occur in either of them. 0.1.0 had one namespace
+    for all, and stored answers under the bare id.
+    """
+    return f"{analyst or ''}\n{request_id}"
+
+
 def now() -> str:
     """Return the time in UTC; it informs people and decides nothing, clocks may be wrong."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

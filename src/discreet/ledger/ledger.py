@@ -10,20 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.errors import (
-    InternalError,
-    LedgerTampered,
-    RequestConflict,
-)
+from discreet.errors import InternalError, LedgerTampered
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
-from discreet.ledger.book import Book
+from discreet.ledger.book import MARKS, Book, State
 from discreet.ledger.entry import (
     Balance,
     Entry,
     Payer,
     Receipt,
     Spent,
+    answer_key,
     checked_name,
     checked_text,
     fingerprint,
@@ -31,8 +28,10 @@ from discreet.ledger.entry import (
 )
 from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.loading import adopt, catch_up, load, open_store
+from discreet.ledger.outcomes import Outcomes, error_of
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
+from discreet.ledger.repeating import repeated, require_same
 from discreet.ledger.session import Session
 from discreet.ledger.store import Store, StoredAnswer, seal
 
@@ -51,6 +50,7 @@ class Ledger:
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
 
     @classmethod
     def open(cls, url: str, policy: Policy, *, base: Path, who: str = "owner") -> Ledger:
@@ -93,7 +93,9 @@ class Ledger:
         """Return a receipt for `quote`, charged to everyone in its region.
 
         The same request id with the same body, from the same payer, returns its first receipt
-        again, marked `repeated`, and charges nothing. Raises BudgetExceeded or RequestConflict.
+        again, marked `repeated`, and charges nothing. Each analyst has a namespace of ids. Raises
+        BudgetExceeded or RequestConflict; the latter also where nothing was begun under this id and
+        the data or the price have changed since.
 
         Guarantee: the check and the entry are one transaction that excludes all other processes;
         when this returns, the entry is on the disk and so is the head outside the store.
@@ -152,8 +154,9 @@ class Ledger:
             checked_text(text, name=name)
         asked = fingerprint(payer, f"reserve {body}" if reserved else f"charge {body}")
         with self.session() as session:
-            found = self._repeated(session.book, request_id, asked)
+            found = repeated(self._store, session.book, payer, request_id, asked)
             if found is not None:
+                require_same(self._store, session.book, found, quote, texts["snapshot"])
                 return found
             facts = priced(session.book, payer, quote)
             data = facts | {
@@ -166,6 +169,7 @@ class Ledger:
                 "region": quote.region.to_json(),
                 "event": repr(quote.event),
                 "reserved": reserved,
+                "looks": 1,
                 **texts,
             }
             item = session.append("charge", data)
@@ -178,7 +182,7 @@ class Ledger:
         """
         asked = fingerprint(payer, f"charge {body}")
         with self._current() as book:
-            return self._repeated(book, request_id, asked)
+            return repeated(self._store, book, payer, request_id, asked)
 
     def foreseen(self, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
         """Return the payer's balance now, and as it would be after this charge; charges nothing.
@@ -187,21 +191,6 @@ class Ledger:
         """
         with self._current() as book:
             return foreseen(book, payer, quote)
-
-    def _repeated(self, book: Book, request_id: str, asked: str) -> Receipt | None:
-        position = book.requests.get(request_id)
-        if position is None:
-            return None
-        found = self._store.find(position)
-        if found is None:
-            raise InternalError(f"entry {position} vanished inside a transaction")
-        data = Entry.of(found).data
-        if data["body"] != asked:
-            raise RequestConflict(
-                f"The request id '{request_id}' was used before, for another question.",
-                hint="Give every new question its own request id.",
-            )
-        return receipt_of(position, data, repeated=True)
 
     def store_answer(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first.
@@ -212,39 +201,48 @@ class Ledger:
         paid = self._entry(receipt.position).data
         if paid.get("request_id") != receipt.request_id:
             raise InternalError("this receipt is not from this ledger")
+        key = answer_key(receipt.payer.analyst, receipt.request_id)
         answer = StoredAnswer(
-            request_id=receipt.request_id,
+            request_id=key,
             position=receipt.position,
             analyst=receipt.payer.analyst or "",
             dataset=receipt.payer.dataset,
             question=paid["question"],
             payload=payload,
-            digest=seal(receipt.request_id, receipt.position, payload),
+            digest=seal(key, receipt.position, payload),
             snapshot=paid["snapshot"],
         )
         with self.session() as session:
-            session.writer.add_answer(answer)
-        stored = self.stored_answer(receipt.request_id)
+            known = session.book.outcomes.get(receipt.position)
+            if known is not None and known.state in (State.FAILED, State.LOST):
+                raise error_of(known)  # that was said already, and stays so
+            if self._stored(session.book, receipt.payer.analyst, receipt.request_id) is None:
+                session.writer.add_answer(answer)
+                entered = {"charge": receipt.position, "digest": answer.digest}
+                session.append("answered", entered)
+        stored = self.stored_answer(receipt.request_id, receipt.payer.analyst)
         if stored is None:
             raise InternalError("an answer vanished after it was committed")
         return stored
 
-    def stored_answer(self, request_id: str) -> bytes | None:
-        """Return the answer that this request got, if one was stored."""
-        with self._guarded():
-            found = self._store.answer(request_id)
+    def stored_answer(self, request_id: str, analyst: str | None = None) -> bytes | None:
+        """Return the answer that this analyst's request got, if one was stored."""
+        with self._current() as book:
+            found = self._stored(book, analyst, request_id)
         return None if found is None else found.payload
+
+    def _stored(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
+        # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
+        position = book.requests.get((analyst, request_id))
+        if position is None:
+            return None
+        names = (answer_key(analyst, request_id), request_id)
+        kept = (self._store.answer(name) for name in names)
+        return next((item for item in kept if item and item.position == position), None)
 
     def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
         """Return the answer that this request got, if this analyst is who paid for it."""
-        with self._guarded():
-            found = self._store.answer(request_id)
-        if found is None:
-            return None
-        # Who paid is read from the chain, which cannot be edited unseen, at one place of it.
-        paid = self._entry(found.position).data
-        mine = paid.get("request_id") == request_id and paid["analyst"] == analyst
-        return found.payload if mine else None
+        return self.stored_answer(request_id, analyst)
 
     def answers(
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
@@ -254,7 +252,7 @@ class Ledger:
             found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
-        return [(item.request_id, item.question, item.payload) for item in found]
+        return [(item.asked_as, item.question, item.payload) for item in found]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
@@ -264,7 +262,7 @@ class Ledger:
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
-        return None if found is None else (found.request_id, found.payload)
+        return None if found is None else (found.asked_as, found.payload)
 
     def record_exposure(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
@@ -340,17 +338,24 @@ class Ledger:
         return tuple(sorted(budget for budget, analyst in keys if analyst is None))
 
     def history(self, budget: str | None = None, *, last: int | None = None) -> list[Entry]:
-        """Return the `last` entries, oldest first: of one budget, or of the whole ledger."""
-        start = 0
-        if budget is None and last is not None:
-            with self._current() as book:
-                start = max(0, book.position + 1 - last)  # the earlier ones are not even read
-        found = [
-            entry
-            for entry in self._entries(start)
-            if budget is None or entry.data.get("budget") in (None, budget)
-        ]
-        return found if last is None else found[-last:] if last > 0 else []
+        """Return the `last` entries, oldest first: of one budget, or of the whole ledger.
+
+        How a request ended is told with its charge (`standing`), not as entries of their own.
+        """
+        with self._current() as book:
+            end = book.position + 1
+        reach = end if last is None else 4 * last
+        while True:  # the earlier ones are not even read
+            start = max(0, end - reach)
+            found = [
+                entry
+                for entry in self._entries(start)
+                if entry.kind not in MARKS
+                and (budget is None or entry.data.get("budget") in (None, budget))
+            ]
+            if last is None or len(found) >= last or not start:
+                return found if last is None else found[-last:] if last > 0 else []
+            reach *= 2
 
     def charges(self, analysts: Collection[str | None], *, last: int) -> list[Entry]:
         """Return the `last` charges of these analysts, oldest first; no others are read."""
@@ -360,14 +365,20 @@ class Ledger:
             places = [place for who in analysts for place in book.charged.get(who, [])[-last:]]
         return [self._entry(place) for place in sorted(places)[-last:]]
 
+    def count(self, analysts: Collection[str | None]) -> int:
+        """Return how many charges these analysts have made."""
+        with self._current() as book:
+            return sum(len(book.charged.get(who, ())) for who in analysts)
+
     def verify(self) -> int:
         """Return how many entries there are, after checking each of them, the head and the store."""
         with self._guarded():
             self._store.examine()
             book = load(self._store)
             for answer in self._store.every_answer():
-                if book.requests.get(answer.request_id) != answer.position:
-                    raise LedgerTampered(f"Answer '{answer.request_id}' was never paid for.")
+                name = answer.analyst or None, answer.asked_as
+                if book.requests.get(name) != answer.position:
+                    raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
             return book.position + 1
 
     def backup(self, path: Path) -> int:

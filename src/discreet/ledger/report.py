@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.ledger.book import State
 from discreet.ledger.entry import Entry, Spent
 from discreet.ledger.ledger import Ledger
 
@@ -46,12 +47,47 @@ def _amount(limit: Fraction, spent: Fraction) -> dict[str, float]:
 def history_report(
     ledger: Ledger, *, last: int, analysts: Collection[str | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the last entries, latest first: the charges of `analysts`, or everything if None."""
-    found = ledger.history(last=last) if analysts is None else ledger.charges(analysts, last=last)
-    return [_entry(entry) for entry in reversed(found)]
+    """Return the last entries, latest first: the charges of `analysts`, or everything if None.
+
+    An analyst's charges are numbered among themselves: places in the ledger count others' charges.
+    """
+    if analysts is None:
+        return [_entry(ledger, entry) for entry in reversed(ledger.history(last=last))]
+    found = ledger.charges(analysts, last=last)
+    first = ledger.count(analysts) - len(found)
+    return [
+        _entry(ledger, entry) | {"position": first + number}
+        for number, entry in reversed(list(enumerate(found)))
+    ]
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def standing(ledger: Ledger, entry: Entry) -> str:
+    """Return what has become of a charge: answered, failed, lost, running, or paid and not begun."""
+    outcome = ledger.outcomes.state(entry.position)
+    if outcome is None:
+        return "paid"
+    if outcome.state is not State.BEGUN:
+        return outcome.state.value
+    # 0.1.0 entered no outcomes: there it is answered if there is an answer.
+    if ledger.answer_of(entry.data["analyst"], entry.data["request_id"]) is not None:
+        return State.ANSWERED.value
+    return "running" if ledger.outcomes.alive(entry.position) else State.LOST.value
+
+
+def ending(ledger: Ledger, entry: Entry) -> str:
+    """Return what people must know of a charge that has no answer; nothing for one that has."""
+    return "" if entry.data["reserved"] else _ENDINGS.get(standing(ledger, entry), "")
+
+
+_ENDINGS = {
+    "paid": "paid, not delivered: ask again under the same request id",
+    "running": "paid, in work",
+    "failed": "paid, failed",
+    "lost": "paid, not delivered: lost",
+}
+
+
+def _entry(ledger: Ledger, entry: Entry) -> dict[str, Any]:
     data = entry.data
     said: dict[str, Any] = {"position": entry.position, "kind": entry.kind, "time": entry.time}
     match entry.kind:
@@ -64,6 +100,8 @@ def _entry(entry: Entry) -> dict[str, Any]:
                 "epsilon": None if epsilon is None else float(Fraction(epsilon)),
                 "request_id": data["request_id"],
                 "snapshot": data["snapshot"],
+                "outcome": standing(ledger, entry),
+                "ending": ending(ledger, entry),
             }
         case "limit":
             said |= {name: data[name] for name in ("who", "budget", "analyst", "old", "new")}

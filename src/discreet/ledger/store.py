@@ -39,7 +39,10 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer that was paid for; `seal` ties its bytes to the charge. '' is the local owner."""
+    """An answer that was paid for; `seal` ties its bytes to the charge. '' is the local owner.
+
+    `request_id` is the `answer_key` of the request: unique, whoever chose the id.
+    """
 
     request_id: str
     position: int
@@ -50,6 +53,11 @@ class StoredAnswer:
     digest: str
     snapshot: str
 
+    @property
+    def asked_as(self) -> str:
+        """Return the request id as its analyst wrote it."""
+        return self.request_id.rpartition("\n")[2]
+
     def checked(self) -> StoredAnswer:
         """Return this answer if its bytes are those that were stored."""
         # A damaged record may come back with another type than was stored.
@@ -58,7 +66,7 @@ class StoredAnswer:
         )
         if not intact:
             raise LedgerTampered(
-                f"The stored answer of request '{self.request_id}' is damaged.",
+                f"The stored answer of request '{self.asked_as}' is damaged.",
                 hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
             )
         return self
@@ -134,6 +142,17 @@ class Store(Protocol):
         self, *, dataset: str, analyst: str, snapshot: str, question: str
     ) -> StoredAnswer | None:
         """Return the latest answer that one analyst got to this very question."""
+        ...
+
+    def claim(self, position: int) -> bool:
+        """Return whether nobody who lives works on the charge at `position`; now the caller does.
+
+        Guarantee: at most one thread of all processes holds a claim, and none that has ended.
+        """
+        ...
+
+    def let_go(self, position: int) -> None:
+        """End a claim; without one, nothing happens."""
         ...
 
     def every_answer(self) -> Iterator[StoredAnswer]:

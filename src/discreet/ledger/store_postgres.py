@@ -39,6 +39,7 @@ _ANSWER = (
     "SELECT request_id, position, analyst, dataset, question, payload, digest, snapshot "
     "FROM discreet_answers"
 )
+_CLAIM = "SELECT pg_try_advisory_lock(%s, %s)"  # held by the session: it ends with the connection
 _BUSY = frozenset({"55P03", "57014", "40P01", "40001"})
 _FOREIGN = frozenset({"42P01", "42703", "42804"})
 
@@ -68,6 +69,7 @@ class PostgresStore:
         self._alone = alone
         self._busy_seconds = busy_seconds
         self._connection: Any = None
+        self._claimed: set[int] = set()
         self._pid = -1
         with self._translated():
             self._connected()
@@ -160,6 +162,22 @@ class PostgresStore:
         rows = list(self._select(latest, dataset, analyst, snapshot, question))
         return _answer(rows[0]) if rows else None
 
+    def claim(self, position: int) -> bool:
+        """Return whether nobody who lives works on this charge; now this session does."""
+        self._connected()  # first: after a fork, nothing is claimed
+        if position in self._claimed:
+            return False  # a session may take its own locks several times
+        ((granted,),) = self._select(_CLAIM, LOCK, position)
+        if granted:
+            self._claimed.add(position)
+        return bool(granted)
+
+    def let_go(self, position: int) -> None:
+        """End a claim."""
+        if position in self._claimed:
+            self._claimed.discard(position)
+            list(self._select("SELECT pg_advisory_unlock(%s, %s)", LOCK, position))
+
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
         for row in self._select(f"{_ANSWER} ORDER BY position"):
@@ -185,6 +203,8 @@ class PostgresStore:
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
         _forgotten.append(self._connection)
+        if self._pid != os.getpid():
+            self._claimed = set()  # a parent's claims are not a child's
         self._connection = self._connect()
         self._pid = os.getpid()
         return self._connection
@@ -200,6 +220,8 @@ class PostgresStore:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 self._set_up(connection)
+            for position in self._claimed:  # the lost connection took its locks along
+                connection.execute(_CLAIM, (LOCK, position))
         except BaseException:
             connection.close()
             raise

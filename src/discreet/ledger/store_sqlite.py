@@ -19,6 +19,7 @@ from discreet.errors import (
     LedgerWriteFailed,
     NotALedger,
 )
+from discreet.ledger import running
 from discreet.ledger.head import HeadFile
 from discreet.ledger.history import Link
 from discreet.ledger.sqlite_file import SqliteFile
@@ -153,6 +154,19 @@ class SqliteStore:
         latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
         rows = self._select(latest, dataset, analyst, snapshot, question)
         return StoredAnswer(*rows[0]).checked() if rows else None
+
+    def claim(self, position: int) -> bool:
+        """Return whether nobody who lives works on this charge; now this process does."""
+        with self._translated():
+            return running.claim(self._running, position)
+
+    def let_go(self, position: int) -> None:
+        """End a claim."""
+        running.let_go(self._running, position)
+
+    @property
+    def _running(self) -> Path:
+        return self._path.with_name(self._path.name + ".running")
 
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""

@@ -10,6 +10,7 @@ from discreet.core.numbers import plain
 from discreet.core.region import Region
 from discreet.ledger.entry import Entry, Spent
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.report import ending
 
 WIDTH = 40
 """Characters of the gauge."""
@@ -54,7 +55,7 @@ def budget_words(
         entries = ledger.history(budget, last=last)
         if entries:
             lines.append("  history, latest last:")
-        lines.extend(f"    {_line(entry)}" for entry in entries)
+        lines.extend(f"    {_line(entry)}{_ending(ledger, entry)}" for entry in entries)
         parts.append("\n".join(lines))
     return "\n\n".join(parts) or "No dataset is declared yet."
 
@@ -111,6 +112,11 @@ def _line(entry: Entry) -> str:
         case _:
             text = entry.kind
     return f"{when}  {' '.join(text.split())[:120]}"
+
+
+def _ending(ledger: Ledger, entry: Entry) -> str:
+    said = ending(ledger, entry) if entry.kind == "charge" else ""
+    return f" ({said})" if said else ""
 
 
 def _short(epsilon: str | None) -> str:

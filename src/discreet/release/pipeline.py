@@ -21,6 +21,7 @@ from discreet.plan.signature import signature
 from discreet.release.finish import Table, finish
 from discreet.release.known import cells_of, known_from
 from discreet.release.noise_step import Noisy, add_noise
+from discreet.release.outcome import once
 from discreet.release.reading import run_exact
 from discreet.release.request import Request
 from discreet.release.reuse import implied
@@ -134,8 +135,8 @@ def release(
     """Return the private answer to a request, charged before any row is read.
 
     Guarantee: the price depends on the request and on public facts only; the charge is durable
-        before the engine runs; the answer is durable before it is returned, and the same request id
-        gets the same answer again. A failure after the charge costs budget, never privacy.
+        before the engine runs; the rows are looked at once at most for it; whatever comes of it is
+        durable before it is returned, and is what the same request id gets again (`once`).
     """
     ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
@@ -152,16 +153,17 @@ def release(
         note=request.sql,
         snapshot=ready.snapshot,
     )
-    if receipt.repeated:
-        stored = ledger.stored_answer(request.request_id)
-        if stored is not None:
-            return unpack(stored).answer
+    payload = once(ledger, receipt, lambda: _computed(ready, receipt, engine, rng))
+    return unpack(payload).answer
+
+
+def _computed(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> bytes:
+    """Return the answer as it is stored; `once` calls this at most once for a charge."""
     noisy = _noisy(ready, receipt, engine, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = _answer(ready, table, receipt, rng)
-    payload = pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
-    return unpack(ledger.store_answer(receipt, payload)).answer
+    return pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
 
 
 def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy:

@@ -24,7 +24,9 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (errors.BudgetExceeded, 402),
     (errors.UnknownName, 404),
     (errors.RequestConflict, 409),
+    (errors.StillRunning, 409),
     (errors.Cancelled, 409),
+    (errors.AnswerLost, 410),
     (errors.TooLarge, 413),
     (errors.TooManyRequests, 429),
     (errors.MissingExtra, 501),
@@ -68,7 +70,7 @@ def answer_with(found: dict[str, Any]) -> JSONResponse:
     headers = {}
     if found["status"] == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="discreet"'
-    elif found["status"] in {429, 503}:
+    elif found["status"] in {429, 503} or found["kind"] == errors.StillRunning.__name__:
         headers["Retry-After"] = "1"
     elif found["status"] == 413:
         headers["Connection"] = "close"  # or the rest would still be sent, to be thrown away

@@ -17,6 +17,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
 from discreet.synth.codes_sql import codes_sql
 from discreet.synth.door import Door, Measured, Purse
@@ -54,8 +55,9 @@ def synthesize(
 
     Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
         every noisy table and every choice of the method, and the number of rows. It is durable
-        before the engine runs; the model is durable before a row is drawn from it, and the same
-        request id gets the same model again, free. Rows, conditions and rules are post-processing.
+        before the engine runs, which happens once at most for it; the model, or the failure, is
+        durable before anybody hears of it, and is what the same request id gets again, free
+        (`once`). Rows, conditions and rules are post-processing.
     """
     started = time.monotonic()
     ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
@@ -70,10 +72,7 @@ def synthesize(
         note=f"synthetic copy of {ready.outline.table.name} by {ready.method_words}",
         snapshot=ready.snapshot,
     )
-    stored = ledger.stored_answer(request.request_id) if receipt.repeated else None
-    if stored is None:
-        saved = _fitted(ready, receipt, engine, rng, progress)
-        stored = ledger.store_answer(receipt, pack(saved))
+    stored = once(ledger, receipt, lambda: pack(_fitted(ready, receipt, engine, rng, progress)))
     saved = replace(unpack(stored), rules=ready.rules)
     try:
         return _finished(ready, saved, receipt, receipt.after, started)

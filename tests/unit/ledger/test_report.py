@@ -61,7 +61,8 @@ def test_the_latest_come_first(ledger):
 @pytest.mark.parametrize("analysts", [None, ("alice",), (None,), (None, "alice")])
 def test_only_the_end_is_read(ledger, read, analysts):
     history_report(ledger, last=3, analysts=analysts)
-    assert 3 <= len(read) <= 5, "the last three, and where the chain was left"
+    most = 12 if analysts is None else 3  # one entry of four says how a request ended
+    assert 3 <= len([place for place in read if place < 63]) <= most, "the end, and no more"
     read.clear()
     ledger.history()
     assert len(read) >= 30, "this counter sees a whole reading"
@@ -74,7 +75,7 @@ def test_an_answer_is_found_by_its_request_and_given_to_its_payer_only(ledger, r
     assert ledger.answer_of(None, "r28") is None
     assert ledger.answer_of("bob", "r28") is None
     assert ledger.answer_of("alice", "nonsense") is None
-    assert len(read) == 5
+    assert set(read) == {63}, "where the chain was left, each time"
 
 
 def test_an_edited_record_does_not_change_who_paid(ledger):

@@ -104,21 +104,6 @@ def test_the_same_id_gives_the_same_model_free(tmp_path):
         asked.query("SELECT COUNT(*) AS n FROM people", epsilon=1, request_id="once")
 
 
-def test_a_crash_after_the_charge_is_finished_by_the_same_id(tmp_path, monkeypatch):
-    asked = curator(tmp_path)
-
-    def crash(*_args, **_more):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(run_module, "store_codes", crash)
-        with pytest.raises(KeyboardInterrupt):
-            asked.synthesize("people", epsilon=1, request_id="once")
-    found = asked.synthesize("people", epsilon=1, request_id="once")
-    assert found.table.num_rows > 0
-    assert 0.9 < found.after.epsilon <= 1
-
-
 def test_rows_that_cannot_be_drawn_leave_a_model_that_can_be_asked_again(tmp_path):
     asked = curator(tmp_path)
     with pytest.raises(DiscreetError, match="ask again under the id once") as refused:

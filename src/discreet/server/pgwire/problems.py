@@ -24,6 +24,8 @@ _CODES: tuple[tuple[type[DiscreetError], str], ...] = (
     (errors.NotReviewed, "42501"),
     (errors.CatalogError, "42501"),
     (errors.RequestConflict, "23505"),
+    (errors.StillRunning, "55P03"),
+    (errors.AnswerLost, "58000"),
     (errors.Cancelled, "57014"),
     (errors.TooLarge, "54000"),
     (errors.TooManyRequests, "53300"),
