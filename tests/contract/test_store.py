@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -51,13 +52,8 @@ def links(count: int):
 
 def answer(name: str, payload: bytes = b"\x00\xff", position: int = 0, **more) -> StoredAnswer:
     facts = {"analyst": "", "dataset": "d", "question": "q", "snapshot": ""} | more
-    return StoredAnswer(
-        request_id=name,
-        position=position,
-        payload=payload,
-        digest=seal(name, position, payload),
-        **facts,
-    )
+    made = StoredAnswer(request_id=name, position=position, payload=payload, digest="", **facts)
+    return replace(made, digest=seal(made))
 
 
 def test_what_is_committed_is_read_back_exactly(store):

@@ -30,12 +30,19 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     from discreet.server.settings import STATE
 
     curator = open_curator(config)
-    entries = curator.ledger.verify()
+    entries, unsealed = curator.ledger.examine()
     lines = AuditLog(curator.catalog.base / STATE).verify()
     words = f"{entries} entries, all intact."
     if lines:
         words += f" {lines} lines of the audit log, all intact."
-    _say({"entries": entries, "intact": True, "audit": lines}, words, as_json=as_json)
+    data: dict[str, object] = {"entries": entries, "intact": True, "audit": lines}
+    if unsealed:
+        words += (
+            f" {unsealed} stored answers were written by 0.1.0 and are outside the seal: that their "
+            "charges were paid is certain, their content is not."
+        )
+        data["unsealed_answers"] = unsealed
+    _say(data, words, as_json=as_json)
 
 
 @app.command()

@@ -188,7 +188,8 @@ class Book:
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
-    `requests` has where each analyst's request ids were paid; `outcomes` what became of them.
+    `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
+    `sealed` the hash of what was answered.
     """
 
     position: int = -1
@@ -197,6 +198,7 @@ class Book:
     accounts: dict[Key, Account] = field(default_factory=dict)
     requests: dict[tuple[str | None, str], int] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    sealed: dict[int, str] = field(default_factory=dict)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
@@ -293,6 +295,7 @@ def _begun(book: Book, entry: Entry) -> None:
 
 def _answered(book: Book, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = Outcome(State.ANSWERED)
+    book.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
 def _failed(book: Book, entry: Entry) -> None:

@@ -7,10 +7,11 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.errors import InternalError, LedgerTampered
+from discreet.errors import InternalError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
 from discreet.ledger.book import MARKS, Book, State
@@ -32,6 +33,7 @@ from discreet.ledger.outcomes import Outcomes, error_of
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.repeating import repeated, require_same
+from discreet.ledger.sealing import unsealed, vouched
 from discreet.ledger.session import Session
 from discreet.ledger.store import Store, StoredAnswer, seal
 
@@ -209,9 +211,10 @@ class Ledger:
             dataset=receipt.payer.dataset,
             question=paid["question"],
             payload=payload,
-            digest=seal(key, receipt.position, payload),
+            digest="",
             snapshot=paid["snapshot"],
         )
+        answer = replace(answer, digest=seal(answer))
         with self.session() as session:
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (State.FAILED, State.LOST):
@@ -238,7 +241,8 @@ class Ledger:
             return None
         names = (answer_key(analyst, request_id), request_id)
         kept = (self._store.answer(name) for name in names)
-        return next((item for item in kept if item and item.position == position), None)
+        found = next((item for item in kept if item and item.position == position), None)
+        return None if found is None else vouched(self._store, book, found)
 
     def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
         """Return the answer that this request got, if this analyst is who paid for it."""
@@ -248,20 +252,23 @@ class Ledger:
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
         """Return (request id, question, answer) of what this analyst was told last, in order."""
-        with self._guarded():
-            found = self._store.answers(
+        with self._current() as book:
+            kept = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
+            found = [vouched(self._store, book, item) for item in kept]
         return [(item.asked_as, item.question, item.payload) for item in found]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
     ) -> tuple[str, bytes] | None:
         """Return the latest (request id, answer) to this very question, if there is one."""
-        with self._guarded():
+        with self._current() as book:
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
+            if found is not None:
+                vouched(self._store, book, found)
         return None if found is None else (found.asked_as, found.payload)
 
     def record_exposure(
@@ -371,15 +378,18 @@ class Ledger:
             return sum(len(book.charged.get(who, ())) for who in analysts)
 
     def verify(self) -> int:
-        """Return how many entries there are, after checking each of them, the head and the store."""
+        """Return how many entries there are, after checking each, every answer, head and store."""
+        return self.examine()[0]
+
+    def examine(self) -> tuple[int, int]:
+        """Return how many entries there are, all checked, and how many answers lie outside the seal.
+
+        Those were stored by 0.1.0: their bytes may have been changed by whoever can write the file.
+        """
         with self._guarded():
             self._store.examine()
             book = load(self._store)
-            for answer in self._store.every_answer():
-                name = answer.analyst or None, answer.asked_as
-                if book.requests.get(name) != answer.position:
-                    raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
-            return book.position + 1
+            return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
         """Return the number of entries copied to the new file `path`, as of one moment.

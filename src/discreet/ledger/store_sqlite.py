@@ -120,12 +120,15 @@ class SqliteStore:
 
     def add_answer(self, answer: StoredAnswer) -> bool:
         """Keep `answer` unless one with its request id is kept already; return whether it is."""
-        return self._change(
-            "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
-            "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            *(answer.request_id, answer.position, answer.analyst, answer.dataset),
-            *(answer.question, answer.payload, answer.digest, answer.snapshot),
-        ) == 1
+        return (
+            self._change(
+                "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
+                "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                *(answer.request_id, answer.position, answer.analyst, answer.dataset),
+                *(answer.question, answer.payload, answer.digest, answer.snapshot),
+            )
+            == 1
+        )
 
     def erase(self) -> None:
         """Remove every link and answer."""
