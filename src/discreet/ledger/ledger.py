@@ -28,7 +28,7 @@ from discreet.ledger.entry import (
     receipt_of,
 )
 from discreet.ledger.head import Head, HeadFile
-from discreet.ledger.loading import adopt, catch_up, load, open_store
+from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
 from discreet.ledger.outcomes import Outcomes, error_of
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
@@ -219,7 +219,7 @@ class Ledger:
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (State.FAILED, State.LOST):
                 raise error_of(known)  # that was said already, and stays so
-            if self._stored(session.book, receipt.payer.analyst, receipt.request_id) is None:
+            if self._kept(session.book, receipt.payer.analyst, receipt.request_id) is None:
                 session.writer.add_answer(answer)
                 entered = {"charge": receipt.position, "digest": answer.digest}
                 session.append("answered", entered)
@@ -231,18 +231,22 @@ class Ledger:
     def stored_answer(self, request_id: str, analyst: str | None = None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
         with self._current() as book:
-            found = self._stored(book, analyst, request_id)
-        return None if found is None else found.payload
+            found = self._kept(book, analyst, request_id)
+        return self._vouched([found])[0].payload if found else None
 
-    def _stored(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
+    def _kept(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
         # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
         position = book.requests.get((analyst, request_id))
         if position is None:
             return None
         names = (answer_key(analyst, request_id), request_id)
         kept = (self._store.answer(name) for name in names)
-        found = next((item for item in kept if item and item.position == position), None)
-        return None if found is None else vouched(self._store, book, found)
+        return next((item for item in kept if item and item.position == position), None)
+
+    def _vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
+        # The book comes after the answers: then it has the entries that were stored with them.
+        with self._current() as book:
+            return [vouched(self._store, book, answer) for answer in answers]
 
     def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
         """Return the answer that this request got, if this analyst is who paid for it."""
@@ -252,24 +256,23 @@ class Ledger:
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
         """Return (request id, question, answer) of what this analyst was told last, in order."""
-        with self._current() as book:
-            kept = self._store.answers(
+        with self._guarded():
+            found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
-            found = [vouched(self._store, book, item) for item in kept]
-        return [(item.asked_as, item.question, item.payload) for item in found]
+        return [(item.asked_as, item.question, item.payload) for item in self._vouched(found)]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
     ) -> tuple[str, bytes] | None:
         """Return the latest (request id, answer) to this very question, if there is one."""
-        with self._current() as book:
+        with self._guarded():
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
-            if found is not None:
-                vouched(self._store, book, found)
-        return None if found is None else (found.asked_as, found.payload)
+        for item in self._vouched([found] if found else []):
+            return item.asked_as, item.payload
+        return None
 
     def record_exposure(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
@@ -433,6 +436,7 @@ class Ledger:
         with self._guarded():
             with self._store.exclusive() as writer:
                 self._book = catch_up(self._store, writer, self._book)
+                require_head(self._store, self._book)
                 session = Session(writer, self._book)
                 yield session
             for item in session.added:

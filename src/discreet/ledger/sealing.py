@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from discreet.errors import LedgerTampered
 from discreet.ledger.book import Book
 from discreet.ledger.entry import Entry
+from discreet.ledger.loading import catch_up
 from discreet.ledger.store import Store, StoredAnswer, damaged_answer, seal
 
 
 def vouched(store: Store, book: Book, answer: StoredAnswer) -> StoredAnswer:
-    """Return `answer` if the chain says the same of it.
+    """Return `answer` if the chain says the same of it; `book` must not be older than `answer`.
 
     Guarantee: analyst, dataset, question, snapshot, request and payload are what was stored when the
     charge was answered, as surely as the chain is intact: their hash is an entry of it. An answer
@@ -26,13 +27,24 @@ def vouched(store: Store, book: Book, answer: StoredAnswer) -> StoredAnswer:
 
 
 def unsealed(store: Store, book: Book, answers: Iterable[StoredAnswer]) -> int:
-    """Return how many of `answers` were stored by 0.1.0, after checking each, and that none lacks."""
-    old, found = 0, set()
+    """Return how many of `answers` were stored by 0.1.0, after checking each, and that none lacks.
+
+    `book` is older than `answers`: what was stored in between is held to the book as it is then.
+    """
+    sealed, found, later = tuple(book.sealed), set(), []
+    old = 0
     for answer in answers:
-        vouched(store, book, answer)
         found.add(answer.position)
-        old += answer.position not in book.sealed
-    for position in book.sealed:
+        try:
+            vouched(store, book, answer)
+            old += answer.position not in book.sealed
+        except LedgerTampered:
+            later.append(answer)
+    if later:
+        book = catch_up(store, store, book)
+        for answer in later:
+            vouched(store, book, answer)
+    for position in sealed:
         if position not in found:
             raise LedgerTampered(
                 f"The answer of the charge at entry {position} is missing.",

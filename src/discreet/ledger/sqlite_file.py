@@ -46,7 +46,9 @@ class SqliteFile:
         self._prepare = prepare
         self._shared = shared
         self._presence: Share | None = None
+        self._log = path.with_name(path.name + "-wal")
         self._identity: Identity | None = None
+        self._logged: Identity | None = None
         self._turn = threading.RLock()
         self._depth = 0
         _files.add(self)
@@ -72,9 +74,10 @@ class SqliteFile:
     def _current(self) -> sqlite3.Connection:
         if self.connection is None:
             self.connection = self._open()
-        elif _identity(self.path) != self._identity:
+        elif (_identity(self.path), _identity(self._log)) != (self._identity, self._logged):
+            # Whatever were written now would be in a file without a name, and gone with us.
             raise LedgerTampered(
-                f"The ledger file '{self.path.name}' was moved or replaced while in use.",
+                f"The ledger file '{self.path.name}' or its log was moved or replaced while in use.",
                 hint="Stop every process that uses it, put it back, and start again.",
             )
         return self.connection
@@ -93,6 +96,7 @@ class SqliteFile:
                 )
             try:
                 self._prepare(connection)
+                self._logged = _identity(self._log)
             except BaseException:
                 connection.close()
                 raise
@@ -136,8 +140,9 @@ def _created(path: Path) -> Identity:
     Questions and answers are in it. SQLite copies the rights to its log. Only a file that was not
     there is opened here, and `_opening` keeps SQLite away until it is closed again.
     """
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    if not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     facts = path.stat()
     if 0 < facts.st_size < SMALLEST:
         raise not_a_ledger(f"'{path.name}'")
