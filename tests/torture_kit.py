@@ -117,8 +117,8 @@ class Ground:
         for place, server in enumerate(self.servers):
             if server is None:
                 job = partial(serve, self.base, self.url, f"s{next(self.names)}", self.careless)
-                self.servers[place] = server = forked(job)
-                if server.pipe.readline() != "open\n":
+                self.servers[place] = started = forked(job)
+                if started.pipe.readline() != "open\n":
                     self.count.wrong.append("a server does not start")
         for _ in range(self.rng.randrange(3)):
             self.run(partial(command, self.base, self.url, f"c{next(self.names)}"))
