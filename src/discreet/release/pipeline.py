@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.account.price import price
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.check import check_table
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -15,6 +16,7 @@ from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
+from discreet.plan.ir import scans_of
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
@@ -100,6 +102,9 @@ class Explanation:
 def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
     """Return the plan and the price of a request. Depends on public facts only; reads no rows."""
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
+    for scan in scans_of(statement.source):
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        check_table(scan.dataset, scan.table, engine)
     snapshots = snapshots_of(statement.source, engine, ledger)
     question = ask(statement, catalog, snapshots)
     budget = catalog.budget_of(question.dataset)

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from asking import curator, engine, people
-from discreet.errors import BudgetExceeded, EngineFailed, QueryRefused, RequestConflict
+from discreet.errors import BudgetExceeded, CatalogError, EngineFailed, QueryRefused, RequestConflict
 from discreet.testing import SeededRng
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -52,6 +52,19 @@ def test_what_is_refused_is_neither_charged_nor_run(tmp_path):
         for sql, error in ((f"{COUNT} UNION {COUNT}", QueryRefused), (COUNT, BudgetExceeded)):
             with pytest.raises(error):
                 asked.query(sql, epsilon="11")
+        assert asked.engine.ran == []
+        assert asked.budget_report()["datasets"]["census"]["charges"] == 0
+
+
+@pytest.mark.parametrize("sql", ["SELECT SUM(age) FROM people", COUNT])
+def test_a_declared_column_that_the_source_lacks_is_neither_charged_nor_run(tmp_path, sql):
+    rows = people(60, 40).rename_columns(
+        ["years", "sex", "income", "balance", "born", "member", "job"]
+    )
+    with curator(tmp_path, tables={"people": rows}) as asked:
+        for ask in (asked.query, asked.explain):
+            with pytest.raises(CatalogError, match="table 'people' .* has no column 'age'"):
+                ask(sql, epsilon="1")
         assert asked.engine.ran == []
         assert asked.budget_report()["datasets"]["census"]["charges"] == 0
 
