@@ -8,7 +8,13 @@ import pytest
 
 from copying import curator, people
 from discreet.core.event import Gaussian, Laplace
-from discreet.errors import BudgetExceeded, CatalogError, DiscreetError, EngineFailed, RequestConflict
+from discreet.errors import (
+    BudgetExceeded,
+    CatalogError,
+    DiscreetError,
+    EngineFailed,
+    RequestConflict,
+)
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth import run as run_module
 from discreet.synth.run import pack, unpack
