@@ -223,8 +223,7 @@ def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer
 def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
     note = (
         "Implied by answers that were paid for before, by weighted least squares; free of charge. "
-        "Choosing such combinations after seeing answers weakens the stated 95%. Columns that the "
-        "owner did not declare as missing count as complete."
+        "Choosing such combinations after seeing answers weakens the stated 95%."
     )
     return _assembled(
         ready,

@@ -132,7 +132,24 @@ def _scan(catalog: Catalog, written: exp.Table) -> Named:
             columns[column.name.lower()] = name
     unit = None if unit_column is None else f"{alias}.{unit_column}"
     scan = Scan(dataset, table, alias, tuple(fields), unit)
-    return Named(alias, scan, columns, table)
+    return Named(alias, _complete(scan), columns, table)
+
+
+def _complete(scan: Scan) -> Relation:
+    """Return the rows that have a declared value wherever the owner said that all rows have one.
+
+    Guarantee: which rows are left out is a function of each row itself, or of its unit's rows where
+        the column is constant for a unit, so nothing becomes more sensitive; and a question about
+        a complete column and one about everybody are about the same rows.
+    """
+    parts: tuple[e.Expr, ...] = tuple(
+        e.Not(e.IsNull(e.ColumnRef(field.name)))
+        for field in scan.fields
+        if field.origin is not None and field.origin.column.complete
+    )
+    if not parts:
+        return scan
+    return Filter(scan, parts[0] if len(parts) == 1 else e.And(parts))
 
 
 def _derived(select: exp.Select, alias: str, context: Context) -> Named:
