@@ -87,9 +87,16 @@ TYPES = {
 
 @cache
 def catalog(
-    *, epsilon: str = "10", delta: str = "0", neighbours: str = "add-remove", base: str = "."
+    *,
+    epsilon: str = "10",
+    delta: str = "0",
+    neighbours: str = "add-remove",
+    base: str = ".",
+    complete: str = "",
 ) -> Catalog:
     text = TOML.format(epsilon=epsilon, delta=delta, neighbours=neighbours)
+    if complete:
+        text = text.replace('"Male"] }', '"Male"], complete = true }')
     return loads(text, base=Path(base))
 
 

@@ -14,10 +14,11 @@ from discreet.anonymize.command import after_others
 from discreet.anonymize.exposure import expose, exposure_of
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.run import run as anonymize_table
-from discreet.anonymize.source import find_table, hidden_columns, narrowed
+from discreet.anonymize.source import declared_source, find_table
 from discreet.anonymize.wish import Wish
 from discreet.catalog.analysts import add_analysts as add_to_file
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.check import type_warnings
 from discreet.catalog.outline import outline
 from discreet.catalog.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
@@ -210,11 +211,8 @@ class Curator:
         """
         wish = Wish.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
-        found = self.catalog.table(name, dataset)
-        attached = engine_name(self.catalog.dataset(dataset), found)
-        hidden = hidden_columns(found)
         made = anonymize_table(
-            narrowed(self.engine, attached, name, where=where, hidden=hidden), wish
+            declared_source(self.engine, self.catalog, dataset, name, where=where), wish
         )
         event = exposure_of(
             name, made.table.column_names, conditions=f"k = {k}", rows=made.table.num_rows
@@ -233,6 +231,10 @@ class Curator:
                 hint=f"Use --as NAME (analyst= in Python). There are: {names}.",
             )
         return analyst
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the owner should look at in the catalog. For the owner only."""
+        return (*self.catalog.warnings, *type_warnings(self.catalog, self.engine))
 
     def budget_report(self) -> dict[str, Any]:
         """Return what each dataset has spent, the object that `discreet budget --json` prints."""

@@ -43,6 +43,10 @@ CATALOGS = {
     for neighbours in ("add-remove", "replace-one")
     for bounded in (False, True)
 }
+COMPLETE = {
+    (neighbours, bounded): catalog_of(BASE, neighbours=neighbours, bounded=bounded, complete=True)
+    for neighbours, bounded in CATALOGS
+}
 ADD_REMOVE = CATALOGS["add-remove", False]
 REPLACE_ONE = CATALOGS["replace-one", False]
 
@@ -51,7 +55,7 @@ def engine_of(rows) -> MemoryEngine:
     return MemoryEngine({name: arrow(name, found) for name, found in rows.items()})
 
 
-def attack(seed: int, count: int) -> tuple[int, int, list[str]]:
+def attack(seed: int, count: int, catalogs=CATALOGS) -> tuple[int, int, list[str]]:
     """Return how many questions were accepted, how many moved, and the first broken promises."""
     rng = random.Random(seed)
     questions = Questions(rng)
@@ -61,10 +65,10 @@ def attack(seed: int, count: int) -> tuple[int, int, list[str]]:
     while accepted < count and not broken:
         if rng.random() < 0.02:
             engine = engine_of(world_rows(rng, rng.choice([1, 3, 12])))
-        setting = rng.choice(list(CATALOGS))
+        setting = rng.choice(list(catalogs))
         sql = questions.question()
         try:
-            plan = planned(sql, CATALOGS[setting], max_rows=rng.choice([None, None, 1, 5]))
+            plan = planned(sql, catalogs[setting], max_rows=rng.choice([None, None, 1, 5]))
             plan.reads(engine)
         except DiscreetError:
             continue
@@ -84,6 +88,31 @@ def test_no_unit_moves_an_answer_further_than_declared():
     accepted, moved, broken = attack(seed=11, count=100)
     assert not broken, broken[0]
     assert moved > accepted / 5, "these questions hardly touch anybody: the test is blind"
+
+
+def test_leaving_out_rows_without_a_declared_value_moves_nothing_further():
+    accepted, moved, broken = attack(seed=17, count=60, catalogs=COMPLETE)
+    assert not broken, broken[0]
+    assert moved > accepted / 8, "these questions hardly touch anybody: the test is blind"
+
+
+@pytest.mark.parametrize("table", ["people", "patients", "visits"])
+def test_a_complete_column_is_complete_in_every_question(table):
+    """Everybody, those with a value and the groups by it: three questions about the same rows."""
+    column = "ward" if table == "visits" else "age"
+    engine = engine_of(world_rows(random.Random(5), 12))
+
+    def counted(sql: str, catalog) -> int:
+        found = planned(sql, catalog).exact(engine)
+        return sum(next(iter(found.measures.values())))
+
+    everybody = f"SELECT COUNT(*) FROM {table}"
+    known = f"{everybody} WHERE {column} IS NOT NULL"
+    grouped = f"SELECT {column}, COUNT(*) FROM {table} GROUP BY {column}"
+    catalog = COMPLETE["add-remove", False]
+    assert counted(everybody, catalog) == counted(known, catalog) == counted(grouped, catalog) > 0
+    assert counted(everybody, ADD_REMOVE) > counted(known, ADD_REMOVE)  # the rows do lack some
+    assert counted(f"{everybody} WHERE {column} IS NULL", catalog) == 0
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from discreet.anonymize.conditions import condition_sql
 from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.check import check_table
 from discreet.catalog.policy_file import FILE_NAME, load
 from discreet.catalog.profile import quoted
 from discreet.catalog.sources import PARQUET_FILES, TEXT_FILES, check_file
@@ -112,7 +113,7 @@ def open_source(
 
     `keep` leaves the snapshot of a CSV file in the folder beside it, where the curator would put it.
     """
-    hidden: tuple[str, ...] = ()
+    catalog = None
     if is_file(written):
         path = Path(written)
         check_file(path)
@@ -124,7 +125,7 @@ def open_source(
             state=base / STATE if keep else None,
             limits=EngineLimits(workers=1),
         )
-        name, label = _NAME, path.name
+        name, dataset, table = _NAME, "", path.name
     else:
         place = Path(FILE_NAME) if config is None else config
         if not place.exists():
@@ -142,11 +143,23 @@ def open_source(
             state=catalog.base / STATE if keep else None,
             limits=EngineLimits(workers=1),
         )
-        label, hidden = table, hidden_columns(catalog.table(table, dataset))
     try:
-        yield narrowed(engine, name, label, where=where, hidden=hidden)
+        if catalog is None:
+            yield narrowed(engine, name, table, where=where)
+        else:
+            yield declared_source(engine, catalog, dataset, table, where=where)
     finally:
         engine.close()
+
+
+def declared_source(
+    engine: Engine, catalog: Catalog, dataset: str, table: str, *, where: str | None = None
+) -> Source:
+    """Return a table of the catalog as a source; refuse it where its columns are not as declared."""
+    owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
+    check_table(owner, found, engine)
+    name, hidden = engine_name(owner, found), hidden_columns(found)
+    return narrowed(engine, name, found.name, where=where, hidden=hidden)
 
 
 def hidden_columns(table: Table) -> tuple[str, ...]:

@@ -1,37 +1,96 @@
-"""Compare what is declared with the columns that the sources have, before anything is asked."""
+"""Compare what is declared with the columns that the sources have, before anything is asked.
+
+Reads the names and types that a source states about itself, never a row.
+"""
 
 from __future__ import annotations
 
 import difflib
 
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.core.schema import Table
+from discreet.core.schema import (
+    BooleanDomain,
+    DateDomain,
+    Dataset,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+    TimestampDomain,
+)
 from discreet.engine.base import Engine
+from discreet.engine.types import Kind, readable
 from discreet.errors import CatalogError
+
+_KINDS: dict[type[Domain], Kind] = {
+    IntegerDomain: Kind.INTEGER,
+    NumberDomain: Kind.NUMBER,
+    BooleanDomain: Kind.BOOLEAN,
+    DateDomain: Kind.DATE,
+    TimestampDomain: Kind.DATE,
+}
 
 
 def check_columns(catalog: Catalog, engine: Engine) -> None:
-    """Refuse a declared column that its source does not have.
-
-    Reads names only. Without it a misspelt column would be found by a query that has been paid.
-    """
+    """Refuse a declared column that its source does not have, in any table."""
     for dataset in catalog.datasets.values():
         for table in dataset.tables:
-            found = [name for name, _ in engine.columns(engine_name(dataset, table))]
-            _check_table(table, found, place=f"table '{table.name}' of dataset '{dataset.name}'")
+            check_table(dataset, table, engine)
 
 
-def _check_table(table: Table, found: list[str], *, place: str) -> None:
-    wanted = [column.name for column in table.columns if not column.hidden]
-    if table.unit is not None and table.unit.column is not None:
-        wanted.append(table.unit.column)
-    for name in wanted:
+def check_table(dataset: Dataset, table: Table, engine: Engine) -> None:
+    """Refuse a declared column that the table's source does not have.
+
+    Guarantee: depends on the names of the source's columns only. Without it a misspelt column reads
+        as NULL in every row, and is found by whoever has paid for that. A hidden column may be
+        absent, but not be spelled differently: what is hidden by a wrong name is shown.
+    """
+    found = [name for name, _ in engine.columns(engine_name(dataset, table))]
+    for name in _wanted(table, found):
         if name in found:
             continue
         close = difflib.get_close_matches(name, found, n=1)
-        same = [other for other in found if other.lower() == name.lower()]
-        guess = (same or close or [""])[0]
+        guess = (_same(name, found) or close or [""])[0]
         raise CatalogError(
-            f"{place}: the source has no column '{name}'.",
+            f"{_place(dataset, table)}: the source has no column '{name}'.",
             hint=f"Did you mean '{guess}'?" if guess else f"It has: {', '.join(found)}.",
         )
+
+
+def type_warnings(catalog: Catalog, engine: Engine) -> tuple[str, ...]:
+    """Return a sentence for each column whose source can hold no value of the declared type.
+
+    For the owner only: the type of a text file's column may follow its rows.
+    """
+    return tuple(
+        f"{_place(dataset, table)}: the source keeps '{name}' as {kind}, which never holds "
+        f"{_one(wanted)}, so every row counts as missing."
+        for dataset in catalog.datasets.values()
+        for table in dataset.tables
+        for name, kind in engine.columns(engine_name(dataset, table))
+        if (wanted := _declared(table, name)) is not None and not readable(wanted, kind)
+    )
+
+
+def _wanted(table: Table, found: list[str]) -> list[str]:
+    wanted = [c.name for c in table.columns if not c.hidden or _same(c.name, found)]
+    if table.unit is not None and table.unit.column is not None:
+        wanted.append(table.unit.column)
+    return wanted
+
+
+def _same(name: str, found: list[str]) -> list[str]:
+    return [other for other in found if other.lower() == name.lower()]
+
+
+def _declared(table: Table, name: str) -> Kind | None:
+    column = next((c for c in table.columns if c.name == name and not c.hidden), None)
+    return None if column is None else _KINDS.get(type(column.domain))
+
+
+def _one(kind: Kind) -> str:
+    return f"an {kind.value}" if kind is Kind.INTEGER else f"a {kind.value}"
+
+
+def _place(dataset: Dataset, table: Table) -> str:
+    return f"table '{table.name}' of dataset '{dataset.name}'"

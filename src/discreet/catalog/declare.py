@@ -73,6 +73,8 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
     except CatalogError as error:
         raise CatalogError(f"{place}, {error.message}") from None
     unit = _unit(shape, columns, place)
+    if unit is None and any(column.complete for column in columns):
+        raise CatalogError(f"{place} is public, so none of its columns needs complete = true.")
     if unit is not None and unit.column is not None and not _has(columns, unit.column):
         columns.insert(0, Column(unit.column, IdentifierDomain()))
     if not columns:

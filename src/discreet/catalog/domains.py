@@ -46,6 +46,11 @@ def column_of(name: str, shape: ColumnShape, *, base: Path) -> Column:
         domain = build(_with_listed_values(name, shape, base))
     except (CatalogError, InvalidInput) as error:
         raise CatalogError(f"column '{name}': {error}") from None
+    if shape.complete and (shape.missing or isinstance(domain, IdentifierDomain | TextDomain)):
+        raise CatalogError(
+            f"column '{name}': complete is for a column with a declared list or range of values "
+            "that is not declared missing."
+        )
     return Column(
         name=name,
         domain=domain,
@@ -53,6 +58,7 @@ def column_of(name: str, shape: ColumnShape, *, base: Path) -> Column:
         constant=shape.constant,
         immutable=shape.immutable,
         missing=shape.missing,
+        complete=shape.complete,
         reviewed=not shape.review,
         format=shape.format,
     )

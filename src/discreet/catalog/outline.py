@@ -73,6 +73,8 @@ def _column(column: Column) -> dict[str, Any]:
         "missing": column.missing,
         "reviewed": column.reviewed,
     }
+    if column.complete:
+        facts["complete"] = True
     if not column.reviewed:
         # What was only read from the data is not public until the owner says so.
         return facts | {"domain": "waits for the owner's review"}

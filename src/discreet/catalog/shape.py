@@ -43,6 +43,7 @@ class ColumnShape(_Shape):
     values_from: StrictStr | None = None
     format: StrictStr | None = None
     missing: StrictBool = False
+    complete: StrictBool = False
     hidden: StrictBool = False
     constant: StrictBool = False
     immutable: StrictBool = False
@@ -196,7 +197,7 @@ _WANTED = {
     **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),
     **dict.fromkeys(("lower", "upper"), "must be a finite number or a date"),
     **dict.fromkeys(
-        ("missing", "hidden", "constant", "immutable", "review", "public", "accepted"),
+        ("missing", "complete", "hidden", "constant", "immutable", "review", "public", "accepted"),
         "must be true or false",
     ),
 }

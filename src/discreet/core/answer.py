@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -60,7 +61,7 @@ class Answer:
 
     `error95` is, for each cell, the half-width of an interval that holds the noise with at least
     95% probability; None for keys, and where no such number is known. `intervals` has the ends,
-    which need not lie evenly around the value. `covariance` is the noise covariance of the noisy
+    which need not lie evenly around the value and may be infinite (null in JSON). `covariance` is the noise covariance of the noisy
     columns within each row (rows are independent), None where a column is not linear. `noisy` are
     the columns that carry noise.
     """
@@ -95,7 +96,7 @@ class Answer:
             "free": self.free,
             "request_id": self.request_id,
             "noisy": list(self.noisy),
-            "intervals": [[None if i is None else list(i) for i in row] for row in self.intervals],
+            "intervals": [[_ends(pair) for pair in row] for row in self.intervals],
             "provenance": self.provenance.to_json(),
         }
 
@@ -146,7 +147,12 @@ class Answer:
 
     def __repr__(self) -> str:
         return as_text(
-            self.columns, self.rows, self.error95, noisy=self.noisy, footer=self._footer()
+            self.columns,
+            self.rows,
+            self.error95,
+            self.intervals,
+            noisy=self.noisy,
+            footer=self._footer(),
         )
 
     def __str__(self) -> str:
@@ -154,13 +160,22 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return as_html(
-            self.columns, self.rows, self.error95, noisy=self.noisy, footer=self._footer()
+            self.columns,
+            self.rows,
+            self.error95,
+            self.intervals,
+            noisy=self.noisy,
+            footer=self._footer(),
         )
 
     def _footer(self) -> str:
         left = float(self.limit.epsilon - self.after.epsilon)
         used = "free" if self.free else f"uses {float(self.cost.epsilon):g}"
         return f"{used}, leaves {max(left, 0):g} of {float(self.limit.epsilon):g}"
+
+
+def _ends(pair: tuple[float, float] | None) -> list[float | None] | None:
+    return None if pair is None else [end if math.isfinite(end) else None for end in pair]
 
 
 def _harmless(cell: Any) -> Any:

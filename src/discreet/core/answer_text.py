@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import Any
 
 from discreet.core.visible import visible
@@ -14,6 +15,7 @@ def _cells(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    intervals: tuple[tuple[Any, ...], ...],
     noisy: tuple[int, ...],
 ) -> tuple[list[str], list[list[str]], list[bool]]:
     """Return header, rows of text, and which columns hold numbers."""
@@ -26,14 +28,26 @@ def _cells(
             header.append("noise ±")
             numeric.append(True)
     body: list[list[str]] = []
-    for row, error in zip(rows[:_SHOWN_ROWS], errors[:_SHOWN_ROWS], strict=True):
+    ends = intervals or ((None,) * len(columns),) * len(rows)
+    for row, error, pairs in list(zip(rows, errors, ends, strict=True))[:_SHOWN_ROWS]:
         line: list[str] = []
         for i, value in enumerate(row):
             line.append(shown(value))
             if i in noisy:
-                line.append("unknown" if error[i] is None else shown(error[i]))
+                line.append(_noise(error[i], pairs[i]))
         body.append(line)
     return header, body, numeric
+
+
+def _noise(error: Any, ends: Any) -> str:
+    """Return the noise of a cell in words: its size, or what else is known."""
+    if error is not None:
+        return shown(error)
+    if ends is None:
+        return "unknown"
+    if not all(map(math.isfinite, ends)):
+        return "unbounded"
+    return f"{shown(ends[0])} to {shown(ends[1])}"
 
 
 def shown(value: Any) -> str:
@@ -53,12 +67,13 @@ def as_text(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    intervals: tuple[tuple[Any, ...], ...] = (),
     *,
     noisy: tuple[int, ...],
     footer: str,
 ) -> str:
     """Return a table for a terminal, numbers to the right."""
-    header, body, numeric = _cells(columns, rows, errors, noisy)
+    header, body, numeric = _cells(columns, rows, errors, intervals, noisy)
     widths = [max(len(line[i]) for line in [header, *body]) for i in range(len(header))]
 
     def line(cells: list[str]) -> str:
@@ -79,12 +94,13 @@ def as_html(
     columns: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
     errors: tuple[tuple[Any, ...], ...],
+    intervals: tuple[tuple[Any, ...], ...] = (),
     *,
     noisy: tuple[int, ...],
     footer: str,
 ) -> str:
     """Return an HTML table for a notebook; every cell is escaped."""
-    header, body, numeric = _cells(columns, rows, errors, noisy)
+    header, body, numeric = _cells(columns, rows, errors, intervals, noisy)
 
     def row(cells: list[str], tag: str) -> str:
         styled = [

@@ -202,6 +202,8 @@ class Column:
 
     `constant`: all rows of one unit carry one value (enforced by the generated SQL, never believed).
     `missing`: values may be missing or unknown, so NULL is listed among the keys of a GROUP BY.
+    `complete`: a row without a declared value is left out of every question, so no row lacks one
+    (enforced by the generated SQL, never believed).
     `immutable`: a person keeps the value across snapshots. `reviewed`: the owner said it is public.
     `format`: how a date or timestamp is spelled where the source keeps it as text (strptime codes);
     None means the ISO spelling. `fingerprint`: a short hash of the domain and its spelling, so that
@@ -214,6 +216,7 @@ class Column:
     constant: bool = False
     immutable: bool = False
     missing: bool = False
+    complete: bool = False
     reviewed: bool = True
     format: str | None = None
     fingerprint: str = field(init=False, repr=False, compare=False, default="")

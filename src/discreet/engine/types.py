@@ -80,6 +80,11 @@ def storage(engine_type: str) -> Storage:
     return Storage.OTHER
 
 
+def readable(kind: Kind, engine_type: str) -> bool:
+    """Return whether a column of this engine type can hold any value of `kind`."""
+    return (kind, storage(engine_type)) in _READERS
+
+
 def type_name(kind: Kind, dialect: str) -> str:
     """Return the type that `read_as` gives, in the words of a dialect."""
     if kind is Kind.NUMBER:

@@ -24,10 +24,32 @@ MOST_DIGITS = 400
 MOST_BITS = 256
 """ROUND to more digits and exact powers of longer numbers would only fill the memory."""
 
+LONGEST = 1 << 16
+"""A number of more bits than this is NULL: chained products would double it at every step."""
+
 
 def evaluate(expr: Expr, row: Row) -> Any:
-    """Return the value of `expr` when each column has its value in `row`."""
-    return _RULES[type(expr)](expr, row)
+    """Return the value of `expr` when each column has its value in `row`.
+
+    Guarantee: total. Whatever the values are, the result is a value or NULL, never an exception: it
+        is computed from noisy values after the charge, when no error may happen any more. Numbers
+        that are not finite, not real, or longer than any use, are NULL.
+    """
+    try:
+        found = _RULES[type(expr)](expr, row)
+    except (ArithmeticError, ValueError, TypeError, AttributeError, InvalidInput):
+        return None
+    return found if isinstance(found, bool | str) or _is_plain(found) else None
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() <= LONGEST
+    if isinstance(value, Fraction):
+        return value.numerator.bit_length() + value.denominator.bit_length() <= LONGEST
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, dt.date)
 
 
 def _column(node: e.ColumnRef, row: Row) -> Any:
@@ -54,10 +76,7 @@ def _date_arithmetic(operator: Operator, left: Any, right: Any) -> Any:
         return (left - right).days if operator is Operator.SUBTRACT else None
     day, number = (left, right) if isinstance(left, dt.date) else (right, left)
     sign = -1 if operator is Operator.SUBTRACT else 1
-    try:
-        return day + dt.timedelta(days=sign * int(number))
-    except OverflowError:
-        return None
+    return day + dt.timedelta(days=sign * int(number))
 
 
 def _divide(left: Any, right: Any) -> Any:
@@ -73,9 +92,15 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], Any]] = {
     Operator.SUBTRACT: lambda left, right: left - right,
     Operator.MULTIPLY: lambda left, right: left * right,
     Operator.DIVIDE: _divide,
-    Operator.FLOOR_DIVIDE: lambda left, right: math.floor(left / right) if right else None,
-    Operator.MODULO: lambda left, right: left - right * math.floor(left / right) if right else None,
+    Operator.FLOOR_DIVIDE: lambda left, right: _whole(left, right) if right else None,
+    Operator.MODULO: lambda left, right: left - right * _whole(left, right) if right else None,
 }
+
+
+def _whole(left: Any, right: Any) -> int:
+    if isinstance(left, float) or isinstance(right, float):
+        return math.floor(left / right)
+    return math.floor(left // right)  # exact where left / right would round to a float
 
 
 def _negate(node: e.Negate, row: Row) -> Any:
@@ -188,10 +213,7 @@ def _call(node: e.Call, row: Row) -> Any:
     value = evaluate(node.operand, row)
     if value is None:
         return None
-    try:
-        return FUNCTIONS[node.function](value, *node.options)
-    except (ValueError, OverflowError, ZeroDivisionError, TypeError, InvalidInput):
-        return None
+    return FUNCTIONS[node.function](value, *node.options)
 
 
 def _round(value: Any, digits: Any = 0) -> Any:

@@ -18,7 +18,7 @@ from discreet.kernel.sensitivity import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import Fields, infer, numeric
+from discreet.plan.values import Fields, infer, lattice, numeric
 
 BINS = 4096
 """A quantile is chosen among at most this many public values."""
@@ -29,6 +29,10 @@ WIDEST = 10**13
 
 LARGEST_SQUARED = 2**44
 """Squares of row values below this add up over 10^11 rows within a DECIMAL(38)."""
+
+
+FINEST_SHARE = 10**6
+"""A quantile is a multiple of one part of this or fewer: ranks times it stay within 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +149,15 @@ class _Collector:
             case Function.STDDEV:
                 return e.Call("sqrt", self._variance(operand))
             case Function.QUANTILE:
-                share = aggregate.quantile if aggregate.quantile is not None else Fraction(1, 2)
-                return self.choice(Choice(operand, share, infer(operand, self.narrowed)))
+                return self._quantile(operand, aggregate.quantile)
+
+    def _quantile(self, operand: Expr, share: Fraction | None) -> Expr:
+        domain = infer(operand, self.narrowed)
+        if not hasattr(domain, "lower"):
+            # WHERE leaves no value at all; which one is then chosen says nothing.
+            domain = infer(operand, self.fields)
+        share = Fraction(1, 2) if share is None else share
+        return self.choice(Choice(operand, share.limit_denominator(FINEST_SHARE), domain))
 
     def _present(self, operand: Expr, share: Fraction) -> Expr:
         return self.measure(Measure(Kind.PRESENT, operand, 0, 1), share)
@@ -155,7 +166,9 @@ class _Collector:
         # The step is that of the declared domain, in which the SQL counts; the range is what WHERE
         # leaves of it.
         step = numeric(operand, self.fields)[2]
-        low, high, _ = numeric(operand, self.narrowed)
+        # (Where WHERE leaves nothing but NULL, all of it.)
+        left = lattice(infer(operand, self.narrowed))
+        low, high, _ = numeric(operand, self.fields) if left is None else left
         return int(low / step), int(high / step), step
 
     def _sum(self, operand: Expr) -> Expr:

@@ -275,6 +275,9 @@ def check(expr: Expr, fields: Fields) -> None:
             # Both sides are counted in one step, in which neither may overflow.
             _union([expr.left, expr.right], fields)
         return
+    if isinstance(expr, e.IsNull):
+        infer(expr.operand, fields)
+        return
     if isinstance(expr, e.In | e.Like):
         if tabulated(expr, fields) is None and not isinstance(expr, e.In):
             raise _unsupported("LIKE on a column without a declared list of values")
@@ -370,7 +373,13 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
     return IntegerDomain(0 if node.part is Part.WEEKDAY else 1, greatest)
 
 
+_BOUNDED = {"abs", "ceil", "exp", "floor", "ln", "log10", "number", "power", "sqrt"}
+
+
 def _call(node: e.Call, fields: Fields) -> Domain:
+    if node.function not in _BOUNDED:
+        name = {"truncate_date": "DATE_TRUNC"}.get(node.function, node.function.upper())
+        raise _unsupported(f"{name} on a column with so many values")
     low, high, step = numeric(node.operand, fields)
     match node.function:
         case "abs":
@@ -386,10 +395,8 @@ def _call(node: e.Call, fields: Fields) -> Domain:
             return IntegerDomain(math.ceil(low), math.ceil(high))
         case "number":
             return number_domain(low, high, step)
-        case "sqrt" | "exp" | "ln" | "log10" | "power":
-            raise _not_exact()
         case _:
-            raise _unsupported(f"{node.function.upper()} on a column with so many values")
+            raise _not_exact()
 
 
 def _unsupported(what: str) -> QueryRefused:

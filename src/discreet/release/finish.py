@@ -16,7 +16,7 @@ from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
 from discreet.release.bars import Bar, bar_of, interval
-from discreet.release.forms import as_float
+from discreet.release.intervals import as_float
 
 
 @dataclass(frozen=True, slots=True)

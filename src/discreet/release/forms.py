@@ -1,27 +1,17 @@
 """The shape of an output over the noisy measures: linear, a ratio, or something else.
 
-Linear outputs have exact error bars before anything is spent; ratios get theirs from Fieller's
-method afterwards; everything else by interval arithmetic over joint bounds.
+Linear outputs have exact error bars before anything is spent; ratios and variances get theirs from
+the noisy values afterwards (sets.py); everything else by interval arithmetic over joint bounds.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-
-
-def as_float(value: Any) -> float:
-    """Return a number as a float, infinite where it is too large for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +32,18 @@ class Ratio:
     bottom: str
     low: Fraction | None = None
     high: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """square * squares / count - (factor * centred / count)^2: a variance, at most `high`."""
+
+    square: Fraction
+    factor: Fraction
+    squares: str
+    centred: str
+    count: str
+    high: Fraction
 
 
 def linear_form(expr: Expr) -> Linear | None:
@@ -101,102 +103,112 @@ def _times(form: Linear | None, factor: Fraction) -> Linear | None:
 def ratio_form(expr: Expr) -> Ratio | None:
     """Return `expr` as constant + factor * top / bottom, None if it is not of that shape."""
     match expr:
-        case e.Arithmetic(operator=Operator.ADD, left=left, right=right):
-            return _shifted(left, right) or _shifted(right, left)
-        case e.Case(branches=((_, value),), otherwise=e.Literal(value=None)):
-            return ratio_form(value)
-        case e.Extreme(operands=(inner, e.Literal(value=end))) if isinstance(end, int | Fraction):
-            found = ratio_form(inner)
-            if found is None:
-                return None
-            if expr.greatest:
-                return replace(found, low=Fraction(end))
-            return replace(found, high=Fraction(end))
-        case e.Arithmetic(operator=Operator.DIVIDE, left=left, right=right):
-            top, bottom = linear_form(left), linear_form(right)
-            if top is None or bottom is None or top.constant or bottom.constant:
-                return None
-            if len(top.terms) != 1 or len(bottom.terms) != 1:
-                return None
-            ((above, one),), ((below, two),) = top.terms.items(), bottom.terms.items()
-            return None if above == below else Ratio(Fraction(0), one / two, above, below)
-        case _:
-            return None
-
-
-def _shifted(constant: Expr, rest: Expr) -> Ratio | None:
-    known = linear_form(constant)
-    found = ratio_form(rest)
-    if known is None or known.terms or found is None:
-        return None
-    if found.low is not None or found.high is not None:
-        return None
-    return replace(found, constant=found.constant + known.constant)
-
-
-def interval_of(expr: Expr, bounds: Mapping[str, tuple[Any, Any]]) -> tuple[Any, Any] | None:
-    """Return ends between which `expr` lies when each measure lies in its own; None if unknown."""
-    match expr:
-        case e.Literal(value=value) if isinstance(value, int | Fraction):
-            return value, value
-        case e.ColumnRef(name=name):
-            return bounds.get(name)
-        case e.Negate(operand=operand):
-            inner = interval_of(operand, bounds)
-            return None if inner is None else (-inner[1], -inner[0])
         case e.Arithmetic(operator=operator, left=left, right=right):
-            return _interval(operator, interval_of(left, bounds), interval_of(right, bounds))
-        case e.Case(branches=branches, otherwise=otherwise):
-            options = [value for _, value in branches]
-            if not (isinstance(otherwise, e.Literal) and otherwise.value is None):
-                options.append(otherwise)
-            return _hull(options, bounds, low=min, high=max)
-        case e.Extreme(greatest=greatest, operands=operands):
-            best = max if greatest else min
-            return _hull(operands, bounds, low=best, high=best)
-        case e.Call(function="sqrt", operand=operand):
-            inner = interval_of(operand, bounds)
-            if inner is None or inner[1] < 0:
-                return None
-            return as_float(max(inner[0], 0)) ** 0.5, as_float(inner[1]) ** 0.5
+            return _computed(operator, left, right)
+        case e.Negate(operand=operand):
+            return _moved(ratio_form(operand), Fraction(-1), Fraction(0))
+        case e.Call(function="number", operand=operand):
+            return ratio_form(operand)
+        case e.Case(branches=((condition, value),), otherwise=e.Literal(value=None)):
+            found = ratio_form(value)
+            return found if found is not None and _is_positive(condition, found.bottom) else None
+        case e.Extreme(operands=(inner, e.Literal(value=end))) if isinstance(end, int | Fraction):
+            return _clamped(ratio_form(inner), Fraction(end), greatest=expr.greatest)
         case _:
             return None
 
 
-def _hull(
-    parts: Iterable[Expr],
-    bounds: Mapping[str, tuple[Any, Any]],
-    *,
-    low: Callable[[Iterable[Any]], Any],
-    high: Callable[[Iterable[Any]], Any],
-) -> tuple[Any, Any] | None:
-    found = [interval_of(part, bounds) for part in parts]
-    known = [ends for ends in found if ends is not None]
-    if len(known) != len(found) or not known:
-        return None
-    return low(end[0] for end in known), high(end[1] for end in known)
+def _computed(operator: Operator, left: Expr, right: Expr) -> Ratio | None:
+    first, second = linear_form(left), linear_form(right)
+    if operator is Operator.DIVIDE and first is not None and second is not None:
+        return _quotient(first, second)
+    if second is not None and not second.terms:
+        return _with_constant(operator, ratio_form(left), second.constant)
+    if first is not None and not first.terms and operator is Operator.SUBTRACT:
+        return _moved(ratio_form(right), Fraction(-1), first.constant)
+    if first is not None and not first.terms and operator in {Operator.ADD, Operator.MULTIPLY}:
+        return _with_constant(operator, ratio_form(right), first.constant)
+    return None
 
 
-def _interval(
-    operator: Operator, left: tuple[Any, Any] | None, right: tuple[Any, Any] | None
-) -> tuple[Any, Any] | None:
-    if left is None or right is None:
+def _quotient(top: Linear, bottom: Linear) -> Ratio | None:
+    if top.constant or bottom.constant or len(top.terms) != 1 or len(bottom.terms) != 1:
         return None
+    ((above, one),), ((below, two),) = top.terms.items(), bottom.terms.items()
+    return None if above == below else Ratio(Fraction(0), one / two, above, below)
+
+
+def _with_constant(operator: Operator, found: Ratio | None, value: Fraction) -> Ratio | None:
     match operator:
         case Operator.ADD:
-            return left[0] + right[0], left[1] + right[1]
+            return _moved(found, Fraction(1), value)
         case Operator.SUBTRACT:
-            return left[0] - right[1], left[1] - right[0]
-        case Operator.MULTIPLY:
-            corners = [a * b for a in left for b in right]
-        case Operator.DIVIDE if right[0] > 0 or right[1] < 0:
-            corners = [_quotient(a, b) for a in left for b in right]
+            return _moved(found, Fraction(1), -value)
+        case Operator.MULTIPLY if value:
+            return _moved(found, value, Fraction(0))
+        case Operator.DIVIDE if value:
+            return _moved(found, 1 / value, Fraction(0))
         case _:
             return None
-    return min(corners), max(corners)
 
 
-def _quotient(top: Any, bottom: Any) -> Any:
-    if isinstance(top, float) or isinstance(bottom, float):
-        return top / bottom
-    return Fraction(top) / Fraction(bottom)
+def _moved(found: Ratio | None, factor: Fraction, constant: Fraction) -> Ratio | None:
+    """Return factor * found + constant."""
+    if found is None:
+        return None
+    ends = [None if end is None else factor * end + constant for end in (found.low, found.high)]
+    low, high = ends if factor > 0 else reversed(ends)
+    return Ratio(
+        factor * found.constant + constant,
+        factor * found.factor,
+        found.top,
+        found.bottom,
+        low,
+        high,
+    )
+
+
+def _clamped(found: Ratio | None, end: Fraction, *, greatest: bool) -> Ratio | None:
+    if found is None:
+        return None
+    best = max if greatest else min
+    low, high = (None if old is None else best(old, end) for old in (found.low, found.high))
+    if greatest:
+        return replace(found, low=end if low is None else low, high=high)
+    return replace(found, low=low, high=end if high is None else high)
+
+
+def _is_positive(condition: Expr, name: str) -> bool:
+    return condition == e.Compare(e.Comparison.GREATER, e.ColumnRef(name), e.Literal(0))
+
+
+def spread_form(expr: Expr) -> Spread | None:
+    """Return the variance that `measure.py` writes, None if `expr` is not one."""
+    match expr:
+        case e.Extreme(
+            greatest=True,
+            operands=(
+                e.Extreme(greatest=False, operands=(inner, e.Literal(value=high))),
+                e.Literal(value=0),
+            ),
+        ) if isinstance(high, int | Fraction):
+            return _difference(inner, Fraction(high))
+        case _:
+            return None
+
+
+def _difference(expr: Expr, high: Fraction) -> Spread | None:
+    match expr:
+        case e.Arithmetic(
+            operator=Operator.SUBTRACT,
+            left=left,
+            right=e.Arithmetic(operator=Operator.MULTIPLY, left=one, right=two),
+        ) if one == two:
+            squares, centred = ratio_form(left), ratio_form(one)
+        case _:
+            return None
+    if squares is None or centred is None or squares.bottom != centred.bottom:
+        return None
+    if squares.constant or centred.constant or squares.factor <= 0 or centred.factor <= 0:
+        return None
+    return Spread(squares.factor, centred.factor, squares.top, centred.top, squares.bottom, high)

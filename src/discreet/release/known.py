@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.region import NULL, Positions
-from discreet.core.schema import Domain
+from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
@@ -65,9 +66,11 @@ class Known:
 class Cells:
     """The boxes of a question's groups, in order, over one table's columns.
 
-    `ranges` are each column's first and last position: NULL is one only where the owner declared
-    that values may be missing. An estimate that relies on that says so. `called` gives the column
-    behind each field: ids hold within one statement only, the names of columns in all.
+    `ranges` are each column's first and last position. NULL is always one of them: what the engine
+    reads as NULL is a row, and only a paid answer, or a condition that left such rows out, says how
+    many there are. A column that the owner declared complete has that condition in every question.
+    `called` gives the column behind each field: ids hold within one statement only, the names of
+    columns in all.
     """
 
     table: str
@@ -108,11 +111,17 @@ def cells_of(question: Question) -> Cells | None:
         boxes.append(tuple(sorted((called[name], where) for name, where in box.items())))
     assert scan.dataset is not None, "every table belongs to a dataset"
     ranges = {
-        called[field.name]: (NULL if field.missing else 0, field.domain.size - 1)  # type: ignore[union-attr]  # finite
+        called[field.name]: (NULL, field.domain.size - 1)  # type: ignore[union-attr]  # finite
         for field in scan.fields
         if is_finite(field.domain)
     }
-    return Cells(f"{scan.dataset.name}.{scan.table.name}", tuple(boxes), ranges, called)
+    return Cells(f"{scan.dataset.name}.{_declared(scan.table)}", tuple(boxes), ranges, called)
+
+
+def _declared(table: Table) -> str:
+    """Return the table's name under its present declarations: positions mean nothing under others."""
+    columns = sorted((column.name, column.fingerprint) for column in table.columns)
+    return f"{table.name}@{hashlib.sha256(repr(columns).encode()).hexdigest()[:16]}"
 
 
 def _scan(source: Relation) -> Scan | None:

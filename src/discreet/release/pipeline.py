@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.check import check_table
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -17,7 +18,7 @@ from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
-from discreet.plan.ir import Statement
+from discreet.plan.ir import Statement, scans_of
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
@@ -108,6 +109,9 @@ def prepared(
         happens to the sources meanwhile, that state is what the caller reads.
     """
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
+    for scan in scans_of(statement.source):
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        check_table(scan.dataset, scan.table, engine)
     with hold(statement.source, engine) as held:
         snapshots = snapshots_of(statement.source, held, ledger)
         yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
@@ -250,8 +254,7 @@ def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer
 def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
     note = (
         "Implied by answers that were paid for before, by weighted least squares; free of charge. "
-        "Choosing such combinations after seeing answers weakens the stated 95%. Columns that the "
-        "owner did not declare as missing count as complete."
+        "Choosing such combinations after seeing answers weakens the stated 95%."
     )
     return _assembled(
         ready,

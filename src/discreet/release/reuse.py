@@ -22,9 +22,10 @@ from discreet.kernel.look import Noisy
 from discreet.noise.spread import combined_half_width
 from discreet.plan.evaluate import evaluate
 from discreet.plan.plan import Plan
-from discreet.release.bars import CONFIDENCE, bar_of
+from discreet.release.bars import bar_of
 from discreet.release.finish import Table, arranged, plain_value
 from discreet.release.known import Cells, Known, cells_of, signature
+from discreet.release.sets import CONFIDENCE
 
 MOST_ATOMS = 4_000
 MOST_KNOWN = 400

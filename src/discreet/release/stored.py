@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -63,7 +64,7 @@ def unpack(payload: bytes) -> Stored:
         keys=data["keys"],
         noisy=tuple(found["noisy"]),
         intervals=tuple(
-            tuple(None if ends is None else (ends[0], ends[1]) for ends in row)
+            tuple(None if ends is None else _ends(*ends) for ends in row)
             for row in found["intervals"]
         ),
         covariance=None
@@ -72,6 +73,10 @@ def unpack(payload: bytes) -> Stored:
     )
     known = tuple(Known.from_json(item) for item in data["known"])
     return Stored(answer, Fraction(data["epsilon"]), known)
+
+
+def _ends(low: float | None, high: float | None) -> tuple[float, float]:
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def _tuples(rows: list[list[Any]]) -> tuple[tuple[Any, ...], ...]:

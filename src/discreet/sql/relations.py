@@ -145,7 +145,24 @@ def _scan(context: Context, written: exp.Table) -> Named:
         if column.name == unit_column:
             unit = name
     scan = Scan(dataset, table, tuple(fields), unit)
-    return Named(written.alias or table.name, scan, tuple(columns), table)
+    return Named(written.alias or table.name, _complete(scan), tuple(columns), table)
+
+
+def _complete(scan: Scan) -> Relation:
+    """Return the rows that have a declared value wherever the owner said that all rows have one.
+
+    Guarantee: which rows are left out is a function of each row itself, or of its unit's rows where
+        the column is constant for a unit, so nothing becomes more sensitive; and a question about
+        a complete column and one about everybody are about the same rows.
+    """
+    parts: tuple[e.Expr, ...] = tuple(
+        e.Not(e.IsNull(e.ColumnRef(field.name)))
+        for field in scan.fields
+        if field.origin is not None and field.origin.column.complete
+    )
+    if not parts:
+        return scan
+    return Filter(scan, parts[0] if len(parts) == 1 else e.And(parts))
 
 
 def _derived(select: exp.Select, alias: str, context: Context) -> Named:

@@ -14,6 +14,7 @@ from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator, Part
+from discreet.plan.kinds import kind_of
 from discreet.sql.refuse import refusal
 
 
@@ -64,10 +65,9 @@ def _folded(expr: Expr) -> Expr:
     """Return a constant where nothing but constants went in."""
     if isinstance(expr, e.Literal | e.ColumnRef) or e.columns_of(expr):
         return expr
-    try:
-        value = evaluate(expr, {})
-    except (TypeError, ValueError, ArithmeticError, AttributeError):
-        raise refusal("clause", what="A constant of mixed types") from None
+    value = evaluate(expr, {})
+    if value is None:
+        kind_of(expr, {})  # NULL because nothing else is right, or because its parts do not mix
     return e.Literal(to_fraction(value)) if isinstance(value, float) else e.Literal(value)
 
 

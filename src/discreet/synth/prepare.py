@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
@@ -77,6 +78,7 @@ def prepare(
     dataset, table = _find(catalog, request.table)
     budget = catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
+    check_table(dataset, table, engine)
     name = engine_name(dataset, table)
     types = {column.lower(): kind for column, kind in engine.columns(name)}
     outline = outline_of(

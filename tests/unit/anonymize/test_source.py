@@ -3,6 +3,7 @@ import pytest
 
 from discreet.anonymize.source import (
     Source,
+    declared_source,
     find_table,
     hidden_columns,
     is_file,
@@ -10,7 +11,7 @@ from discreet.anonymize.source import (
     open_source,
 )
 from discreet.catalog.policy_file import loads
-from discreet.errors import EngineFailed, InvalidInput, UnknownName
+from discreet.errors import CatalogError, EngineFailed, InvalidInput, UnknownName
 from discreet.testing import FakeEngine
 
 TOML = """
@@ -63,6 +64,16 @@ def test_hidden_columns_and_the_person_are_never_copied(tmp_path):
     assert set(hidden_columns(catalog.table("people"))) == {"note", "person"}
     with pytest.raises(UnknownName):
         find_table(catalog, "nobody")
+
+
+def test_a_declared_column_that_the_source_lacks_is_refused(tmp_path):
+    catalog = loads(TOML, base=tmp_path)
+    good = FakeEngine({"town.people": {"person": "BIGINT", "age": "BIGINT", "note": "VARCHAR"}})
+    assert declared_source(good, catalog, "town", "people").hidden == ("note", "person")
+    # Under another spelling 'note' would not be hidden.
+    for columns in ({"person": "", "agee": ""}, {"person": "", "age": "", "Note": ""}):
+        with pytest.raises(CatalogError, match="table 'people' .* has no column"):
+            declared_source(FakeEngine({"town.people": columns}), catalog, "town", "people")
 
 
 def test_what_is_a_file(tmp_path):

@@ -76,3 +76,10 @@ def test_values_from_files(tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe")
     with pytest.raises(CatalogError, match="not UTF-8"):
         read_values(tmp_path / "bad.txt")
+
+
+def test_complete_needs_a_domain_and_excludes_missing(tmp_path):
+    assert column(tmp_path, type="boolean", complete=True).complete
+    for settings in ({"type": "boolean", "missing": True}, {"type": "text"}):
+        with pytest.raises(CatalogError, match="complete is for a column with a declared"):
+            column(tmp_path, **settings, complete=True)

@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate, like_pattern
+from discreet.plan.evaluate import FUNCTIONS, LONGEST, evaluate, like_pattern
 from discreet.sql.scalars import Scope, to_expr
 
 ROW = {
@@ -123,3 +125,69 @@ def test_like_treats_other_signs_as_themselves():
     assert like_pattern("a.c%", False).fullmatch("a.c[x]")
     assert not like_pattern("a.c", False).fullmatch("abc")
     assert like_pattern("a%", False).fullmatch("a\nb")
+
+
+EXTREMES = [
+    None,
+    0,
+    -1,
+    2**62,
+    -(10**40),
+    Fraction(-1, 3),
+    Fraction(10**30, 7),
+    1e-300,
+    -1e308,
+    float("inf"),
+    float("nan"),
+    True,
+    "",
+    "x",
+    dt.date.min,
+    dt.date.max,
+]
+LEAVES = st.builds(e.Literal, st.sampled_from(EXTREMES)) | st.just(e.ColumnRef("x"))
+
+
+def _grown(parts):
+    pairs = st.tuples(parts, parts)
+    return st.one_of(
+        st.builds(e.Arithmetic, st.sampled_from(list(e.Operator)), parts, parts),
+        st.builds(e.Compare, st.sampled_from(list(e.Comparison)), parts, parts),
+        st.builds(e.Negate, parts) | st.builds(e.Not, parts) | st.builds(e.IsNull, parts),
+        st.builds(e.And, pairs) | st.builds(e.Or, pairs) | st.builds(e.Coalesce, pairs),
+        st.builds(e.Case, st.tuples(pairs), parts),
+        st.builds(e.Extreme, st.booleans(), pairs),
+        st.builds(e.In, parts, st.just((1, "x", None))),
+        st.builds(e.Like, parts, st.just("%x_"), st.booleans()),
+        st.builds(e.DatePart, st.sampled_from(list(e.Part)), parts),
+        st.builds(
+            e.Call,
+            st.sampled_from(sorted(FUNCTIONS)),
+            parts,
+            st.lists(st.sampled_from([-1, 2, 64, Fraction(1, 2), "week", 10**9]), max_size=2).map(
+                tuple
+            ),
+        ),
+    )
+
+
+@given(st.recursive(LEAVES, _grown, max_leaves=12), st.sampled_from(EXTREMES))
+def test_it_never_raises(expr, x):
+    found = evaluate(expr, {"x": x})
+    assert found is None or isinstance(found, int | Fraction | float | str | dt.date)
+
+
+def test_numbers_without_use_are_null():
+    negative = e.Call("power", e.ColumnRef("n"), (Fraction(1, 2),))
+    assert evaluate(negative, ROW) is None  # a complex number in Python
+    product = e.ColumnRef("x")
+    for _ in range(5):
+        product = e.Arithmetic(e.Operator.MULTIPLY, product, product)
+    assert evaluate(product, {"x": 2**100}) == 2**3200
+    assert evaluate(product, {"x": 2 ** (LONGEST // 20)}) is None
+
+
+def test_whole_quotients_of_large_numbers_are_exact():
+    assert evaluate(
+        e.Arithmetic(e.Operator.MODULO, e.ColumnRef("x"), e.Literal(7)), {"x": 10**30}
+    ) == (10**30 % 7)

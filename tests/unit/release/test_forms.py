@@ -6,7 +6,7 @@ import pytest
 import sqlglot
 
 from discreet.plan import expr as e
-from discreet.release.forms import Linear, Ratio, interval_of, linear_form, ratio_form
+from discreet.release.forms import Linear, Ratio, Spread, linear_form, ratio_form, spread_form
 from discreet.sql.scalars import Scope, to_expr
 
 
@@ -41,23 +41,29 @@ def test_ratios():
     assert ratio_form(expr("(m0 + 1) / m1")) is None
 
 
-BOUNDS = {"m0": (-2, 3), "m1": (4, 8)}
-
-
 @pytest.mark.parametrize(
-    ("sql", "ends"),
+    ("sql", "constant", "factor", "low", "high"),
     [
-        ("m0 + m1", (2, 11)),
-        ("m0 - m1", (-10, -1)),
-        ("m0 * m0", (-6, 9)),
-        ("m0 / m1", (Fraction(-1, 2), Fraction(3, 4))),
-        ("m1 / m0", None),
-        ("SQRT(m1)", (2.0, 8**0.5)),
-        ("GREATEST(m0, 0)", (0, 3)),
-        ("LEAST(m0, 0)", (-2, 0)),
-        ("CASE WHEN m0 > 0 THEN m0 ELSE m1 END", (-2, 8)),
-        ("m0 % 2", None),
+        ("3 - 2 * GREATEST(LEAST(m0 / m1, 9), 1)", 3, -2, -15, 1),
+        ("-(m0 / m1) / 4 - 1", -1, Fraction(-1, 4), None, None),
+        ("GREATEST(GREATEST(LEAST(m0 / m1, 9), 1), 5)", 0, 1, 5, 9),
+        ("CASE WHEN m1 > 0 THEN m0 / m1 END", 0, 1, None, None),
     ],
 )
-def test_interval_arithmetic(sql, ends):
-    assert interval_of(expr(sql), BOUNDS) == ends
+def test_ratios_are_moved_and_cut(sql, constant, factor, low, high):
+    found = ratio_form(expr(sql))
+    assert found == Ratio(Fraction(constant), Fraction(factor), "m0", "m1", low, high)
+
+
+def test_a_case_on_anything_else_is_no_ratio():
+    assert ratio_form(expr("CASE WHEN m0 > 0 THEN m0 / m1 END")) is None
+
+
+def test_variances():
+    sql = "GREATEST(LEAST(4 * m0 / m2 - (2 * m1 / m2) * (2 * m1 / m2), 100), 0)"
+    assert spread_form(expr(sql)) == Spread(
+        Fraction(4), Fraction(2), "m0", "m1", "m2", Fraction(100)
+    )
+    assert spread_form(expr(sql.replace("100", "m0"))) is None
+    assert spread_form(expr("GREATEST(LEAST(m0 / m2 - (m1 / m3) * (m1 / m3), 9), 0)")) is None
+    assert spread_form(expr("GREATEST(LEAST(m0 / m2 - (m1 / m2) * (m0 / m2), 9), 0)")) is None

@@ -37,6 +37,14 @@ def test_a_quantile_is_a_declared_value_near_the_right_rank():
     assert found.choices["q0"][0] in range(38, 42)
 
 
+def test_a_quantile_of_many_digits_does_not_wrap_around():
+    histogram = np.full((1, 121), 1000, dtype=np.int64)
+    exact = Exact(((),), {}, {"q0": histogram})
+    for digits, place in (("0.12345678901234567", 14), ("0.99999999999999999", 120)):
+        sql = f"SELECT QUANTILE_CONT(age, {digits}) FROM people"
+        assert abs(noisy(sql, exact).choices["q0"][0] - place) <= 1
+
+
 def test_no_group_no_noise():
     exact = Exact((), {"m0": []}, {})
     found = noisy("SELECT job, COUNT(*) FROM people GROUP BY job", exact, delta="1e-6")

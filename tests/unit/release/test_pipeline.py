@@ -1,10 +1,18 @@
 """The corridor: charge, look, store, send."""
 
+import json
+
 import pyarrow as pa
 import pytest
 
 from asking import curator, engine, people
-from discreet.errors import BudgetExceeded, EngineFailed, QueryRefused, RequestConflict
+from discreet.errors import (
+    BudgetExceeded,
+    CatalogError,
+    EngineFailed,
+    QueryRefused,
+    RequestConflict,
+)
 from discreet.testing import SeededRng
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -53,6 +61,43 @@ def test_what_is_refused_is_neither_charged_nor_run(tmp_path):
             with pytest.raises(error):
                 asked.query(sql, epsilon="11")
         assert asked.engine.ran == []
+        assert asked.budget_report()["datasets"]["census"]["charges"] == 0
+
+
+@pytest.mark.parametrize("sql", ["SELECT SUM(age) FROM people", COUNT])
+def test_a_declared_column_that_the_source_lacks_is_neither_charged_nor_run(tmp_path, sql):
+    rows = people(60, 40).rename_columns(
+        ["years", "sex", "income", "balance", "born", "member", "job"]
+    )
+    with curator(tmp_path, tables={"people": rows}) as asked:
+        for ask in (asked.query, asked.explain):
+            with pytest.raises(CatalogError, match="table 'people' .* has no column 'age'"):
+                ask(sql, epsilon="1")
+        assert asked.engine.ran == []
+        assert asked.budget_report()["datasets"]["census"]["charges"] == 0
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sex, COUNT(*) FROM people GROUP BY sex ORDER BY POWER(COUNT(*) - 1000, 0.5)",
+        "SELECT sex, COUNT(*) FROM people GROUP BY sex HAVING POWER(COUNT(*) - 1000, 0.5) > 3",
+        "SELECT SQRT(COUNT(*)) * POWER(SUM(age), 64) * POWER(SUM(age), 64) FROM people",
+        "SELECT FLOOR(EXP(COUNT(*) * 20)) // 3 FROM people",
+        "SELECT MEDIAN(CASE WHEN age > 50 THEN age END) FROM people WHERE age < 20",
+        "SELECT AVG(CASE WHEN age > 50 THEN age END) FROM people WHERE age < 20",
+        "SELECT QUANTILE_CONT(age, 0.12345678901234567) FROM people",
+    ],
+)
+def test_nothing_fails_after_the_charge(tmp_path, sql):
+    with curator(tmp_path) as asked:
+        json.dumps(asked.query(sql, epsilon="1").to_json(), allow_nan=False)
+
+
+def test_a_date_that_cannot_be_bounded_is_refused_before_the_charge(tmp_path):
+    with curator(tmp_path) as asked:
+        with pytest.raises(QueryRefused, match="DATE_TRUNC"):
+            asked.query(f"{COUNT} WHERE DATE_TRUNC('month', born) IS NULL", epsilon="1")
         assert asked.budget_report()["datasets"]["census"]["charges"] == 0
 
 

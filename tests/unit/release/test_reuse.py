@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import asking
 from asking import plan
 from discreet.noise.laws import LaplaceLaw
 from discreet.release.finish import finish
@@ -16,14 +17,14 @@ MEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male'"
 WOMEN = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Female'"
 
 
-def paid(sql, epsilon, *values):
-    found = plan(sql, epsilon=epsilon)
+def paid(sql, epsilon, *values, **settings):
+    found = plan(sql, epsilon=epsilon, **settings)
     noisy = Noisy(tuple(found.question.groups), {"m0": list(values)}, {})
     return known_from(found.question, noisy, found.mechanisms.laws)
 
 
-def free(sql, known, epsilon="0.1"):
-    found = implied(plan(sql, epsilon=epsilon), list(known))
+def free(sql, known, epsilon="0.1", **settings):
+    found = implied(plan(sql, epsilon=epsilon, **settings), list(known))
     return None if found is None else [row[-1] for row in found.rows]
 
 
@@ -49,9 +50,43 @@ def test_nothing_is_free_that_a_fresh_answer_would_tell_better():
     assert free(ALL, paid(ALL, "0.5", 2005), epsilon="0.6") is None
 
 
-def test_men_and_women_imply_everyone():
-    # The owner did not declare that sexes may be missing.
-    assert free("SELECT COUNT(*) AS n FROM people", FOUR[1:]) == [1996]
+EVERYONE = "SELECT COUNT(*) AS n FROM people"
+GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+
+
+def test_men_and_women_are_not_everyone():
+    # A row whose sex is missing or not on the list is in neither group: 702 were shown for 1,000.
+    assert free(EVERYONE, FOUR[1:]) is None
+    assert free(EVERYONE, paid(GROUPED, "1", 351, 351)) is None
+    lacking = paid(f"{EVERYONE} WHERE sex IS NULL", "1", 298)
+    assert free(EVERYONE, (*paid(GROUPED, "1", 351, 351), *lacking)) == [1000]
+
+
+def test_everyone_says_nothing_of_the_rows_without_a_value():
+    # After a paid COUNT(*) this was 0 with an error of 0, where 400 was true.
+    assert free(f"{EVERYONE} WHERE age IS NULL", paid(EVERYONE, "1", 1000)) is None
+    known = (*paid(EVERYONE, "1", 1000), *paid(f"{EVERYONE} WHERE age >= 0", "1", 600))
+    assert free(f"{EVERYONE} WHERE age IS NULL", known) == [400]
+
+
+def test_men_and_women_imply_everyone_where_sex_is_complete():
+    # Complete: rows without a declared sex are left out of every question, also of COUNT(*).
+    known = paid(GROUPED, "1", 1001, 995, complete="yes")
+    assert free(EVERYONE, known, complete="yes") == [1996]
+    assert free(ALL, known, complete="yes") == [1996]
+    # What was paid for before that was declared still means what it meant then.
+    assert free(EVERYONE, paid(EVERYONE, "1", 2000), complete="yes") is None
+    both = (*paid(GROUPED, "1", 1001, 995), *paid(EVERYONE, "1", 2500))
+    assert free(EVERYONE, both, complete="yes") == [1996]
+
+
+def test_other_declarations_are_other_positions(monkeypatch):
+    known = paid("SELECT COUNT(*) AS n FROM people WHERE age < 30", "1", 7)
+    text = asking.TOML.replace("lower = 0, upper = 120", "lower = 18, upper = 120")
+    asking.catalog.cache_clear()
+    monkeypatch.setattr(asking, "TOML", text)
+    assert free("SELECT COUNT(*) AS n FROM people WHERE age < 48", known) is None
+    asking.catalog.cache_clear()
 
 
 def test_where_values_may_be_missing_the_known_are_not_everyone():

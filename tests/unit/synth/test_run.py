@@ -8,7 +8,13 @@ import pytest
 
 from copying import curator, people
 from discreet.core.event import Gaussian, Laplace
-from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, RequestConflict
+from discreet.errors import (
+    BudgetExceeded,
+    CatalogError,
+    DiscreetError,
+    EngineFailed,
+    RequestConflict,
+)
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth.run import pack, unpack
 from discreet.testing import SeededRng
@@ -41,6 +47,13 @@ def test_a_copy(tmp_path):
     assert all(isinstance(item.law, GaussianLaw) for item in found.measured)
     assert "epsilon 2" in repr(found)
     assert "secret" not in json.dumps(found.to_json())
+
+
+def test_a_declared_column_that_the_source_lacks_is_refused_before_the_charge(tmp_path):
+    asked = curator(tmp_path, table=people(40).drop_columns(["age"]))
+    with pytest.raises(CatalogError, match="table 'people' .* has no column 'age'"):
+        asked.synthesize("people", epsilon=1)
+    assert spent(asked) == 0
 
 
 def test_missing_values_stay_with_their_rows(tmp_path):

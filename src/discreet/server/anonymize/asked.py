@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from discreet.anonymize.hierarchy import Hierarchy, parse_hierarchy
-from discreet.anonymize.source import Source, find_table, hidden_columns, narrowed
+from discreet.anonymize.source import Source, declared_source, find_table
 from discreet.anonymize.wish import Wish
 from discreet.api import Curator
-from discreet.catalog.catalog import engine_name
 
 Name = Annotated[StrictStr, Field(min_length=1, max_length=400)]
 MOST_COLUMNS = 60
@@ -65,9 +64,6 @@ class Asked(BaseModel):
     def source(self, curator: Curator) -> tuple[str, Source]:
         """Return the dataset and the table in the curator's engine, hidden columns marked."""
         dataset, name = find_table(curator.catalog, self.table)
-        table = curator.catalog.table(name, dataset)
-        where = engine_name(curator.catalog.dataset(dataset), table)
-        found = narrowed(
-            curator.engine, where, name, where=self.where, hidden=hidden_columns(table)
+        return dataset, declared_source(
+            curator.engine, curator.catalog, dataset, name, where=self.where
         )
-        return dataset, found

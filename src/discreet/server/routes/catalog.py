@@ -25,6 +25,6 @@ def catalog(request: Request) -> dict[str, Any]:
             dataset["left"] = left[name]
         if who.role is Role.OWNER:
             found["unfinished"] = dict(curator.catalog.unfinished)
-            found["warnings"] = list(curator.catalog.warnings)
+            found["warnings"] = list(curator.warnings())
             found["analysts"] = list(curator.catalog.analysts)
         return found

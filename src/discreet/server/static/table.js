@@ -21,7 +21,9 @@ function scaleOf(answer, column) {
 }
 
 function intervalOf(value, ends, scale, name) {
-  const words = ends
+  const words = ends?.includes(null)
+    ? `${name}: the noise is unbounded`
+    : ends
     ? `${name}: between ${shown(ends[0])} and ${shown(ends[1])} with 95%, as far as noise goes`
     : `${name}: the noise is not known`;
   const picture = drawn("svg", { class: "interval", role: "img", "aria-label": words });
@@ -44,7 +46,8 @@ export function answerTable(answer) {
   const digits = answer.columns.map((_, i) => digitsOf(answer, i));
   const written = (value, i) =>
     noisy.has(i) && typeof value === "number" ? fixed(value, digits[i]) : shown(value);
-  const noiseOf = (size, i) =>
+  const noiseOf = (size, i, ends) =>
+    size === null && ends?.includes(null) ? "unbounded" :
     digits[i] > 0 && size !== null ? fixed(roundedUp(size, digits[i]), digits[i]) : noise(size);
   const scales = new Map(
     answer.noisy.slice(0, DRAWN_COLUMNS).flatMap((i) => {
@@ -63,7 +66,7 @@ export function answerTable(answer) {
     const line = element("tr");
     cells.forEach((value, i) => {
       line.append(element("td", { class: numeric[i] ? "right" : undefined }, written(value, i)));
-      if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noiseOf(answer.error95[index][i], i)));
+      if (noisy.has(i)) line.append(element("td", { class: "right quiet" }, noiseOf(answer.error95[index][i], i, answer.intervals[index]?.[i])));
       if (scales.has(i)) {
         const picture = intervalOf(value, answer.intervals[index]?.[i], scales.get(i), answer.columns[i]);
         line.append(element("td", { class: "drawn" }, picture));
