@@ -37,7 +37,7 @@ class Context:
         AuditLog(settings.state_folder).verify()  # before anything is opened that must be closed
         workspace = Workspace(settings.config)
         access = AccessDb(settings.state_folder)
-        tokens = Tokens(access)
+        tokens = Tokens(access, listed=workspace.lists)
         return cls(
             settings=settings,
             workspace=workspace,

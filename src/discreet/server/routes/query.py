@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import Request
@@ -11,6 +10,7 @@ from fastapi.responses import JSONResponse
 from discreet.server.asking import IdempotencyKey, Question, explained, submit
 from discreet.server.auth import allow, api_router, caller
 from discreet.server.context import context_of
+from discreet.server.lasting import answer_of
 from discreet.server.tokens import Role
 
 router = api_router("ask")
@@ -23,7 +23,7 @@ async def query(
 ) -> JSONResponse:
     """Answer one SQL question privately; the budget is charged first."""
     job = submit(context_of(request), caller(request), question, idempotency_key, keep=False)
-    return JSONResponse(await asyncio.wrap_future(job.future))
+    return JSONResponse(await answer_of(request, job))
 
 
 @router.post("/explain")
