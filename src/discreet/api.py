@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from discreet.account.explain import one_sentence
 from discreet.anonymize.command import after_others
@@ -33,6 +33,7 @@ from discreet.ledger.words import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
+from discreet.release.planner import PlanningLimits
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
@@ -346,6 +347,10 @@ def add_analysts(
     """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
     wanted = datasets or tuple(load(config).datasets)
     return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
+
+
+Planner: TypeAlias = PlanningLimits
+"""Tries texts of strangers before they are planned; for whoever answers many at once."""
 
 
 def promise(epsilon: Number | Epsilon) -> str:

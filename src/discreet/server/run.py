@@ -17,7 +17,6 @@ from discreet.server.logs import start_logs
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role, Tokens
 
-
 _log = logging.getLogger("discreet.server")
 
 

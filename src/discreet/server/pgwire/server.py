@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.api import Planner
 from discreet.errors import DiscreetError
 from discreet.server.jobs import Runner
 from discreet.server.limits import Buckets
@@ -41,6 +42,7 @@ class _Parts:
     tokens: Tokens
     settings: Settings
     runner: Runner
+    planner: Planner
     by_address: Buckets
     by_token: Buckets
     tls: Tls
@@ -53,6 +55,7 @@ async def serve_pg(
     settings: Settings,
     *,
     runner: Runner | None = None,
+    planner: Planner | None = None,
     by_address: Buckets | None = None,
     by_token: Buckets | None = None,
 ) -> asyncio.Server:
@@ -66,6 +69,7 @@ async def serve_pg(
         tokens=tokens,
         settings=settings,
         runner=runner or _own_runner(settings),
+        planner=planner or Planner(),
         by_address=by_address or Buckets(settings.address_rate, settings.address_burst),
         by_token=by_token or Buckets(settings.rate, settings.burst),
         tls=tls_of(settings),
@@ -112,6 +116,7 @@ class _Connections:
             for task in list(self._open):
                 task.cancel()
             self._parts.browsers.close()
+            self._parts.planner.close()
 
         server.close = close_all  # type: ignore[method-assign]  # closing ends the connections too
         return server
@@ -184,7 +189,7 @@ class _Connections:
         path = await asyncio.to_thread(self._path, caller)
         options.other["search_path"] = ", ".join(path)
         options.begin(parameters)
-        asker = Asker(parts.workspace, parts.runner, caller)
+        asker = Asker(parts.workspace, parts.runner, parts.planner, caller)
         dispatcher = Dispatcher(parts.workspace, parts.browsers, asker, options, user)
         for name, shown in REPORTED.items():
             channel.put(replies.parameter(shown, options.show(name)))
