@@ -84,7 +84,7 @@ class Endpoint:
         self.settings = Settings(config=toml, pg_port=0, **settings)
         self.workspace = Workspace(toml)
         self.access = AccessDb(self.settings.state_folder)
-        self.tokens = Tokens(self.access)
+        self.tokens = Tokens(self.access, listed=self.workspace.lists)
         self.alice = self.tokens.new(Role.ANALYST, analyst="alice").text
         self.bob = self.tokens.new(Role.ANALYST, analyst="bob").text
         self.owner = self.tokens.new(Role.OWNER).text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import random
+import re
 import socket
 import threading
 from contextlib import contextmanager
@@ -96,6 +97,15 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
+    """Return what the form answers: the page is fetched for its nonce first, as a browser does."""
+    page = client.get("/?again") if "nonce" not in sent else None
+    found = page and re.search(r'name="nonce" value="([^"]+)"', page.text)
+    headers = sent.pop("headers", {})
+    data = {"token": token, "nonce": found[1] if found else "", **sent}
+    return client.post("/sign-in", data=data, headers=headers)
 
 
 @dataclass

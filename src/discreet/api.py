@@ -34,6 +34,7 @@ from discreet.ledger.words import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
+from discreet.release.planner import PlanningLimits
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
@@ -376,6 +377,10 @@ Asked: TypeAlias = Written
 def parsed(sql: str) -> Asked:
     """Return a question parsed once; parameters may be filled into its tree, never into its text."""
     return Written(sql, read(sql))
+
+
+Planner: TypeAlias = PlanningLimits
+"""Tries texts of strangers before they are planned; for whoever answers many at once."""
 
 
 def promise(epsilon: Number | Epsilon) -> str:

@@ -292,7 +292,8 @@ def test_security_headers_on_every_kind_of_answer(server, owner):
 
 def test_an_address_with_a_token_becomes_a_session(server):
     with server.client() as browser:
-        first = browser.get(f"/?token={server.token()}&next=a")
+        opened = {"Sec-Fetch-Site": "none"}
+        first = browser.get(f"/?token={server.token()}&next=a", headers=opened)
         assert first.status_code == 303
         assert first.headers["location"] == "/?next=a"
         cookie = first.headers["set-cookie"].lower()

@@ -6,7 +6,7 @@ from discreet.errors import AuditTampered
 from discreet.server.app import create_app
 from discreet.server.audit import LOG
 from discreet.server.settings import Settings
-from server_kit import CANARY, ROWS, running, write_world
+from server_kit import CANARY, ROWS, running, sign_in, write_world
 
 API = "/api/v1"
 PLACE = f"{API}/data/datasets/census"
@@ -104,11 +104,11 @@ def test_what_was_refused_changes_nothing_and_is_not_told_as_done(server):
 def test_sign_ins_and_refusals_are_told(server):
     owner, analyst = server.token(), server.token("analyst", "bob")
     with server.client() as browser:
-        browser.post("/sign-in", data={"token": "dsc_wrong"})
+        sign_in(browser, "dsc_wrong")
         browser.post(f"{API}/session", json={"token": "dsc_wrong"})
         browser.get("/?token=dsc_wrong")
         browser.get(f"{API}/budget", headers={"Authorization": "Bearer dsc_wrong"})
-        browser.post("/sign-in", data={"token": owner})
+        sign_in(browser, owner)
         csrf = browser.get(f"{API}/session").json()["csrf"]
         assert browser.post(f"{API}/tokens", json={"role": "owner"}).status_code == 403
         browser.delete(f"{API}/session", headers={"X-CSRF-Token": csrf})
@@ -137,9 +137,9 @@ def test_sign_ins_and_refusals_are_told(server):
 def test_no_secret_and_no_exact_value_is_in_the_log(server):
     owner = server.token()
     with server.client() as browser:
-        browser.post("/sign-in", data={"token": owner})
-        browser.get("/?token=" + owner)
-        browser.post("/sign-in", data={"token": owner[:-1]})
+        sign_in(browser, owner)
+        browser.get("/?token=" + owner, headers={"Sec-Fetch-Site": "none"})
+        sign_in(browser, owner[:-1])
     with server.client(owner) as client:
         client.get(f"{API}/budget?x={CANARY}", headers={"X-Other": CANARY})
         client.post(f"{API}/query", json={"sql": "SELECT 1", "epsilon": CANARY})
@@ -151,7 +151,7 @@ def test_no_secret_and_no_exact_value_is_in_the_log(server):
 
 def test_a_form_of_another_site_changes_no_limit_and_is_told(server):
     with server.client() as browser:
-        browser.post("/sign-in", data={"token": server.token()})
+        sign_in(browser, server.token())
         for headers in ({}, {"X-CSRF-Token": "guessed"}):
             for method, place in (
                 ("PUT", "budget"),
@@ -170,7 +170,7 @@ def test_a_form_of_another_site_changes_no_limit_and_is_told(server):
 def test_a_crowd_of_strangers_writes_few_lines(server):
     with server.client() as nobody:
         for _ in range(100):
-            nobody.post("/sign-in", data={"token": "dsc_wrong"})
+            sign_in(nobody, "dsc_wrong")
     assert len(lines(server)) == 30
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 from pathlib import Path
@@ -60,9 +61,13 @@ def demo(
             print(f"PostgreSQL clients: port {pg_port}, user owner, the token as password.")
         print("Stop with Ctrl-C.", flush=True)
         if not no_browser and _has_display():
-            _open_browser(address)
+            _open_browser(leading_to(address, door))
 
-    parts.serve(settings, ready=ready, log_level="WARNING")
+    door = settings.state_folder / "open.html"
+    try:
+        parts.serve(settings, ready=ready, log_level="WARNING")
+    finally:
+        door.unlink(missing_ok=True)
 
 
 def _name(people: int) -> str:
@@ -101,6 +106,24 @@ def _has_display() -> bool:
     return sys.platform in {"darwin", "win32"} or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
+
+
+def leading_to(address: str, door: Path) -> str:
+    """Return the address of a page, for our eyes only, that leads on to `address`.
+
+    A browser is started with what it shall open on its command line, which everybody on this
+    machine can read; so that must not be the address with the token in it.
+    """
+    shown = html.escape(address)
+    door.unlink(missing_ok=True)
+    handle = os.open(door, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={shown}"><title>discreet</title>'
+            f'<p><a href="{shown}">Open Discreet</a></p>\n'
+        )
+    return door.resolve().as_uri()
 
 
 def _open_browser(address: str) -> None:

@@ -64,5 +64,11 @@ def serve(
         if first is not None:
             print(f"Owner token, shown this once: {first}", flush=True)
         print(f"Discreet listens on {settings.address}", flush=True)
+        if settings.exposed:
+            print(
+                "Warning: plain HTTP. Without a proxy that speaks TLS in front, tokens, cookies "
+                "(which go without Secure) and answers can be read on the way.",
+                flush=True,
+            )
 
     parts.serve(settings, ready=ready, log_level="WARNING" if quiet else "INFO")

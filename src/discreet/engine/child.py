@@ -19,8 +19,9 @@ _GRACE = 0.25
 """Seconds between an interrupt and the kill."""
 _START = 60.0
 """Seconds that a fresh child may take to open its sources."""
+_START_CODE = "import sys; {before}from {module} import main; main()"
 # Arrow and DuckDB do without numpy, and a child without it starts in half the time.
-_START_CODE = "import sys; sys.modules['numpy'] = None; from {module} import main; main()"
+_NO_NUMPY = "sys.modules['numpy'] = None; "
 
 
 class Unreadable(Exception):
@@ -30,10 +31,10 @@ class Unreadable(Exception):
 class Child:
     """One running module of ours, spoken to in frames."""
 
-    def __init__(self, module: str, setup: dict[str, Any]) -> None:
+    def __init__(self, module: str, setup: dict[str, Any], *, numpy: bool = False) -> None:
         self._wire, theirs = multiprocessing.Pipe()
         # -P: the folder we happen to stand in must not be able to replace a module.
-        start = _START_CODE.format(module=module)
+        start = _START_CODE.format(module=module, before="" if numpy else _NO_NUMPY)
         self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
             [sys.executable, "-P", "-c", start, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],

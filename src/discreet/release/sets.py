@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from discreet.kernel.mechanism import Law
 from discreet.noise.spread import combined_half_width
-from discreet.plan.choose import Law
 from discreet.release.forms import Ratio, Spread
 from discreet.release.intervals import EVERYTHING, Interval, as_float
 

@@ -108,6 +108,7 @@ async def _postgres(context: Context) -> asyncio.Server | None:
         context.tokens,
         context.settings,
         runner=context.runner,
+        planner=context.planner,
         by_address=context.by_address,
         by_token=context.by_token,
     )

@@ -14,6 +14,7 @@ from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.auth import Principal
 from discreet.server.context import Context
 from discreet.server.jobs import Job
+from discreet.server.rehearsed import rehearsed
 from discreet.server.tokens import Role
 from discreet.server.watched import watched
 
@@ -66,7 +67,11 @@ def submit(
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn)
+                seen = rehearsed(
+                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn),
+                    curator.catalog,
+                    context.planner,
+                )
                 answer = seen.query(
                     question.sql,
                     epsilon=question.epsilon,
@@ -80,21 +85,32 @@ def submit(
                 job.stop = None
         return answer_json(answer)
 
-    return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep)
+    return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
 
 
-def explained(context: Context, who: Principal, question: Question) -> dict[str, Any]:
-    """Return what a question would cost and promise; spends nothing."""
+def submit_explain(context: Context, who: Principal, question: Question) -> Job:
+    """Return the job that explains the question; it waits in the same queue, and spends nothing."""
     analyst = payer_of(who, question.analyst)
-    with context.workspace.curator() as curator:
-        found = curator.seen_by(analyst).explain(
-            question.sql,
-            epsilon=question.epsilon,
-            within=question.within,
-            analyst=analyst,
-            fresh=question.fresh,
-            max_rows=question.max_rows,
-        )
+
+    def work(_job: Job) -> dict[str, Any]:
+        with context.workspace.curator() as curator:
+            seen = rehearsed(curator.seen_by(analyst), curator.catalog, context.planner)
+            return _explained(
+                seen.explain(
+                    question.sql,
+                    epsilon=question.epsilon,
+                    within=question.within,
+                    analyst=analyst,
+                    fresh=question.fresh,
+                    max_rows=question.max_rows,
+                )
+            )
+
+    return context.runner.submit(who.key, work, plans=True)
+
+
+def _explained(found: Any) -> dict[str, Any]:
+    """Return what a question would cost and promise."""
     if found.free:
         words = "This follows from answers that were paid for: it gives nothing more away."
     elif found.cost.epsilon <= 0:

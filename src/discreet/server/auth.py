@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
-from discreet.errors import DiscreetError, InternalError, NotAllowed, NotSignedIn
+from discreet.errors import InternalError, NotAllowed, NotSignedIn
 from discreet.server.audit import STRANGER, Actor, Deed
 from discreet.server.context import Context, context_of
+from discreet.server.limits import fine
 from discreet.server.tokens import Role, Token
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -21,8 +23,6 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 _MARK = "__discreet_access__"
 _READS = {"GET", "HEAD", "OPTIONS"}
-_WRONG_TOKEN = 5.0
-"""A wrong token empties the bucket of its address faster than a right one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,9 @@ class GuardedRoute(APIRoute):
         roles = roles_of(self.endpoint)
 
         async def guarded(request: Request) -> Response:
+            workspace = context_of(request).workspace
+            if workspace.changed():  # somebody may have been taken out of the catalog
+                await run_in_threadpool(workspace.refresh)
             admit(request, roles)
             return await inner(request)
 
@@ -129,7 +132,7 @@ def admit(request: Request, roles: frozenset[Role] | None) -> None:
         return
     if found is None:
         if "authorization" in request.headers:
-            _fine(context, address)
+            fine(context.by_address, address)
             context.access.audit.record_seldom(
                 STRANGER, Deed.SIGN_IN_FAILED, way="token", address=address
             )
@@ -159,13 +162,6 @@ def _tell_refused(request: Request, context: Context, who: Principal, why: str) 
     context.access.audit.record_seldom(who.actor, Deed.REFUSED, **facts)
 
 
-def _fine(context: Context, address: str) -> None:
-    try:
-        context.by_address.take(address, _WRONG_TOKEN)
-    except DiscreetError:
-        context.by_address.take(address)
-
-
 def _found(request: Request, context: Context) -> Principal | None:
     header = request.headers.get("authorization")
     if header is not None:
@@ -181,6 +177,12 @@ def _found(request: Request, context: Context) -> Principal | None:
 def principal(token: Token, *, csrf: str | None = None) -> Principal:
     """Return the holder of a token."""
     return Principal(token.role, token.analyst, token.id, csrf)
+
+
+def found_again(request: Request) -> bool:
+    """Return whether what a call came with still opens the same."""
+    now, before = _found(request, context_of(request)), maybe_caller(request)
+    return now is not None and before is not None and now.token_id == before.token_id
 
 
 def caller(request: Request) -> Principal:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
+from discreet.api import Planner
 from discreet.server.access_db import AccessDb
 from discreet.server.audit import AuditLog
 from discreet.server.jobs import Runner
@@ -27,6 +28,7 @@ class Context:
     tokens: Tokens
     sessions: Sessions
     runner: Runner
+    planner: Planner
     by_token: Buckets
     by_address: Buckets
     metrics: Metrics
@@ -37,7 +39,7 @@ class Context:
         AuditLog(settings.state_folder).verify()  # before anything is opened that must be closed
         workspace = Workspace(settings.config)
         access = AccessDb(settings.state_folder)
-        tokens = Tokens(access)
+        tokens = Tokens(access, listed=workspace.lists)
         return cls(
             settings=settings,
             workspace=workspace,
@@ -50,6 +52,7 @@ class Context:
                 reading_each=settings.reading_each,
                 waiting_each=settings.waiting_each,
             ),
+            planner=Planner(),
             by_token=Buckets(settings.rate, settings.burst),
             by_address=Buckets(settings.address_rate, settings.address_burst),
             metrics=Metrics(),
@@ -58,6 +61,7 @@ class Context:
     def close(self) -> None:
         """Stop taking questions, let running ones end or be cancelled, then close the ledger."""
         self.runner.close()
+        self.planner.close()
         self.workspace.close()
         self.access.close()
 

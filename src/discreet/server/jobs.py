@@ -40,10 +40,16 @@ class State(Enum):
 class Job:
     """One question of one caller, from the queue to its answer."""
 
-    def __init__(self, owner: str, work: Work, request_id: str, *, long: bool = False) -> None:
+    def __init__(
+        self, owner: str, work: Work, request_id: str, *, long: bool = False, plans: bool = False
+    ) -> None:
         self.id = uuid.uuid4().hex
         self.owner = owner
         self.long = long
+        self.plans = plans
+        self.planning = plans
+        """Whether it still works on its text; until then no other such job of its caller begins."""
+        self.planned: Callable[[], None] | None = None
         self.request_id = request_id
         self.created = time.time()
         self.state = State.QUEUED
@@ -66,9 +72,17 @@ class Job:
     def tell(self, step: str) -> None:
         """Enter a public step; raise Cancelled if the caller has had enough."""
         self.check()
+        if step != "planning":
+            self._end_planning()
         if step == "charged":
             self.charged = True
         self._say(step)
+
+    def _end_planning(self) -> None:
+        if self.planning:
+            self.planning = False
+            if self.planned is not None:
+                self.planned()
 
     def advance(self, done: int, of: int, what: str) -> None:
         """Enter how far the work is, in public steps; raise Cancelled if it is enough."""
@@ -156,7 +170,8 @@ class Runner:
     A caller has at most `in_work_each` jobs in work, `reading_each` of them reading data, and at
     most `waiting_each` waiting: whoever asks much waits behind themselves, not before others.
     Long jobs, which take minutes, have a quarter of the threads, and one caller has one at a time:
-    questions pass them by.
+    questions pass them by. A job that `plans` works on a text of its caller before it tells its first
+    step: a caller has one such at a time, the others wait in the queue and hold no thread.
     """
 
     def __init__(
@@ -186,9 +201,11 @@ class Runner:
         request_id: str = "",
         keep: bool = False,
         long: bool = False,
+        plans: bool = False,
     ) -> Job:
         """Return the job, queued; with `keep` it is remembered for `find` after it ends."""
-        job = Job(owner, work, request_id, long=long)
+        job = Job(owner, work, request_id, long=long, plans=plans)
+        job.planned = self._planned
         with self._wake:
             if not self._open:
                 raise ServerFailed("The server is stopping.")
@@ -203,6 +220,10 @@ class Runner:
                 self._remember(job)
             self._wake.notify()
         return job
+
+    def _planned(self) -> None:
+        with self._wake:
+            self._wake.notify()
 
     def find(self, owner: str, job_id: str) -> Job:
         """Return a remembered job of this caller; others' do not exist for them."""
@@ -289,6 +310,8 @@ class Runner:
         return None
 
     def _may_begin(self, job: Job) -> bool:
+        if job.plans:
+            return not any(each.planning for each in self._running.get(job.owner, ()))
         if not job.long:
             return True
         running = [each for jobs in self._running.values() for each in jobs if each.long]

@@ -17,6 +17,10 @@ KEPT = 10_000
 """Callers whose buckets are remembered; the longest unseen are forgotten first."""
 
 
+WRONG = 5.0
+"""What a wrong token takes from the bucket of its address, whichever way it came."""
+
+
 class Buckets:
     """One bucket for each caller: `burst` requests at once, then `rate` a second."""
 
@@ -41,6 +45,14 @@ class Buckets:
             raise TooManyRequests(
                 "Too many requests.", hint=f"At most {self._rate:g} a second are answered."
             )
+
+
+def fine(buckets: Buckets, caller: str, amount: float = WRONG) -> None:
+    """Take more for a wrong token than for a right one; raise when there is nothing left to take."""
+    try:
+        buckets.take(caller, amount)
+    except TooManyRequests:
+        buckets.take(caller)
 
 
 class BodyLimit:

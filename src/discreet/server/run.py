@@ -17,6 +17,8 @@ from discreet.server.logs import start_logs
 from discreet.server.settings import Settings
 from discreet.server.tokens import Role, Tokens
 
+_log = logging.getLogger("discreet.server")
+
 
 class Server(uvicorn.Server):
     """A uvicorn server that says when it listens."""
@@ -60,6 +62,8 @@ def serve(
     """Serve until SIGINT or SIGTERM; running questions end first, then the ledger is closed."""
     refuse_taken(settings.host, settings.port)
     start_logs(log_level)
+    if settings.exposed:
+        _log.warning("plain http", extra={"facts": {"cookie": "without Secure", "tls": False}})
     # uvicorn raises the signal again after a graceful end; Ctrl-C is how a server is meant to end.
     with contextlib.suppress(KeyboardInterrupt):
         make_server(settings, ready=ready).run()

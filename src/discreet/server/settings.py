@@ -89,5 +89,14 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """Return the name of the session cookie; browsers do not tell two ports apart."""
-        return f"discreet_{self.port}"
+        """Return the name of the session cookie; browsers do not tell two ports apart.
+
+        Over TLS it begins with `__Host-`: browsers then take it from this very host only, and only
+        with Secure, so that no neighbour and nobody on the way can plant another.
+        """
+        return f"__Host-discreet_{self.port}" if self.tls else f"discreet_{self.port}"
+
+    @property
+    def exposed(self) -> bool:
+        """Return whether tokens, cookies and answers may cross a network unencrypted."""
+        return not (self.tls or self.loopback)

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -94,11 +94,13 @@ class Tokens:
 
     Guarantee: nothing here can be turned back into a token; a lookup takes the same steps for a
     wrong token as for a right one, and compares in constant time. No token is made or revoked
-    without a line of the audit log, written first.
+    without a line of the audit log, written first. The token of an analyst who is not `listed`
+    (any more) opens nothing, wherever it is used.
     """
 
-    def __init__(self, db: AccessDb) -> None:
+    def __init__(self, db: AccessDb, *, listed: Callable[[str], bool] = lambda _: True) -> None:
         self._db = db
+        self._listed = listed
         self.salt: bytes = db.rows("SELECT value FROM facts WHERE name = 'salt'")[0][0]
         """One salt for all, so that a SCRAM server can name it before it knows the token."""
 
@@ -156,14 +158,12 @@ class Tokens:
         kept = rows[0][-1] if rows else bytes(32)
         if not hmac.compare_digest(kept, _hash(text)):
             return None
-        token = _token(rows[0])
-        return token if token.valid(time.time()) else None
+        return self._usable(_token(rows[0]))
 
     def by_id(self, token_id: str) -> Token | None:
         """Return the valid token with this id, if there is one."""
         rows = self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)
-        token = _token(rows[0]) if rows else None
-        return token if token is not None and token.valid(time.time()) else None
+        return self._usable(_token(rows[0])) if rows else None
 
     def verifiers(self, user: str) -> list[Verifier]:
         """Return what SCRAM needs of the valid tokens of `user`: an analyst, a role or a token id."""
@@ -173,9 +173,12 @@ class Tokens:
             "ORDER BY created DESC LIMIT 100",
             user,
         )
-        now = time.time()
         found = [Verifier(_token(row), row[-2], row[-1]) for row in rows]
-        return [item for item in found if item.token.valid(now)]
+        return [item for item in found if self._usable(item.token) is not None]
+
+    def _usable(self, token: Token) -> Token | None:
+        known = token.analyst is None or self._listed(token.analyst)
+        return token if known and token.valid(time.time()) else None
 
     def all(self) -> list[Token]:
         """Return every token ever made, oldest first."""

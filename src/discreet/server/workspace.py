@@ -70,6 +70,24 @@ class Workspace:
             if done:
                 shelf.curator.close()
 
+    def changed(self) -> bool:
+        """Return whether the file may be another one by now; cheap, never waits for anybody."""
+        shelf = self._shelf
+        if shelf is None or time.monotonic() - self._looked <= LOOK_AGAIN:
+            return False
+        stamp = _stamp(self._config)
+        return stamp is not None and bool(stamp.size) and stamp != shelf.stamp
+
+    def refresh(self) -> None:
+        """Put a changed file in force, if it is right; opening it takes a while."""
+        with self.curator():
+            pass
+
+    def lists(self, analyst: str) -> bool:
+        """Return whether the catalog in force names this analyst; never waits for anybody."""
+        shelf = self._shelf
+        return shelf is not None and analyst in shelf.curator.catalog.analysts
+
     def reload(self) -> None:
         """Put the file as it is now in force, or raise and leave the old one in force."""
         with self._lock:

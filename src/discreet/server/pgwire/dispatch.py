@@ -21,7 +21,7 @@ from discreet.server.pgwire.problems import Failure
 from discreet.server.pgwire.question import Asker, explained, pg_columns, pg_result
 from discreet.server.pgwire.result import Ready, Result, rows_of
 from discreet.server.pgwire.shapes import asks_for_no_rows, over_previews
-from discreet.server.pgwire.statements import Statement
+from discreet.server.pgwire.statements import Statement, refuse_bomb
 from discreet.server.pgwire.types import FLOAT8, INT8, TEXT, Column
 from discreet.server.pgwire.visible import PREVIEW
 from discreet.server.workspace import Workspace
@@ -67,6 +67,7 @@ class Dispatcher:
     async def ready(self, statement: Statement, declared: Sequence[int] = ()) -> Ready:
         """Return the statement ready to run, or refuse it."""
         verb = statement.verb
+        refuse_bomb(statement.text)
         self.transaction.refuse_aborted(verb)
         if verb in _QUESTIONS or (not verb and statement.text.startswith("(")):
             return await self._select(statement, declared)
@@ -105,7 +106,7 @@ class Dispatcher:
         return Result("DISCARD ALL")
 
     async def _select(self, statement: Statement, declared: Sequence[int]) -> Ready:
-        tree = parsed(statement.text)
+        tree = await self._asker.aside(parsed, statement.text)
         place = _place(tree)
         if place == "question" and asks_for_no_rows(tree):
             browser = await asyncio.to_thread(self._browser)
@@ -119,10 +120,10 @@ class Dispatcher:
         browser = await asyncio.to_thread(self._browser)
         types = parameter_types(tree, declared, browser.columns(place))
         setting = self._options.show
-        columns = await asyncio.to_thread(browser.describe, tree, types, setting)
+        columns = await self._asker.aside(browser.describe, tree, types, setting)
 
         async def run(values: Sequence[Any]) -> Result:
-            found = await asyncio.to_thread(browser.run, tree, values, setting)
+            found = await self._asker.aside(browser.run, tree, values, setting)
             return rows_of(found.columns, found.rows)
 
         return Ready(run, columns, types)
@@ -132,7 +133,7 @@ class Dispatcher:
             return self._browsers.of(curator, self._asker.caller.analyst, self._user)
 
     async def _question(self, statement: Statement, declared: Sequence[int]) -> Ready:
-        asked = api.parsed(statement.text)
+        asked = await self._asker.aside(api.parsed, statement.text)
         browser = await asyncio.to_thread(self._browser)
         browser.check(asked.tree)
         types = parameter_types(asked.tree, declared, browser.columns())
@@ -148,7 +149,7 @@ class Dispatcher:
 
     async def _explain(self, statement: Statement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
-        asked = api.parsed(inner.text)
+        asked = await self._asker.aside(api.parsed, inner.text)
         if _place(asked.tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")
         browser = await asyncio.to_thread(self._browser)

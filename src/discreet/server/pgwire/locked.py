@@ -1,15 +1,17 @@
-"""An in-memory DuckDB that holds public facts only, locked down, with limits on time and size."""
+"""Public facts to be queried freely: a locked DuckDB in a child process that can be killed."""
 
 from __future__ import annotations
 
+import json
+import tempfile
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
-
-from discreet.errors import DiscreetError
+from discreet.engine.child import Child, Unreadable
+from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.problems import Failure
 from discreet.server.pgwire.types import (
     ALL,
@@ -28,12 +30,12 @@ from discreet.server.pgwire.types import (
     Column,
     PgType,
 )
+from discreet.server.public_db import carried, restored
 
 SECONDS = 5.0
 MAX_ROWS = 100_000
-MEMORY = "256MB"
-_AT_ONCE = 100
-"""Rows that are inserted by one statement."""
+MAX_BYTES = 16 << 20
+MEMORY_MB = 256
 
 
 class Unanswerable(DiscreetError):
@@ -58,71 +60,67 @@ class Filled:
 
 
 class LockedDb:
-    """Made-up and public rows, to be browsed freely.
+    """Made-up and public rows, to be browsed freely, in a process of their own.
 
     Guarantee: nothing in it comes from a private row, so whatever a query finds out is public. The
-        lock-down keeps queries from files, the network and settings; the limits from hogging.
+        lock-down keeps queries from files, the network and settings. A query takes `SECONDS` of time,
+        `MEMORY_MB` of memory and `MAX_BYTES` of result at most: beyond that it is stopped, and its
+        process, which serves this caller only, is killed where it does not stop. (Note 0033.)
     """
 
     def __init__(self, tables: Sequence[Filled], macros: Sequence[str] = ()) -> None:
-        self._connection = duckdb.connect(
-            ":memory:",
-            config={
-                "threads": "1",
-                "memory_limit": MEMORY,
-                "max_temp_directory_size": "0KB",
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "allow_community_extensions": "false",
-                "python_enable_replacements": "false",
-            },
-        )
-        for filled in tables:
-            self._fill(filled)
-        for macro in macros:
-            self._connection.execute(macro)
-        self._connection.execute("SET enable_external_access = false")
-        self._connection.execute("SET lock_configuration = true")
+        self._setup = {
+            "tables": [
+                (quoted(each.name), each.columns, [carried(row) for row in each.rows])
+                for each in tables
+            ],
+            "macros": list(macros),
+            "memory_mb": MEMORY_MB,
+            "rows": MAX_ROWS,
+            "bytes": MAX_BYTES,
+            "temporary": tempfile.gettempdir(),
+        }
+        self._lock = threading.Lock()
+        self._child: Child | None = None
 
-    def _fill(self, filled: Filled) -> None:
-        self._connection.execute(f"CREATE TABLE {quoted(filled.name)} ({filled.columns})")
-        # Plain parameters: handing over Arrow tables would import several heavy packages.
-        for first in range(0, len(filled.rows), _AT_ONCE):
-            rows = filled.rows[first : first + _AT_ONCE]
-            marks = ", ".join("(" + ", ".join("?" for _ in row) + ")" for row in rows)
-            self._connection.execute(
-                f"INSERT INTO {quoted(filled.name)} VALUES {marks}",
-                [cell for row in rows for cell in row],
-            )
-
-    def run(self, sql: str, *, seconds: float = SECONDS, limit: int = MAX_ROWS) -> Rows:
+    def run(self, sql: str, *, seconds: float = SECONDS) -> Rows:
         """Return the result of one SELECT that we generated."""
-        cursor = self._connection.cursor()
-        timer = threading.Timer(seconds, cursor.interrupt)
-        timer.daemon = True
-        timer.start()
-        try:
-            cursor.execute(sql)
-            described = cursor.description or []
-            rows = cursor.fetchmany(limit + 1)
-        except duckdb.InterruptException:
-            raise Failure("57014", "The query took too long.", hint="Ask for less.") from None
-        except duckdb.OutOfMemoryException:
-            raise Failure(
-                "53200", "The query needs too much memory.", hint="Ask for less."
-            ) from None
-        except duckdb.Error:
-            raise Unanswerable("This query cannot be answered here.") from None
-        finally:
-            timer.cancel()
-            cursor.close()
-        if len(rows) > limit:
-            raise Failure("54000", "The result has too many rows.", hint="Add a LIMIT.")
-        return Rows(tuple(Column(name, pg_type(kind)) for name, kind, *_ in described), rows)
+        with self._lock:
+            began, reply = time.monotonic(), b""
+            try:
+                child = self._started()
+                began = time.monotonic()
+                reply = child.ask(b"Q" + sql.encode("utf-8", "replace"), seconds)
+            except (EngineFailed, Unreadable):
+                late = time.monotonic() - began >= seconds
+                reply = b"I" if late else b"M"  # a child that is gone has outgrown its limit
+        if reply[:1] != b"T":
+            refusal = _REFUSALS[reply]
+            raise refusal()
+        described, rows = json.loads(reply[1:])
+        columns = tuple(Column(name, pg_type(kind)) for name, kind in described)
+        return Rows(columns, [tuple(restored(row)) for row in rows])
+
+    def _started(self) -> Child:
+        if self._child is None or not self._child.alive:
+            self._child = Child("discreet.server.public_db", self._setup)
+        self._child.wait_ready()
+        return self._child
 
     def close(self) -> None:
-        """Forget everything."""
-        self._connection.close()
+        """End the process; a later query would start another."""
+        with self._lock:
+            if self._child is not None:
+                self._child.close()
+                self._child = None
+
+
+_REFUSALS: dict[bytes, Callable[[], DiscreetError]] = {
+    b"I": lambda: Failure("57014", "The query took too long.", hint="Ask for less."),
+    b"M": lambda: Failure("53200", "The query needs too much memory.", hint="Ask for less."),
+    b"L": lambda: Failure("54000", "The result is too large.", hint="Add a LIMIT."),
+    b"U": lambda: Unanswerable("This query cannot be answered here."),
+}
 
 
 def quoted(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.api import Asked, Curator, promise
+from discreet.api import Asked, Curator, Planner, promise
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
@@ -19,6 +19,7 @@ from discreet.server.pgwire.options import Asking
 from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.result import Result, rows_of
 from discreet.server.pgwire.types import BOOL, DATE, FLOAT8, INT8, TEXT, Column, PgType
+from discreet.server.rehearsed import rehearsed
 from discreet.server.tokens import Role
 from discreet.server.watched import watched
 from discreet.server.workspace import Workspace
@@ -61,9 +62,12 @@ class Caller:
 class Asker:
     """Puts one session's questions to the curator, in the queue that all front ends share."""
 
-    def __init__(self, workspace: Workspace, runner: Runner, caller: Caller) -> None:
+    def __init__(
+        self, workspace: Workspace, runner: Runner, planner: Planner, caller: Caller
+    ) -> None:
         self._workspace = workspace
         self._runner = runner
+        self._planner = planner
         self.caller = caller
         self.job: Job | None = None
 
@@ -125,15 +129,24 @@ class Asker:
             with self._workspace.curator() as curator:
                 job.stop = lambda thread: curator.engine.cancel(thread=thread)
                 try:
-                    return ask(watched(curator, tell=job.tell, turn=job.turn))
+                    seen = watched(curator, tell=job.tell, turn=job.turn)
+                    return ask(rehearsed(seen, curator.catalog, self._planner))
                 finally:
                     job.stop = None
 
-        self.job = job = self._runner.submit(self.caller.key, work)
         try:
-            found: Found = await asyncio.wrap_future(job.future)
+            return await self._done(work)
         except QueryRefused as error:
             raise _with_preview(error, tree) from None
+
+    async def aside(self, work: Callable[..., Found], *arguments: Any) -> Found:
+        """Return what `work` returns: in the queue, one of a caller's texts at a time."""
+        return await self._done(lambda _job: work(*arguments))
+
+    async def _done(self, work: Callable[[Job], Found]) -> Found:
+        self.job = job = self._runner.submit(self.caller.key, work, plans=True)
+        try:
+            found: Found = await asyncio.wrap_future(job.future)
         finally:
             self.job = None
         return found

@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.api import Planner
 from discreet.errors import DiscreetError
 from discreet.server.jobs import Runner
 from discreet.server.limits import Buckets
@@ -21,13 +22,15 @@ from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.problems import Failure, reply_of
 from discreet.server.pgwire.question import Asker, Caller
 from discreet.server.pgwire.session import Session
-from discreet.server.pgwire.signin import arrive, sign_in, still_valid
+from discreet.server.pgwire.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.visible import seen_by
 from discreet.server.problems import log_failure
 from discreet.server.settings import Settings
 from discreet.server.tokens import Token, Tokens
 from discreet.server.workspace import Workspace
 
+LOOK_AGAIN = 1.0
+"""Seconds between looks at the tokens of open sessions."""
 MAX_CONNECTIONS = 500
 MAX_EACH = 100
 """Connections of one network address that may be open at once."""
@@ -39,6 +42,7 @@ class _Parts:
     tokens: Tokens
     settings: Settings
     runner: Runner
+    planner: Planner
     by_address: Buckets
     by_token: Buckets
     tls: Tls
@@ -51,6 +55,7 @@ async def serve_pg(
     settings: Settings,
     *,
     runner: Runner | None = None,
+    planner: Planner | None = None,
     by_address: Buckets | None = None,
     by_token: Buckets | None = None,
 ) -> asyncio.Server:
@@ -64,6 +69,7 @@ async def serve_pg(
         tokens=tokens,
         settings=settings,
         runner=runner or _own_runner(settings),
+        planner=planner or Planner(),
         by_address=by_address or Buckets(settings.address_rate, settings.address_burst),
         by_token=by_token or Buckets(settings.rate, settings.burst),
         tls=tls_of(settings),
@@ -81,12 +87,18 @@ def _own_runner(settings: Settings) -> Runner:
     )
 
 
+def _stopping() -> Failure:
+    return Failure("57P01", "The server is stopping.")
+
+
 class _Connections:
     """All open connections of one endpoint."""
 
     def __init__(self, parts: _Parts) -> None:
         self._parts = parts
         self._open: dict[asyncio.Task[None], str] = {}
+        self._signed_in: dict[asyncio.Task[None], Token] = {}
+        self._ended: set[asyncio.Task[None]] = set()
         self._askers: dict[tuple[int, int], Asker] = {}
         self._processes = 0
 
@@ -96,16 +108,31 @@ class _Connections:
         server = await loop.create_server(
             self._connected, settings.host, settings.pg_port or 0, start_serving=True
         )
-        close = server.close
+        close, watch = server.close, loop.create_task(self._watch())
 
         def close_all() -> None:
             close()
+            watch.cancel()
             for task in list(self._open):
                 task.cancel()
             self._parts.browsers.close()
+            self._parts.planner.close()
 
         server.close = close_all  # type: ignore[method-assign]  # closing ends the connections too
         return server
+
+    async def _watch(self) -> None:
+        """End the sessions of tokens that are revoked, expired or taken out of the catalog."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN)
+            if self._parts.workspace.changed():
+                await asyncio.to_thread(self._parts.workspace.refresh)
+            held = {token.id for token in self._signed_in.values()}
+            gone = {each for each in held if self._parts.tokens.by_id(each) is None}
+            for task, token in self._signed_in.items():
+                if token.id in gone and task not in self._ended:
+                    self._ended.add(task)
+                    task.cancel()
 
     def _connected(self) -> Channel:
         channel = Channel()
@@ -127,11 +154,12 @@ class _Connections:
         except DiscreetError as error:
             channel.put(reply_of(error, severity="FATAL"))
         except asyncio.CancelledError:
-            stopping = Failure("57P01", "The server is stopping.")
-            channel.put(reply_of(stopping, severity="FATAL"))
+            why = no_longer_valid() if task in self._ended else _stopping()
+            channel.put(reply_of(why, severity="FATAL"))
         except Exception as error:  # noqa: BLE001  # the listening socket must live on
             log_failure(error)
         finally:
+            self._ended.discard(task)
             channel.close()
 
     async def _served(self, channel: Channel) -> None:
@@ -146,6 +174,8 @@ class _Connections:
         if arrival.startup.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
             channel.put(replies.negotiate(0, unknown))
+        if parts.workspace.changed():
+            await asyncio.to_thread(parts.workspace.refresh)
         user = parameters.get("user", "")
         token = await sign_in(channel, user, parts.tokens, parts.tls, parts.by_address)
         await self._session(channel, token, parameters, user)
@@ -159,7 +189,7 @@ class _Connections:
         path = await asyncio.to_thread(self._path, caller)
         options.other["search_path"] = ", ".join(path)
         options.begin(parameters)
-        asker = Asker(parts.workspace, parts.runner, caller)
+        asker = Asker(parts.workspace, parts.runner, parts.planner, caller)
         dispatcher = Dispatcher(parts.workspace, parts.browsers, asker, options, user)
         for name, shown in REPORTED.items():
             channel.put(replies.parameter(shown, options.show(name)))
@@ -167,6 +197,9 @@ class _Connections:
         key = (self._processes, secrets.randbits(32))
         channel.put(replies.key_data(*key))
         self._askers[key] = asker
+        task = asyncio.current_task()
+        assert task is not None, "runs as a task"
+        self._signed_in[task] = token
 
         def allowed() -> None:
             still_valid(parts.tokens, token)
@@ -175,7 +208,7 @@ class _Connections:
         try:
             await Session(channel, dispatcher, options, allowed).run()
         finally:
-            del self._askers[key]
+            del self._askers[key], self._signed_in[task]
             asker.cancel()
 
     def _path(self, caller: Caller) -> list[str]:

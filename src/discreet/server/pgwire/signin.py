@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet.errors import TooManyRequests
 from discreet.server.audit import STRANGER, Actor, Deed
-from discreet.server.limits import Buckets
+from discreet.server.limits import Buckets, fine
 from discreet.server.pgwire import messages as m
 from discreet.server.pgwire import replies, scram
 from discreet.server.pgwire.certificate import Tls
@@ -67,7 +68,8 @@ async def sign_in(
         channel.put(replies.authentication(_CONTINUE, begun.said.encode()))
         place, said = scram.prove(await _secret(channel), begun, keys, binding=tls.binding)
     except scram.ScramError:
-        _fine(by_address, channel.peer)
+        with suppress(TooManyRequests):
+            fine(by_address, channel.peer, _WRONG)
         await asyncio.to_thread(_log_failure, tokens, channel.peer)
         raise Failure(
             "28P01",
@@ -88,13 +90,6 @@ def _log_success(tokens: Tokens, token: Token) -> None:
 
 def _log_failure(tokens: Tokens, peer: str) -> None:
     tokens.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="postgres", address=peer)
-
-
-def _fine(by_address: Buckets, peer: str) -> None:
-    try:
-        by_address.take(peer, _WRONG)
-    except TooManyRequests:
-        return
 
 
 async def _secret(channel: Channel) -> bytes:
@@ -120,4 +115,9 @@ def _initial(data: bytes, mechanisms: list[str]) -> tuple[str, bytes]:
 def still_valid(tokens: Tokens, token: Token) -> None:
     """Raise when the token has been revoked or has expired since it was used to sign in."""
     if tokens.by_id(token.id) is None:
-        raise Failure("57P01", "The token was revoked or has expired.", hint="Ask for a new one.")
+        raise no_longer_valid()
+
+
+def no_longer_valid() -> Failure:
+    """Return what a session hears whose token has come to its end."""
+    return Failure("57P01", "The token was revoked or has expired.", hint="Ask for a new one.")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from discreet.errors import QueryRefused
 
 MAX_STATEMENTS = 100
+LONGEST = 100_000
+DEEPEST = 200
 
 _PIECE = re.compile(
     r"""
@@ -24,6 +26,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ODD_NAMES = {"SELECT", "TABLE", "UPDATE", "INSERT", "DELETE", "ROLE", "USER", "REFERENCES"}
+_BRACKET = re.compile(r"[()\[\]]")
 _EDGE = re.compile(r"/\*|\*/")
 _HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
 
@@ -146,3 +149,21 @@ class _Splitter:
 def split(sql: str) -> list[Statement]:
     """Return the statements of `sql`; what is only space and comments is none."""
     return _Splitter(sql).run()
+
+
+def refuse_bomb(sql: str) -> None:
+    """Refuse a text that no client writes, before any parser sees it: deep nesting would end it.
+
+    Brackets inside of quotations count, too: what is refused needlessly is as odd.
+    """
+    depth = deepest = 0
+    if len(sql) <= LONGEST:
+        for bracket in _BRACKET.finditer(sql):
+            depth += 1 if bracket.group() in "([" else -1
+            deepest = max(deepest, depth)
+    if len(sql) > LONGEST or deepest > DEEPEST:
+        raise QueryRefused(
+            "This statement is too long or nested too deeply.",
+            hint=f"Use at most {LONGEST:,} characters and {DEEPEST} brackets inside each other.",
+            construct="too large",
+        )

@@ -15,6 +15,7 @@ from discreet.server.asking import IdempotencyKey, Question, submit
 from discreet.server.auth import allow, api_router, caller
 from discreet.server.context import context_of
 from discreet.server.jobs import Job, State
+from discreet.server.lasting import LOOK_AGAIN, still_signed_in
 from discreet.server.problems import problem_of
 from discreet.server.tokens import Role
 
@@ -63,17 +64,17 @@ async def cancel(request: Request, job_id: str) -> dict[str, Any]:
 async def events(request: Request, job_id: str) -> StreamingResponse:
     """Tell the steps of a job as they happen: state changes and public steps, no counts of rows."""
     job = context_of(request).runner.find(caller(request).key, job_id)
-    return StreamingResponse(_told(job), media_type="text/event-stream")
+    return StreamingResponse(_told(request, job), media_type="text/event-stream")
 
 
-async def _told(job: Job) -> AsyncIterator[str]:
+async def _told(request: Request, job: Job) -> AsyncIterator[str]:
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def wake() -> None:
         loop.call_soon_threadsafe(news.set)
 
     job.listen(wake)
-    said, last = 0, None
+    said, last, quiet = 0, None, 0.0
     try:
         while True:
             news.clear()
@@ -88,9 +89,14 @@ async def _told(job: Job) -> AsyncIterator[str]:
                 yield f"event: end\ndata: {json.dumps({'state': state.value})}\n\n"
                 return
             try:
-                await asyncio.wait_for(news.wait(), KEEP_ALIVE)
+                await asyncio.wait_for(news.wait(), LOOK_AGAIN)
             except TimeoutError:
-                yield ": still here\n\n"
+                quiet += LOOK_AGAIN
+                if quiet >= KEEP_ALIVE:
+                    quiet = 0.0
+                    yield ": still here\n\n"
+            if not await still_signed_in(request):
+                return
     finally:
         job.forget(wake)
 

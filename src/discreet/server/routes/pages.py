@@ -18,7 +18,7 @@ from discreet.server.notes import all_notes, note
 from discreet.server.rendering import HERE, WITH_DATA, add_page_problems, message, page
 from discreet.server.routes import budget as budget_api
 from discreet.server.routes import catalog as catalog_api
-from discreet.server.sign_in import set_cookie, tell_failed
+from discreet.server.sign_in import drop_cookie, form, own_form, own_path, set_cookie, token_of
 from discreet.server.tokens import Role
 from discreet.server.views import budget_view, datasets_view, first_question, places
 from discreet.server.views_owner import audit_view, limits_view
@@ -63,7 +63,7 @@ def front(request: Request) -> Response:
     """Lead to the place chosen at the first visit; ask where to begin; or ask for a token."""
     who = maybe_caller(request)
     if who is None:
-        return page(request, "sign_in.html", "Sign in", problem="")
+        return form(request, "sign_in.html", problem="")
     open_to = {place["path"] for place in places(who.role, with_data=WITH_DATA)}
     if who.role is Role.REVIEWER:
         return RedirectResponse("/budget", 303)
@@ -93,19 +93,25 @@ def start(word: str) -> Response:
 
 @router.post("/sign-in")
 @everybody
-def sign_in(request: Request, token: Annotated[str, Form()] = "") -> Response:
+def sign_in(
+    request: Request,
+    token: Annotated[str, Form()] = "",
+    nonce: Annotated[str, Form()] = "",
+    to: Annotated[str, Form()] = "/",
+) -> Response:
     """Exchange a token for a session, with or without JavaScript."""
     context = context_of(request)
-    own = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
-    found = context.tokens.find(token.strip()) if own else None
+    if not own_form(request, nonce):
+        problem = "The form was not one of this browser, or its cookies are off. Try again here."
+        return form(request, "sign_in.html", status=403, problem=problem)
+    found = token_of(request, token.strip(), way="page")
     if found is None:
-        tell_failed(context, way="page", address=request.client.host if request.client else "")
         problem = (
             "This token is unknown, expired or revoked. Check that it was copied whole, "
             "or ask the owner for a new one."
         )
-        return page(request, "sign_in.html", "Sign in", status=401, problem=problem)
-    response = RedirectResponse("/", 303)
+        return form(request, "sign_in.html", status=401, problem=problem)
+    response = RedirectResponse(own_path(to), 303)
     set_cookie(response, context, context.sessions.new(found))
     return response
 
@@ -123,7 +129,7 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
         return message(request, "You are still signed in", sentence, status=403)
     context.access.audit.record(who.actor, Deed.SIGNED_OUT)
     context.sessions.end(request.cookies[context.settings.cookie])
-    response.delete_cookie(context.settings.cookie, path="/")
+    drop_cookie(response, context)
     return response
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from discreet.server.asking import IdempotencyKey, Question, explained, submit
+from discreet.server.asking import IdempotencyKey, Question, submit, submit_explain
 from discreet.server.auth import allow, api_router, caller
 from discreet.server.context import context_of
+from discreet.server.lasting import answer_of
 from discreet.server.tokens import Role
 
 router = api_router("ask")
@@ -23,11 +23,13 @@ async def query(
 ) -> JSONResponse:
     """Answer one SQL question privately; the budget is charged first."""
     job = submit(context_of(request), caller(request), question, idempotency_key, keep=False)
-    return JSONResponse(await asyncio.wrap_future(job.future))
+    return JSONResponse(await answer_of(request, job))
 
 
 @router.post("/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain(request: Request, question: Question) -> dict[str, Any]:
+async def explain(request: Request, question: Question) -> dict[str, Any]:
     """Say what a question would cost, how exact it would be and what it promises; spend nothing."""
-    return explained(context_of(request), caller(request), question)
+    job = submit_explain(context_of(request), caller(request), question)
+    said: dict[str, Any] = await answer_of(request, job)
+    return said

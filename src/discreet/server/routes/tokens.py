@@ -9,11 +9,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.api import Curator
-from discreet.errors import NotSignedIn, UnknownName
+from discreet.errors import NotAllowed, NotSignedIn, UnknownName
 from discreet.server.audit import Deed
 from discreet.server.auth import Principal, allow, api_router, caller, everybody, principal
 from discreet.server.context import context_of
-from discreet.server.sign_in import set_cookie, tell_failed
+from discreet.server.sign_in import drop_cookie, from_elsewhere, set_cookie, token_of
 from discreet.server.tokens import Role
 
 router = api_router("tokens")
@@ -78,10 +78,10 @@ def revoke(request: Request, token_id: str) -> dict[str, Any]:
 def sign_in(request: Request, body: SignIn) -> JSONResponse:
     """Exchange a token for a session cookie."""
     context = context_of(request)
-    token = context.tokens.find(body.token)
+    if from_elsewhere(request):
+        raise NotAllowed("Another site cannot sign you in.", hint="Sign in on the page.")
+    token = token_of(request, body.token, way="session")
     if token is None:
-        address = request.client.host if request.client else "unknown"
-        tell_failed(context, way="session", address=address)
         raise NotSignedIn("This token is unknown, expired or revoked.")
     cookie = context.sessions.new(token, way="session")
     session = context.sessions.find(cookie)
@@ -108,7 +108,7 @@ def sign_out(request: Request) -> JSONResponse:
         context.access.audit.record(caller(request).actor, Deed.SIGNED_OUT)
         context.sessions.end(cookie)
     response = JSONResponse({"signed_in": False})
-    response.delete_cookie(context.settings.cookie, path="/")
+    drop_cookie(response, context)
     return response
 
 
