@@ -19,8 +19,9 @@ import pyarrow.parquet as pq
 from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
 
 from discreet.examples import bench_table
-from discreet.release.pipeline import prepare
-from discreet.release.reading import run_exact
+from discreet.kernel.look import exact as kernel_exact
+from discreet.plan.keys import PublicGroups
+from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 
 BOUNDED = 'unit = "person_id"\nmax_rows = 3'
@@ -36,11 +37,16 @@ def exact(curator, sql: str):
     """Return everything that the engine computes for a question, before any noise."""
     request = Request.of(sql, epsilon=1, fresh=True)
     settings = {"catalog": curator.catalog, "ledger": curator.ledger, "engine": curator.engine}
-    ready = prepare(request, **settings)
-    receipt = curator.ledger.charge(
-        ready.payer, ready.quote, request_id=str(uuid.uuid4()), body=sql
-    )
-    found = run_exact(ready.question, ready.plan.mechanisms, ready.reads, receipt, curator.engine)
+    with prepared(request, **settings) as (ready, held):
+        curator.ledger.charge(ready.payer, ready.quote, request_id=str(uuid.uuid4()), body=sql)
+        question, sealed = ready.question, ready.sealed
+        found = kernel_exact(
+            sealed.reads,
+            sealed.mechanisms,
+            tuple(key.domain for key in question.statement.keys),
+            question.groups if isinstance(question.groups, PublicGroups) else None,
+            held.run,
+        )
     bins = {name: table.tolist() for name, table in found.histograms.items()}
     return found.groups, dict(found.measures), bins
 

@@ -14,11 +14,13 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
+from discreet.kernel.seal import Draft
 from discreet.ledger.ledger import Ledger
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.request import Request
+from discreet.release.sealing import seal
 from discreet.sql.bind import bind
-from discreet.sql.render import Read, render
+from discreet.sql.render import render
 from discreet.testing import FakeEngine, SeededRng
 
 TOML = """
@@ -107,19 +109,19 @@ def question(sql: str, *, max_rows: int | None = None, **settings: str) -> Quest
 
 
 def plan(sql: str, *, epsilon: str = "1", max_rows: int | None = None, **settings: str) -> Plan:
+    """Return the plan with the mechanisms that the kernel admits."""
     asked = question(sql, max_rows=max_rows, **settings)
     delta = catalog(**settings).budget_of(asked.dataset).delta
-    return make_plan(asked, epsilon=Epsilon.of(epsilon), budget_delta=Delta.of(delta))
+    found = make_plan(asked, epsilon=Epsilon.of(epsilon), budget_delta=Delta.of(delta))
+    return replace(found, mechanisms=seal(found, catalog(**settings), engine()).mechanisms)
 
 
 def engine(dialect: str = "duckdb") -> FakeEngine:
     return FakeEngine(TYPES, dialect=dialect, canonical=dialect == "duckdb")
 
 
-def reads(sql: str, dialect: str = "duckdb", **settings: str) -> tuple[Read, ...]:
-    found = plan(sql, **settings)
-    widths = {name: s.width for name, s in found.mechanisms.selections.items()}
-    return render(found.question, engine(dialect), widths=widths)
+def reads(sql: str, dialect: str = "duckdb", **settings: str) -> tuple[Draft, ...]:
+    return render(plan(sql, **settings).question, engine(dialect))
 
 
 def memory(**tables: pa.Table) -> FakeEngine:

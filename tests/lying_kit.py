@@ -171,7 +171,7 @@ class Liar:
                 return f"CASE WHEN {self.condition(rel)} THEN {column} ELSE 1000 END"
             case 3 if self.lies():
                 return self.dice.choice(
-                    [f"COUNT(*) OVER ()", f"SUM({column}) OVER (PARTITION BY {column})", "random()"]
+                    ["COUNT(*) OVER ()", f"SUM({column}) OVER (PARTITION BY {column})", "random()"]
                 )
             case 4:
                 return f"COALESCE({column}, -1000)"

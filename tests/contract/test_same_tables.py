@@ -33,7 +33,7 @@ def plans(count: int, catalog) -> list[Planned]:
     while len(found) < count:
         try:
             plan = planned(questions.question(), catalog)
-            plan._render(_Types())
+            plan.sealed(_Types())
         except DiscreetError:
             continue
         found.append(plan)

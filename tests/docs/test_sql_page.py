@@ -17,10 +17,10 @@ from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
 from discreet.plan.plan import ask, make_plan
+from discreet.release.sealing import seal
 from discreet.sql.aggregates import _SIMPLE, to_aggregate
 from discreet.sql.bind import bind
 from discreet.sql.refuse import SENTENCES
-from discreet.sql.render import render
 from discreet.sql.scalars import _RULES, Scope, to_expr
 from discreet.testing import FakeEngine
 
@@ -43,8 +43,7 @@ def test_every_example_is_planned(fence):
         for d in CATALOG.datasets.values()
         for t in d.tables
     }
-    widths = {name: s.width for name, s in plan.mechanisms.selections.items()}
-    assert render(question, FakeEngine(types), widths=widths)
+    assert seal(plan, CATALOG, FakeEngine(types, canonical=True)).reads
 
 
 def examples(text):

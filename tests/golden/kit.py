@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from discreet.account.price import price
 from discreet.catalog.catalog import engine_name
 from discreet.catalog.policy_file import load
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
@@ -18,10 +17,10 @@ from discreet.errors import DiscreetError
 from discreet.plan.keys import PrivateGroups
 from discreet.plan.plan import ask, make_plan
 from discreet.release.request import Request
+from discreet.release.sealing import seal
 from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
-from discreet.sql.render import render
 from discreet.testing import FakeEngine
 
 HERE = Path(__file__).resolve().parent
@@ -103,7 +102,7 @@ def engine(dialect: str) -> FakeEngine:
                 for column in table.columns
             }
             tables[name] = kinds | ODDLY_STORED.get(name, {})
-    return FakeEngine(tables, dialect=dialect)
+    return FakeEngine(tables, dialect=dialect, canonical=dialect == "duckdb")
 
 
 def planned(pair: Pair) -> str:
@@ -123,13 +122,17 @@ def planned(pair: Pair) -> str:
         question, allowed_errors(request.wanted, question, None), delta
     )
     plan = make_plan(question, epsilon=epsilon, budget_delta=delta)
-    quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
-    widths = {name: s.width for name, s in plan.mechanisms.selections.items()}
+    sealed = {dialect: seal(plan, catalog(), engine(dialect)) for dialect in DIALECTS}
+    found = {(repr(each.mechanisms), each.region) for each in sealed.values()}
+    assert len(found) == 1, "the kernel finds the same on every engine"
+    region = sealed["duckdb"].region
+    plan = replace(plan, mechanisms=sealed["duckdb"].mechanisms)
+    quote = sealed["duckdb"].quote(plan)
     errors = ", ".join(f"{n} {_error(x)}" for n, x in expected_errors(plan).items())
     lines = [
         f"shows {', '.join(name for name, _ in question.outputs)}",
         f"groups {_groups(question.groups)}",
-        f"touches {catalog().describe_region(question.region)}",
+        f"touches {catalog().describe_region(question.region if question.region.empty else region)}",
         f"costs {'nothing' if question.region.empty else quote.cost}",
         f"error {errors or 'none'}",
         f"event {event_words(plan.mechanisms.event)}",
@@ -137,8 +140,8 @@ def planned(pair: Pair) -> str:
     ]
     seen: dict[str, list[str]] = {}
     for dialect in DIALECTS:
-        reads = render(question, engine(dialect), widths=widths)
-        seen.setdefault("\n".join(read.sql for read in reads), []).append(dialect)
+        text = "\n".join(read.draft.sql for read in sealed[dialect].reads)
+        seen.setdefault(text, []).append(dialect)
     for sql, dialects in seen.items():
         lines += [f"{', '.join(dialects)}:", *(f"  {line}" for line in sql.splitlines())]
     return "\n".join(lines)

@@ -11,9 +11,9 @@ import pytest
 
 from curator_kit import DATASET, SCHEMAS, catalog_of, planned
 from discreet.api import Curator
+from discreet.kernel.seal import group_noise
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.threshold import appearance_bounds
-from discreet.plan.choose import group_noise
 from discreet.plan.keys import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 

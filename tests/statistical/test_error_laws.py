@@ -17,12 +17,11 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
+from discreet.kernel.look import Found, noised
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.noise.spread import survival
 from discreet.release.finish import finish
-from discreet.release.noise_step import add_noise
-from discreet.release.reading import Exact
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
 
 CATALOG = catalog_of(Path())
@@ -30,10 +29,10 @@ RNG = SystemRng() if os.environ.get("DISCREET_FULL") == "1" else SeededRng(20261
 N = 100_000
 
 
-def fixed(plan, size: int, values: dict[str, int], histogram=None) -> Exact:
+def fixed(plan, size: int, values: dict[str, int], histogram=None) -> Found:
     """Return exact results in which every group says the same."""
     measured = plan.question.measured
-    return Exact(
+    return Found(
         groups=tuple((i,) for i in range(size)),
         measures={name: [values[m.kind.value]] * size for name, m in measured.measures},
         histograms={name: np.tile(histogram, (size, 1)) for name, _ in measured.choices},
@@ -41,7 +40,7 @@ def fixed(plan, size: int, values: dict[str, int], histogram=None) -> Exact:
 
 
 def noisy_of(plan, exact, rng=RNG):
-    return add_noise(exact, plan.plan.mechanisms, plan.question.measured.units, rng)
+    return noised(exact, plan.plan.mechanisms, rng)
 
 
 def scaled(law, factor):

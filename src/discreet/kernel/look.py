@@ -23,6 +23,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Exact, open_exact
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.seal import Read, exact_of
+from discreet.kernel.tree import Unfit
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
@@ -49,8 +50,8 @@ class Noisy:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Found:
-    """The exact results, by group; never leaves this file."""
+class Found:
+    """The exact results, by group; only `look` and tests may hold one."""
 
     groups: tuple[Group, ...]
     measures: Mapping[str, list[int]]
@@ -77,7 +78,14 @@ def look(
         its law, each choice is one draw of the exponential mechanism; groups below the threshold vanish
         with everything about them, and the count that is compared is the one that is shown.
     """
-    found = _exact(reads, mechanisms, domains, groups, lambda sql: reader.run(sql, seconds=seconds))
+    if (groups is None) != (mechanisms.units is not None):
+        raise Unfit("private groups without a threshold, or public ones with one")
+    found = exact(reads, mechanisms, domains, groups, lambda sql: reader.run(sql, seconds=seconds))
+    return noised(found, mechanisms, rng)
+
+
+def noised(found: Found, mechanisms: Mechanisms, rng: Rng) -> Noisy:
+    """Return exact results with fresh noise; groups below a threshold vanish."""
     if mechanisms.top is not None:
         (counts,) = found.measures.values()
         return Noisy((found.groups[_largest(counts, mechanisms.top, rng)],), {}, {})
@@ -93,7 +101,7 @@ def look(
         name: _choose(found.histograms[name], selection, rng)
         for name, selection in mechanisms.selections.items()
     }
-    if groups is not None:
+    if mechanisms.units is None:
         return Noisy(found.groups, measures, choices)
     return _above_threshold(found.groups, measures, choices, mechanisms)
 
@@ -104,8 +112,8 @@ def _above_threshold(
     choices: Mapping[str, list[int]],
     mechanisms: Mechanisms,
 ) -> Noisy:
-    assert mechanisms.threshold is not None, "private groups are admitted with a threshold"
-    assert mechanisms.units is not None, "a threshold is on a measure"
+    if mechanisms.threshold is None or mechanisms.units is None:
+        raise Unfit("private groups that were not admitted")
     units = measures[mechanisms.units]
     kept = [i for i in range(len(groups)) if units[i] >= mechanisms.threshold]
     return Noisy(
@@ -124,13 +132,14 @@ def draw(law: Law, size: int, rng: Rng) -> list[int]:
     return [int(value) for value in drawn]
 
 
-def _exact(
+def exact(
     reads: tuple[Read, ...],
     mechanisms: Mechanisms,
     domains: tuple[Domain, ...],
     listed: Iterable[Group] | None,
     run: Callable[[str], Exact],
-) -> _Found:
+) -> Found:
+    """Return the exact results of sealed reads, by group."""
     sums: list[dict[Group, tuple[int, ...]]] = []
     histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
     for read in reads:
@@ -160,7 +169,7 @@ def _exact(
         name: _stacked(found, groups, mechanisms.selections[name].bins)
         for name, found in histograms.items()
     }
-    return _Found(groups, measures, stacked)
+    return Found(groups, measures, stacked)
 
 
 class _Zeros(tuple[int, ...]):

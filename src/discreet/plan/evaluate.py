@@ -97,10 +97,10 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], Any]] = {
 }
 
 
-def _whole(left: Any, right: Any) -> int:
+def _whole(left: Any, right: Any) -> Any:
     if isinstance(left, float) or isinstance(right, float):
-        return int(math.floor(left / right))
-    return int(math.floor(left // right))  # exact where left / right would round to a float
+        return math.floor(left / right)
+    return math.floor(left // right)  # exact where left / right would round to a float
 
 
 def _negate(node: e.Negate, row: Row) -> Any:

@@ -14,7 +14,6 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
 from discreet.kernel.canonical import canonical_select, column_types, ranked_select
 from discreet.kernel.mechanism import Mechanisms
-from discreet.kernel.read_sqlglot import read_sqlglot
 from discreet.kernel.scans import CatalogScans, Declared, dataset_of, region_of
 from discreet.kernel.seal import Read, admit, parse, sealed
 from discreet.kernel.tree import Select, Unfit
@@ -85,7 +84,7 @@ def _view(
             sql = ranked_select(table, types, dialect, relation, whole=whole)
         else:
             sql = canonical_select(table, places, types, dialect, relation, whole=whole)
-        return read_sqlglot(sql, dialect)
+        return parse(sql, dialect, engine.tree(sql))
 
     return tree
 

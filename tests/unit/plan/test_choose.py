@@ -4,9 +4,10 @@ from fractions import Fraction
 
 from asking import plan
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Select
+from discreet.kernel.seal import group_noise
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.threshold import appearance_bounds
-from discreet.plan.choose import BINS, group_noise
+from discreet.plan.measure import BINS
 
 
 def test_scale_is_sensitivity_over_epsilon():
@@ -42,8 +43,8 @@ def test_max_and_median_are_selections_over_the_declared_domain():
     found = plan("SELECT MAX(age), MEDIAN(age) FROM people").mechanisms
     assert found.event == Composed((Select(Fraction(1, 2)), Select(Fraction(1, 2))))
     most, middle = found.selections.values()
-    assert (most.bins, most.width, most.sensitivity) == (121, 1, 1)
-    assert (middle.bins, middle.width, middle.sensitivity) == (121, 1, Fraction(1, 2))
+    assert (most.bins, most.sensitivity) == (121, 1)
+    assert (middle.bins, middle.sensitivity) == (121, Fraction(1, 2))
 
 
 def test_quantile_sensitivity_is_for_all_rows_of_a_person():
@@ -60,7 +61,7 @@ def test_replaced_rows_move_a_quantile_by_one_and_across_groups_by_twice():
 
 
 def test_wide_domains_are_cut_into_bins():
-    found = plan("SELECT MEDIAN(income) FROM people").mechanisms.selections["q0"]
+    ((_, found),) = plan("SELECT MEDIAN(income) FROM people").question.measured.choices
     assert found.bins <= BINS
     assert found.bins * found.width >= 100_001
 

@@ -32,7 +32,7 @@ def test_counting_the_unit_is_counting_people():
 
 def test_shares_add_up_to_the_epsilon():
     found = plan("SELECT AVG(age), COUNT(*), SUM(income), MEDIAN(age) FROM people", epsilon="0.7")
-    assert sum(found.mechanisms.epsilons.values()) == Fraction(7, 10)
+    assert sum(found.epsilons.values()) == Fraction(7, 10)
 
 
 @pytest.mark.parametrize("values", [[3, 5, 10], [0], [120, 120]])

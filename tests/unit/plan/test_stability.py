@@ -15,7 +15,7 @@ REPLACED = {"neighbours": "replace-one"}
 
 def l1(sql, **settings):
     found = question(sql, **settings)
-    return [found.stability.l1(measure) for _, measure in found.measured.measures]
+    return [found.stability.l1(measure.bound) for _, measure in found.measured.measures]
 
 
 def test_a_count_moves_by_one():
@@ -47,14 +47,14 @@ def test_replacing_in_one_place_moves_a_count_by_one_and_a_sum_by_its_whole_rang
 def test_replacing_across_groups_moves_two_of_them():
     found = question("SELECT sex, COUNT(*) FROM people GROUP BY sex", **REPLACED)
     ((_, measure),) = found.measured.measures
-    assert found.stability.l1(measure) == 2
-    assert found.stability.l2_squared(measure) == 2
+    assert found.stability.l1(measure.bound) == 2
+    assert found.stability.l2_squared(measure.bound) == 2
     assert found.stability.coordinates == 2
 
 
 def test_a_person_counts_once_however_many_rows_they_have():
     found = question("SELECT COUNT(DISTINCT person) FROM visits")
-    assert not found.stability.enforced
+    assert not found.enforced
     assert l1("SELECT COUNT(DISTINCT person) FROM visits") == [1]
 
 
@@ -76,15 +76,15 @@ def test_one_row_for_each_person_needs_no_bound():
     sql = "SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS t"
     found = question(sql)
     assert found.stability.max_rows == 1
-    assert not found.stability.enforced
+    assert not found.enforced
 
 
 def test_a_wide_measure_is_counted_in_grains_and_still_covers_the_move():
     found = question("SELECT SUM(income * income * balance) FROM people")
     ((_, measure),) = found.measured.measures
     assert measure.grain > 1
-    assert found.stability.l1(measure) * measure.grain >= measure.reach
-    assert found.stability.l1(measure) >= measure.reach // measure.grain + 1
+    assert found.stability.l1(measure.bound) * measure.grain >= measure.bound.reach
+    assert found.stability.l1(measure.bound) >= measure.bound.reach // measure.grain + 1
 
 
 def test_without_max_rows_nothing_is_bounded():

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from asking import plan
+from discreet.kernel.look import Noisy
 from discreet.release.finish import finish, plain_value
-from discreet.release.noise_step import Noisy
 
 
 def rows(sql, counts):

@@ -12,8 +12,7 @@ def exact(sql, **tables):
     """Return the rows that the generated SQL gives, without noise."""
     found = plan(sql)
     attached = memory(**tables)
-    widths = {name: s.width for name, s in found.mechanisms.selections.items()}
-    (read,) = render(found.question, attached, widths=widths)
+    (read,) = render(found.question, attached)
     table = open_exact(attached.run(read.sql))
     return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
@@ -101,7 +100,7 @@ def test_postgres_has_no_least_truth_value():
     )
     known = loads(text, base=Path())
     question = ask(bind("SELECT COUNT(*) FROM patients WHERE sex", known), known, {})
-    (read,) = render(question, engine("postgres"), widths={})
+    (read,) = render(question, engine("postgres"))
     assert "BOOL_AND(" in read.sql
     assert "MIN(" not in read.sql
 
@@ -110,10 +109,3 @@ def test_an_undeclared_category_is_bounded_with_the_rest_and_counts_as_missing()
     table = visits([(1, "A", 1), (1, "nowhere", 2), (1, "elsewhere", 3), (2, "nowhere", 1)])
     assert exact("SELECT COUNT(*) FROM visits", visits=table) == [(4,)]
     assert exact("SELECT COUNT(ward) FROM visits", visits=table) == [(1,)]
-
-
-def test_rows_of_one_source_are_read_again_and_joined_rows_are_kept():
-    (alone,) = reads("SELECT COUNT(*) FROM visits")
-    assert "WITH b AS NOT MATERIALIZED (" in alone.sql
-    (joined,) = reads("SELECT COUNT(*) FROM visits JOIN wards USING (ward)")
-    assert "WITH b AS MATERIALIZED (" in joined.sql

@@ -30,7 +30,7 @@ def test_other_keys_make_several_rows_of_a_person():
     with pytest.raises(QueryRefused):  # a place is not a column of the subquery yet
         bind(sql.replace("1, 2", "ward"), catalog())
     found = question(sql.replace("1, 2", "person, ward"))
-    assert found.stability.enforced
+    assert found.enforced
     assert found.stability.max_rows == 4
 
 

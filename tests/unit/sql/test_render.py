@@ -1,15 +1,17 @@
 """One SELECT for the sums, one for each histogram."""
 
 from asking import reads
-from discreet.plan import expr as e
-from discreet.sql.render import Raw
+from discreet.kernel.seal import Asked
+from discreet.kernel.sensitivity import Kind
 
 
 def test_sums_share_one_select():
     (read,) = reads("SELECT COUNT(*), SUM(age), AVG(age) FROM people")
-    age = read.raws[1].operand
-    assert isinstance(age, e.ColumnRef)
-    assert read.raws == (Raw("rows", None), Raw("sum", age), Raw("present", age))
+    assert read.measures == {
+        "m0": Asked(Kind.ROWS, (0,)),
+        "m1": Asked(Kind.CENTRED, (1, 2), 120),
+        "m2": Asked(Kind.PRESENT, (2,)),
+    }
     assert read.sql.count("SELECT") == 1
 
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from asking import memory, people, plan
+from asking import catalog, memory, people, plan
+from curator_kit import exact_of
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -14,21 +15,18 @@ from discreet.core.schema import (
     NumberDomain,
     TextDomain,
 )
-from discreet.plan.measure import Kind, Measure
-from discreet.release.reading import canonical, run_exact, value_of
-from discreet.sql.render import Raw, render
-
-
-class Paid:
-    request_id = "r"
+from discreet.kernel.look import canonical
+from discreet.kernel.seal import Asked
+from discreet.kernel.seal import exact_of as measure_of
+from discreet.kernel.sensitivity import Bound, Kind
+from discreet.release.sealing import seal
 
 
 def exact(sql, table, **settings):
     found = plan(sql, **settings)
     attached = memory(people=table)
-    widths = {name: s.width for name, s in found.mechanisms.selections.items()}
-    reads = render(found.question, attached, widths=widths)
-    return run_exact(found.question, found.mechanisms, reads, Paid(), attached)
+    sealed = seal(found, catalog(**settings), attached)
+    return exact_of(found.question, sealed, attached)
 
 
 def test_empty_groups_are_zero_and_undeclared_values_vanish():
@@ -75,16 +73,15 @@ def test_histograms_by_two_keys():
 
 
 def test_it_hides_itself():
-    assert "Exact object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
+    assert "Found object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
 
 
 def test_centred_and_squared_sums_from_what_the_engine_added():
-    operand = plan("SELECT AVG(age) FROM people").question.measured.measures[0][1].operand
-    raws = {Raw("sum", operand): 30, Raw("present", operand): 2, Raw("squares", operand): 500}
-    centred = Measure(Kind.CENTRED, operand, -120, 120, Fraction(1), 120)
-    squares = Measure(Kind.SQUARES, operand, 0, 14_400, Fraction(1), 120)
-    assert value_of(centred, raws) == 2 * 30 - 120 * 2
-    assert value_of(squares, raws) == 4 * 500 - 4 * 120 * 30 + 120**2 * 2
+    outputs = (30, 2, 500)
+    centred, squares = Asked(Kind.CENTRED, (0, 1), 120), Asked(Kind.SQUARES, (2, 0, 1), 120)
+    assert measure_of(centred, Bound(Kind.CENTRED, -120, 120), outputs) == 2 * 30 - 120 * 2
+    found = measure_of(squares, Bound(Kind.SQUARES, 0, 14_400), outputs)
+    assert found == 4 * 500 - 4 * 120 * 30 + 120**2 * 2
 
 
 @pytest.mark.parametrize(
