@@ -25,7 +25,7 @@ from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
-from discreet.errors import CatalogError
+from discreet.errors import CatalogError, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
@@ -270,8 +270,11 @@ class Curator:
 
     def seen_by(self, analyst: str | None) -> Curator:
         """Return the curator as one analyst sees it: datasets without a share do not exist."""
-        if analyst is None or analyst not in self.catalog.analysts:
-            return self  # the owner; or somebody whom the ledger refuses by name
+        if analyst is None:
+            return self
+        if analyst not in self.catalog.analysts:
+            hint = "Add them under [analysts] in discreet.toml."
+            raise UnknownName(f"There is no analyst '{analyst}'.", hint=hint)
         names = self.visible(analyst)
         catalog = replace(
             self.catalog,
@@ -293,14 +296,29 @@ class Curator:
     def history(
         self, *, last: int = 50, analysts: Collection[str | None] | None = None
     ) -> list[dict[str, Any]]:
-        """Return the last entries of the ledger, latest first; only these analysts' if given."""
-        return history_report(self.ledger, last=last, analysts=analysts)
+        """Return the last entries of the ledger, latest first; only these analysts' if given.
+
+        An analyst who is no longer in the catalog has none, nor has one who lost a share.
+        """
+        if analysts is None:
+            return history_report(self.ledger, last=last)
+        found = history_report(self.ledger, last=last, analysts=analysts)
+        return [entry for entry in found if self._shares(entry["analyst"], entry["dataset"])]
+
+    def _shares(self, analyst: str | None, dataset: str) -> bool:
+        return analyst is None or dataset in self.catalog.analysts.get(analyst, ())
 
     def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
-        """Return the answer that this analyst was given under this request id, if there is one."""
+        """Return the answer that this analyst was given under this request id, if there is one.
+
+        There is none for an analyst whose share in its dataset was taken away.
+        """
         payload = self.ledger.answer_of(analyst, request_id)
         # Answers are JSON; what a synthesis has stored is a compressed model, and no answer.
-        return unpack(payload).answer if payload and payload.startswith(b"{") else None
+        if not payload or not payload.startswith(b"{"):
+            return None
+        answer = unpack(payload).answer
+        return answer if self._shares(analyst, answer.provenance.dataset) else None
 
     def close(self) -> None:
         """Stop the engine and let go of the ledger."""

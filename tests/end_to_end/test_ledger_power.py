@@ -40,8 +40,8 @@ def record(base, *, synchronous: str) -> list[tuple]:
     base.mkdir()
     with shimmed(disk):
         ledger = open_ledger(base, LIMIT)
-        ledger._store._connection.execute("PRAGMA wal_autocheckpoint = 6")
-        ledger._store._connection.execute(f"PRAGMA synchronous = {synchronous}")
+        ledger._store._file.connection.execute("PRAGMA wal_autocheckpoint = 6")
+        ledger._store._file.connection.execute(f"PRAGMA synchronous = {synchronous}")
         for turn in range(CHARGES):
             receipt = pay(ledger, "1/10", f"r{turn}")
             disk.note("charged", f"r{turn}")
@@ -125,7 +125,7 @@ def _until_failure(base, step: int) -> list[tuple[str, str]] | None:
         ledger = None
         try:
             ledger = open_ledger(base, LIMIT)
-            ledger._store._connection.execute("PRAGMA wal_autocheckpoint = 4")
+            ledger._store._file.connection.execute("PRAGMA wal_autocheckpoint = 4")
             for turn in range(6):
                 receipt = pay(ledger, "1/10", f"r{turn}")
                 acknowledged.append(("charged", f"r{turn}"))

@@ -51,7 +51,7 @@ def test_an_old_copy_of_the_file_is_refused(base):
     ledger.close()
     (base / "ledger.db").write_bytes(old)
     with pytest.raises(
-        LedgerTampered, match="old copy: it ends at entry 11, but its head is at 12"
+        LedgerTampered, match="old copy: it ends at entry 21, but its head is at 22"
     ):
         open_ledger(base, "10")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from itertools import combinations
 from pathlib import Path
 
-from discreet.core.schema import Dataset
+from discreet.catalog.reach import reach_of
+from discreet.core.schema import Dataset, Table
 from discreet.errors import CatalogError
-
-_TABLE_SCHEMA = re.compile(r"^(public|main)\.")  # what a database adds to a bare table name
 
 
 def check_budgets(datasets: Mapping[str, Dataset]) -> None:
@@ -37,34 +33,68 @@ def check_budgets(datasets: Mapping[str, Dataset]) -> None:
                 )
 
 
-def check_sources_apart(datasets: Mapping[str, Dataset], *, base: Path, files: bool) -> None:
-    """Refuse one source that is declared twice where its people would then pay too little.
+def check_sources_apart(datasets: Mapping[str, Dataset], *, base: Path, engine_url: str) -> None:
+    """Refuse sources that share rows where their people would then pay too little, or nothing.
 
-    Guarantee: no row is billed to two budgets, and in a dataset of row units no row is in two
-        tables, which would be billed as if they were different people.
+    Guarantee: no row is billed to two budgets; in a dataset of row units no row is in two tables,
+        which would be billed as if they were different people; and no private row is in a public
+        table. A row is known by its file or table, under whatever name, link or pattern (`Reach`);
+        copies of a file, and views of a table, are the owner's to declare.
     """
+    tables = [
+        (dataset, table, reach_of(table.source, base=base, engine_url=engine_url))
+        for dataset in datasets.values()
+        for table in dataset.tables
+    ]
+    for (first, one, here), (second, two, there) in combinations(tables, 2):
+        if (one.unit is not None or two.unit is not None) and here.meets(there):
+            _require_allowed(first, one, second, two)
 
-    def names(source: str) -> tuple[str, ...]:
-        path = os.path.realpath(base / source)
-        return (path,) if files else (path, _TABLE_SCHEMA.sub("", source))
 
-    private = [(d, t) for d in datasets.values() for t in d.tables if t.unit is not None]
-    for (first, one), (second, two) in combinations(private, 2):
-        if not any(map(_overlap, names(one.source), names(two.source))):
-            continue
-        if first.budget != second.budget:
+def check_ledger_apart(
+    datasets: Mapping[str, Dataset], *, base: Path, engine_url: str, ledger_url: str
+) -> None:
+    """Refuse a source that takes in the ledger's own file.
+
+    Reading it by hand would drop the lock of whoever is charging (note 0031).
+    """
+    scheme, _, rest = ledger_url.partition(":")
+    if scheme != "sqlite":
+        return
+    place = "/" + rest.lstrip("/") if rest.startswith("/") else rest
+    ledger = reach_of(place, base=base, engine_url="duckdb:")
+    sources = [table.source for dataset in datasets.values() for table in dataset.tables]
+    if engine_url.startswith("duckdb:") and engine_url != "duckdb:":
+        sources.append(engine_url.removeprefix("duckdb:"))
+    for source in sources:
+        if reach_of(source, base=base, engine_url="duckdb:").meets(ledger):
             raise CatalogError(
-                f"the source '{one.source}' is in two datasets, '{first.name}' and "
-                f"'{second.name}', with separate budgets.",
-                hint="Remove one, or let both name one shared budget.",
-            )
-        if first is second and one.unit is not None and one.unit.is_row:
-            raise CatalogError(
-                f"the source '{one.source}' is declared as two tables, '{one.name}' and "
-                f"'{two.name}', of dataset '{first.name}', whose units are rows.",
-                hint="Keep one of the tables.",
+                f"the source '{source}' takes in the ledger's own file, '{place}'.",
+                hint="Put the data into a folder of its own, or name the files more narrowly.",
             )
 
 
-def _overlap(first: str, second: str) -> bool:
-    return first == second or fnmatchcase(first, second) or fnmatchcase(second, first)
+def _require_allowed(first: Dataset, one: Table, second: Dataset, two: Table) -> None:
+    if one.unit is None or two.unit is None:
+        private, public = (two, one) if one.unit is None else (one, two)
+        raise CatalogError(
+            f"the source '{private.source}' of the private table '{private.name}' is also in the "
+            f"public table '{public.name}'.",
+            hint="Whatever is public is answered without noise: keep one of the tables.",
+        )
+    if first.budget != second.budget:
+        raise CatalogError(
+            f"the source '{one.source}' is in two datasets, '{first.name}' and "
+            f"'{second.name}', with separate budgets{_as(one, two)}.",
+            hint="Remove one, or let both name one shared budget.",
+        )
+    if first is second and one.unit.is_row:
+        raise CatalogError(
+            f"the source '{one.source}' is declared as two tables, '{one.name}' and "
+            f"'{two.name}', of dataset '{first.name}', whose units are rows{_as(one, two)}.",
+            hint="Keep one of the tables.",
+        )
+
+
+def _as(one: Table, two: Table) -> str:
+    return "" if one.source == two.source else f" (there as '{two.source}')"

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.catalog.catalog import Budget, Cap, Catalog
 from discreet.catalog.declare import Finished, Unfinished, dataset_of, neighbours_of, refuse_twins
-from discreet.catalog.overlap import check_budgets, check_sources_apart
+from discreet.catalog.overlap import check_budgets, check_ledger_apart, check_sources_apart
 from discreet.catalog.shape import AnalystShape, BudgetShape, DatasetShape, FileShape, shape_of
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset
@@ -60,15 +60,15 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
     unfinished = {n: d for n, d in declared.items() if isinstance(d, Unfinished)}
     budgets = _budgets(shape, datasets)
     check_budgets(datasets)
-    url = shape.engine.url
-    in_files = url == "duckdb:" or url.startswith(("spark", "local"))
-    check_sources_apart(datasets, base=base, files=in_files)
+    url, ledger = shape.engine.url, shape.ledger.url
+    check_sources_apart(datasets, base=base, engine_url=url)
+    check_ledger_apart(datasets, base=base, engine_url=url, ledger_url=ledger)
     analysts, doubts = _analysts(shape.analysts, shape.datasets, datasets, budgets)
     warnings = [w for d in declared.values() for w in d.warnings]
     return Catalog(
         base=base,
         engine_url=url,
-        ledger_url=shape.ledger.url,
+        ledger_url=ledger,
         datasets=datasets,
         budgets=budgets,
         analysts=analysts,

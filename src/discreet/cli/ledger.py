@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -29,12 +30,19 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     from discreet.server.settings import STATE
 
     curator = open_curator(config)
-    entries = curator.ledger.verify()
+    entries, unsealed = curator.ledger.examine()
     lines = AuditLog(curator.catalog.base / STATE).verify()
     words = f"{entries} entries, all intact."
     if lines:
         words += f" {lines} lines of the audit log, all intact."
-    _say({"entries": entries, "intact": True, "audit": lines}, words, as_json=as_json)
+    data: dict[str, object] = {"entries": entries, "intact": True, "audit": lines}
+    if unsealed:
+        words += (
+            f" {unsealed} stored answers were written by 0.1.0 and are outside the seal: that their "
+            "charges were paid is certain, their content is not."
+        )
+        data["unsealed_answers"] = unsealed
+    _say(data, words, as_json=as_json)
 
 
 @app.command()
@@ -64,17 +72,25 @@ def restore(
 ) -> None:
     """Replace the ledger by a backup; what was spent since the backup stays spent.
 
+    Nobody may be using the ledger: stop the server first. Where its head file is lost, too, how much
+    was spent is unknown, and every budget counts as spent.
+
     Example: discreet ledger restore ledger-monday.db --reason "disk failure on Tuesday"
     """
     # The ledger at hand may be beyond opening, so this cannot go through an open curator.
     from discreet.api import restore_ledger
 
-    restored = restore_ledger(config, path, reason=reason)
-    last = [entry for entry in restored.history() if entry.kind == "restore"][-1]
-    lost = last.data["lost"]
-    words = {0: "Nothing was lost.", -1: "How much was lost is unknown."}
-    told = words.get(lost, f"{lost} entries were lost; what they spent stays spent.")
-    _say({"entries": restored.verify(), "lost": lost}, f"Restored. {told}", as_json=as_json)
+    with closing(restore_ledger(config, path, reason=reason)) as restored:
+        last = [entry for entry in restored.history() if entry.kind == "restore"][-1]
+        entries, lost = restored.verify(), last.data["lost"]
+    told = _LOST.get(lost, f"{lost} entries were lost; what they spent stays spent.")
+    _say({"entries": entries, "lost": lost}, f"Restored. {told}", as_json=as_json)
+
+
+_LOST = {
+    0: "Nothing was lost.",
+    -1: "How much was lost is unknown, so every budget counts as spent.",
+}
 
 
 def _say(data: dict[str, object], words: str, *, as_json: bool) -> None:

@@ -57,6 +57,11 @@ class Account:
             )
 
     @property
+    def highest(self) -> tuple[Epsilon, Delta] | None:
+        """Return the highest limits that ever were in force; None if there was none."""
+        return self._highest
+
+    @property
     def limits(self) -> Limits:
         """Return the filters of the limit in force."""
         assert self.limit is not None
@@ -183,7 +188,8 @@ class Book:
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
-    `requests` has where each analyst's request ids were paid; `outcomes` what became of them.
+    `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
+    `sealed` the hash of what was answered.
     `beside` remembers what others than an analyst have paid (`beside.py`).
     """
 
@@ -193,6 +199,7 @@ class Book:
     accounts: dict[Key, Account] = field(default_factory=dict)
     requests: dict[tuple[str | None, str], int] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    sealed: dict[int, str] = field(default_factory=dict)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
     reservations: dict[int, Reservation] = field(default_factory=dict)
@@ -290,6 +297,7 @@ def _begun(book: Book, entry: Entry) -> None:
 
 def _answered(book: Book, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = Outcome(State.ANSWERED)
+    book.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
 def _failed(book: Book, entry: Entry) -> None:

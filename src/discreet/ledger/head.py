@@ -140,6 +140,8 @@ class HeadFile:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
+            # Said aloud: a child that was forked meanwhile has the descriptor, too, and keeps it.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
     def remove_lock(self) -> None:

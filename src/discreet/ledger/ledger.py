@@ -7,10 +7,11 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.errors import InternalError, LedgerTampered
+from discreet.errors import InternalError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
 from discreet.ledger.beside import Probes
@@ -28,11 +29,12 @@ from discreet.ledger.entry import (
     receipt_of,
 )
 from discreet.ledger.head import Head, HeadFile
-from discreet.ledger.loading import adopt, catch_up, load, open_store
-from discreet.ledger.outcomes import Outcomes, error_of
+from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
+from discreet.ledger.outcomes import Outcomes, error_of, missing_answer
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.repeating import repeated, require_same
+from discreet.ledger.sealing import unsealed, vouched
 from discreet.ledger.session import Session
 from discreet.ledger.store import Store, StoredAnswer, seal
 
@@ -211,29 +213,32 @@ class Ledger:
             dataset=receipt.payer.dataset,
             question=paid["question"],
             payload=payload,
-            digest=seal(key, receipt.position, payload),
+            digest="",
             snapshot=paid["snapshot"],
         )
+        answer = replace(answer, digest=seal(answer))
         with self.session() as session:
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (State.FAILED, State.LOST):
                 raise error_of(known)  # that was said already, and stays so
-            if self._stored(session.book, receipt.payer.analyst, receipt.request_id) is None:
+            # 0.1.0 entered no outcomes, so there a look into the table must tell.
+            first = "looks" in paid and (known is None or known.state is State.BEGUN)
+            kept = None if first else self._kept(session.book, *_name(receipt))
+            if kept is None and known is not None and known.state is State.ANSWERED:
+                raise missing_answer(receipt.request_id)
+            if kept is None:
                 session.writer.add_answer(answer)
                 entered = {"charge": receipt.position, "digest": answer.digest}
                 session.append("answered", entered)
-        stored = self.stored_answer(receipt.request_id, receipt.payer.analyst)
-        if stored is None:
-            raise InternalError("an answer vanished after it was committed")
-        return stored
+        return payload if kept is None else self._vouched([kept])[0].payload
 
     def stored_answer(self, request_id: str, analyst: str | None = None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
         with self._current() as book:
-            found = self._stored(book, analyst, request_id)
-        return None if found is None else found.payload
+            found = self._kept(book, analyst, request_id)
+        return self._vouched([found])[0].payload if found else None
 
-    def _stored(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
+    def _kept(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
         # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
         position = book.requests.get((analyst, request_id))
         if position is None:
@@ -241,6 +246,11 @@ class Ledger:
         names = (answer_key(analyst, request_id), request_id)
         kept = (self._store.answer(name) for name in names)
         return next((item for item in kept if item and item.position == position), None)
+
+    def _vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
+        # The book comes after the answers: then it has the entries that were stored with them.
+        with self._current() as book:
+            return [vouched(self._store, book, answer) for answer in answers]
 
     def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
         """Return the answer that this request got, if this analyst is who paid for it."""
@@ -254,7 +264,7 @@ class Ledger:
             found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
-        return [(item.asked_as, item.question, item.payload) for item in found]
+        return [(item.asked_as, item.question, item.payload) for item in self._vouched(found)]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
@@ -264,7 +274,9 @@ class Ledger:
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
-        return None if found is None else (found.asked_as, found.payload)
+        for item in self._vouched([found] if found else []):
+            return item.asked_as, item.payload
+        return None
 
     def record_exposure(
         self, dataset: str, *, reason: str, columns: Sequence[str] = (), note: str = ""
@@ -373,15 +385,18 @@ class Ledger:
             return sum(len(book.charged.get(who, ())) for who in analysts)
 
     def verify(self) -> int:
-        """Return how many entries there are, after checking each of them, the head and the store."""
+        """Return how many entries there are, after checking each, every answer, head and store."""
+        return self.examine()[0]
+
+    def examine(self) -> tuple[int, int]:
+        """Return how many entries there are, all checked, and how many answers lie outside the seal.
+
+        Those were stored by 0.1.0: their bytes may have been changed by whoever can write the file.
+        """
         with self._guarded():
             self._store.examine()
             book = load(self._store)
-            for answer in self._store.every_answer():
-                name = answer.analyst or None, answer.asked_as
-                if book.requests.get(name) != answer.position:
-                    raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
-            return book.position + 1
+            return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
         """Return the number of entries copied to the new file `path`, as of one moment.
@@ -409,9 +424,9 @@ class Ledger:
         """Return the ledger at `url` after replacing its history by the backup at `path`.
 
         What was spent since the backup stays spent, see `bring_back`. The ledger at hand need not
-        be in a state to be opened.
+        be in a state to be opened, but nobody may be using it.
         """
-        bring_back(url, path, base=base, reason=reason, who=who)
+        bring_back(url, path, policy=policy, base=base, reason=reason, who=who)
         return cls.open(url, policy, base=base, who=who)
 
     def close(self) -> None:
@@ -425,6 +440,7 @@ class Ledger:
         with self._guarded():
             with self._store.exclusive() as writer:
                 self._book = catch_up(self._store, writer, self._book)
+                require_head(self._store, self._book)
                 session = Session(writer, self._book)
                 yield session
             for item in session.added:
@@ -460,3 +476,7 @@ class Ledger:
             self._lock, self._pid = threading.RLock(), os.getpid()
         with self._lock:
             yield
+
+
+def _name(receipt: Receipt) -> tuple[str | None, str]:
+    return receipt.payer.analyst, receipt.request_id

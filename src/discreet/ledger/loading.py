@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.book import Book
-from discreet.ledger.head import HeadFile
+from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.history import ROOT, Link, checked
 from discreet.ledger.policy import Policy
 from discreet.ledger.store import Store
@@ -27,7 +27,7 @@ class Links(Protocol):
 
 
 def open_store(url: str, *, base: Path) -> Store:
-    """Return the store that `url` names; a relative file lies under `base`."""
+    """Return the store that `url` names, to be shared; a relative file lies under `base`."""
     scheme, _, rest = url.partition(":")
     if scheme == "sqlite" and rest.strip("/"):
         path = sqlite_path(rest, base=base)
@@ -77,21 +77,49 @@ def _load(store: Store) -> Book:
     if head is None:
         # A crash right after the first commit leaves no head; nothing has been charged by then.
         if charged:
-            raise LedgerTampered(
-                f"The head file '{store.head_path.name}' is missing, so it cannot be told whether "
-                "this ledger is complete.",
-                hint="Put it back from a copy, or: discreet ledger restore PATH --reason TEXT.",
-            )
+            raise _no_head(store)
     elif at_head != head.hash:
-        older = book.position < head.position
-        raise LedgerTampered(
-            f"The ledger {store.name} is an old copy: it ends at entry {book.position}, but its "
-            f"head is at {head.position}."
-            if older
-            else f"The ledger {store.name} is not the one that its head file belongs to.",
-            hint="Put the right one back, or: discreet ledger restore PATH --reason TEXT.",
-        )
+        raise _another_history(store, book, head)
     return book
+
+
+def _no_head(store: Store) -> LedgerTampered:
+    return LedgerTampered(
+        f"The head file '{store.head_path.name}' is missing, so it cannot be told whether "
+        "this ledger is complete.",
+        hint="Put it back from a copy, or: discreet ledger restore PATH --reason TEXT.",
+    )
+
+
+def _another_history(store: Store, book: Book, head: Head) -> LedgerTampered:
+    older = book.position < head.position
+    return LedgerTampered(
+        f"The ledger {store.name} is an old copy: it ends at entry {book.position}, but its "
+        f"head is at {head.position}."
+        if older
+        else f"The ledger {store.name} is not the one that its head file belongs to.",
+        hint="Put the right one back, or: discreet ledger restore PATH --reason TEXT.",
+    )
+
+
+def require_head(store: Store, book: Book) -> None:
+    """Refuse to go on where the head outside knows an entry that this history does not hold.
+
+    Called inside the exclusive transaction, before anything is appended: a store that has lost what
+    it had committed, or that somebody else writes under another lock, grants nothing more.
+    """
+    head = HeadFile(store.head_path).read()
+    if head is None:
+        if any(account.charges for account in book.accounts.values()):
+            raise _no_head(store)
+        return
+    if head.position == book.position:
+        known: str | None = book.hash
+    else:
+        found = store.find(head.position)
+        known = None if found is None else found.hash
+    if known != head.hash:
+        raise _another_history(store, book, head)
 
 
 def catch_up(store: Store, source: Links, book: Book) -> Book:

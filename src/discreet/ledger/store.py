@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from discreet.errors import LedgerTampered, NotALedger
-from discreet.ledger.history import Link
+from discreet.ledger.history import Link, canonical
 
 VERSION = 2
 """The version of the tables. Older ones are brought forward when a store is opened."""
@@ -59,22 +59,41 @@ class StoredAnswer:
         return self.request_id.rpartition("\n")[2]
 
     def checked(self) -> StoredAnswer:
-        """Return this answer if its bytes are those that were stored."""
+        """Return this answer if it is the one that its own digest was made for."""
         # A damaged record may come back with another type than was stored.
-        intact = isinstance(self.payload, bytes) and self.digest == seal(
-            self.request_id, self.position, self.payload
-        )
-        if not intact:
-            raise LedgerTampered(
-                f"The stored answer of request '{self.asked_as}' is damaged.",
-                hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
-            )
+        if not isinstance(self.payload, bytes):
+            raise damaged_answer(self)
+        if self.digest != seal(self) and self.digest != old_seal(self):
+            raise damaged_answer(self)
         return self
 
 
-def seal(request_id: str, position: int, payload: bytes) -> str:
-    """Return the hash that an answer is stored with."""
-    return hashlib.sha256(f"{request_id}\n{position}\n".encode() + payload).hexdigest()
+def seal(answer: StoredAnswer) -> str:
+    """Return the hash of everything that an answer is stored with; it is entered in the chain."""
+    facts = {
+        "request_id": answer.request_id,
+        "position": answer.position,
+        "analyst": answer.analyst,
+        "dataset": answer.dataset,
+        "question": answer.question,
+        "snapshot": answer.snapshot,
+    }
+    return hashlib.sha256(f"{canonical(facts)}\n".encode() + answer.payload).hexdigest()
+
+
+def old_seal(answer: StoredAnswer) -> str:
+    """Return the hash that 0.1.0 stored: of the bytes and the charge, in no chain."""
+    return hashlib.sha256(
+        f"{answer.request_id}\n{answer.position}\n".encode() + answer.payload
+    ).hexdigest()
+
+
+def damaged_answer(answer: StoredAnswer) -> LedgerTampered:
+    """Return the refusal of an answer that is not what was stored."""
+    return LedgerTampered(
+        f"The stored answer of request '{answer.asked_as}' is damaged.",
+        hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+    )
 
 
 class Writer(Protocol):
@@ -88,8 +107,8 @@ class Writer(Protocol):
         """Add one link; a position that is taken is an error."""
         ...
 
-    def add_answer(self, answer: StoredAnswer) -> None:
-        """Keep `answer` unless one with its request id is kept already."""
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
         ...
 
     def erase(self) -> None:
@@ -121,7 +140,7 @@ class Store(Protocol):
         ...
 
     def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, as of one moment."""
+        """Yield the stored links from position `start` on, at least those there are now."""
         ...
 
     def find(self, position: int) -> Link | None:

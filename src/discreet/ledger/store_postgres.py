@@ -19,6 +19,7 @@ from discreet.errors import (
     NotALedger,
 )
 from discreet.ledger.history import Link
+from discreet.ledger.presence import in_use
 from discreet.ledger.store import (
     TABLES,
     VERSION,
@@ -30,6 +31,7 @@ from discreet.ledger.store import (
 
 BUSY_SECONDS = 60
 LOCK = 0x44504C47  # the advisory lock that every writer holds until its commit
+USERS = 0x44504C48  # and this one every connection shares, so that a restore can be alone
 PREFIX = "discreet_"
 
 _LINK = "SELECT position, kind, body, previous, hash FROM discreet_entries"
@@ -49,7 +51,14 @@ class PostgresStore:
     which are its defaults).
     """
 
-    def __init__(self, url: str, *, folder: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        folder: Path,
+        busy_seconds: float = BUSY_SECONDS,
+        alone: bool = False,
+    ) -> None:
         try:
             import psycopg
         except ImportError:
@@ -57,6 +66,7 @@ class PostgresStore:
         self._psycopg = psycopg
         self._url = url
         self._folder = folder
+        self._alone = alone
         self._busy_seconds = busy_seconds
         self._connection: Any = None
         self._claimed: set[int] = set()
@@ -105,9 +115,9 @@ class PostgresStore:
             (link.position, link.kind, link.body, link.previous, link.hash),
         )
 
-    def add_answer(self, answer: StoredAnswer) -> None:
-        """Keep `answer` unless one with its request id is kept already."""
-        self._connected().execute(
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
+        done = self._connected().execute(
             "INSERT INTO discreet_answers (request_id, position, analyst, dataset, question, "
             "payload, digest, snapshot) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) "
             "ON CONFLICT DO NOTHING",
@@ -122,6 +132,7 @@ class PostgresStore:
                 answer.snapshot,
             ),
         )
+        return bool(done.rowcount == 1)
 
     def erase(self) -> None:
         """Remove every link and answer."""
@@ -205,6 +216,7 @@ class PostgresStore:
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = {milliseconds}")
             connection.execute("SET default_transaction_isolation = 'read committed'")
+            self._enter(connection)
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 self._set_up(connection)
@@ -214,6 +226,13 @@ class PostgresStore:
             connection.close()
             raise
         return connection
+
+    def _enter(self, connection: Any) -> None:
+        """Hold, as long as the connection lasts, the lock that says who uses the ledger."""
+        if not self._alone:
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", (USERS,))
+        elif not connection.execute("SELECT pg_try_advisory_lock(%s)", (USERS,)).fetchone()[0]:
+            raise in_use(self.name)
 
     def _set_up(self, connection: Any) -> None:
         names = {

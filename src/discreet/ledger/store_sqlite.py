@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import (
     DiscreetError,
+    InternalError,
     LedgerBusy,
     LedgerError,
     LedgerTampered,
@@ -21,6 +22,7 @@ from discreet.errors import (
 from discreet.ledger import running
 from discreet.ledger.head import HeadFile
 from discreet.ledger.history import Link
+from discreet.ledger.sqlite_file import SqliteFile
 from discreet.ledger.store import (
     TABLES,
     VERSION,
@@ -31,8 +33,8 @@ from discreet.ledger.store import (
 )
 
 APPLICATION_ID = 0x44504C47  # "DPLG", in the header of every ledger file
-MAGIC = b"SQLite format 3\x00"  # how every database of SQLite begins
 BUSY_SECONDS = 60.0
+PAGE, ANSWERS_PAGE = 1000, 50  # rows read at a time
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.008  # seconds between two looks at the lock
 
 _LINK = "SELECT position, kind, body, previous, hash FROM entries"
@@ -45,13 +47,14 @@ _ANSWER = (
 class SqliteStore:
     """One file. Guarantee: as in Store, if the file system keeps what it has synced."""
 
-    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self, path: Path, *, busy_seconds: float = BUSY_SECONDS, shared: bool = True
+    ) -> None:
         self._path = path
-        self._busy_seconds = busy_seconds
-        self._connection: sqlite3.Connection | None = None
-        self._pid = self._inode = -1
-        with self._translated():
-            self._connected()
+        prepare = partial(_prepare, path)
+        self._file = SqliteFile(path, prepare=prepare, busy_seconds=busy_seconds, shared=shared)
+        with self._translated(), self._file.connected():
+            pass
 
     @property
     def name(self) -> str:
@@ -61,13 +64,12 @@ class SqliteStore:
     @property
     def head_path(self) -> Path:
         """Return the file beside this one."""
-        return self._path.with_name(self._path.name + ".head")
+        return _head_path(self._path)
 
     @contextmanager
     def exclusive(self) -> Iterator[Writer]:
         """Return a transaction that ends with a durable commit."""
-        with self._translated():
-            connection = self._connected()
+        with self._translated(), self._file.connected() as connection:
             self._begin(connection)
             try:
                 yield self
@@ -80,7 +82,7 @@ class SqliteStore:
     def _begin(self, connection: sqlite3.Connection) -> None:
         # SQLite's own waiting sleeps up to 100 ms between two looks, which many processes feel.
         connection.execute("PRAGMA busy_timeout = 0")
-        end, pause = time.monotonic() + self._busy_seconds, SHORTEST_PAUSE
+        end, pause = time.monotonic() + self._file.busy_seconds, SHORTEST_PAUSE
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -90,50 +92,52 @@ class SqliteStore:
                     raise
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-        connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._busy_seconds)}")
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._file.busy_seconds)}")
 
     def links(self, *, start: int) -> Iterator[Link]:
         """Yield the stored links from position `start` on."""
-        for row in self._select(f"{_LINK} WHERE position >= ? ORDER BY position", start):
-            yield Link(*row)
+        # Page by page: no turn is held while the caller thinks, and appending moves no page.
+        while True:
+            rows = self._select(
+                f"{_LINK} WHERE position >= ? ORDER BY position LIMIT {PAGE}", start
+            )
+            yield from (Link(*row) for row in rows)
+            if len(rows) < PAGE:
+                return
+            start = rows[-1][0] + 1
 
     def find(self, position: int) -> Link | None:
         """Return the link at `position`."""
-        rows = list(self._select(f"{_LINK} WHERE position = ?", position))
+        rows = self._select(f"{_LINK} WHERE position = ?", position)
         return Link(*rows[0]) if rows else None
 
     def append(self, link: Link) -> None:
         """Add one link."""
-        self._connected().execute(
+        self._change(
             "INSERT INTO entries (position, kind, body, previous, hash) VALUES (?, ?, ?, ?, ?)",
-            (link.position, link.kind, link.body, link.previous, link.hash),
+            *(link.position, link.kind, link.body, link.previous, link.hash),
         )
 
-    def add_answer(self, answer: StoredAnswer) -> None:
-        """Keep `answer` unless one with its request id is kept already."""
-        self._connected().execute(
-            "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
-            "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (
-                answer.request_id,
-                answer.position,
-                answer.analyst,
-                answer.dataset,
-                answer.question,
-                answer.payload,
-                answer.digest,
-                answer.snapshot,
-            ),
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
+        return (
+            self._change(
+                "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
+                "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                *(answer.request_id, answer.position, answer.analyst, answer.dataset),
+                *(answer.question, answer.payload, answer.digest, answer.snapshot),
+            )
+            == 1
         )
 
     def erase(self) -> None:
         """Remove every link and answer."""
-        self._connected().execute("DELETE FROM entries")
-        self._connected().execute("DELETE FROM answers")
+        self._change("DELETE FROM entries")
+        self._change("DELETE FROM answers")
 
     def answer(self, request_id: str) -> StoredAnswer | None:
         """Return the stored answer of a request."""
-        rows = list(self._select(f"{_ANSWER} WHERE request_id = ?", request_id))
+        rows = self._select(f"{_ANSWER} WHERE request_id = ?", request_id)
         return StoredAnswer(*rows[0]).checked() if rows else None
 
     def answers(
@@ -142,7 +146,7 @@ class SqliteStore:
         """Return the `last` answers that one analyst got about one snapshot, oldest first."""
         where = "WHERE dataset = ? AND analyst = ? AND snapshot = ?"
         latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT ?"
-        rows = list(self._select(latest, dataset, analyst, snapshot, last))
+        rows = self._select(latest, dataset, analyst, snapshot, last)
         return [StoredAnswer(*row).checked() for row in reversed(rows)]
 
     def latest_answer(
@@ -151,7 +155,7 @@ class SqliteStore:
         """Return the latest answer that one analyst got to this very question."""
         where = "WHERE dataset = ? AND analyst = ? AND snapshot = ? AND question = ?"
         latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
-        rows = list(self._select(latest, dataset, analyst, snapshot, question))
+        rows = self._select(latest, dataset, analyst, snapshot, question)
         return StoredAnswer(*rows[0]).checked() if rows else None
 
     def claim(self, position: int) -> bool:
@@ -169,8 +173,10 @@ class SqliteStore:
 
     def every_answer(self) -> Iterator[StoredAnswer]:
         """Yield all answers, oldest first."""
-        for row in self._select(f"{_ANSWER} ORDER BY position"):
-            yield StoredAnswer(*row).checked()
+        seen, page = 0, f"{_ANSWER.replace('FROM', ', rowid FROM')} WHERE rowid > ?"
+        while rows := self._select(f"{page} ORDER BY rowid LIMIT {ANSWERS_PAGE}", seen):
+            yield from (StoredAnswer(*row[:-1]).checked() for row in rows)
+            seen = rows[-1][-1]
 
     def examine(self) -> None:
         """Raise LedgerTampered if SQLite finds damage in its file."""
@@ -180,91 +186,18 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file; a later call opens it again."""
-        connection, self._connection = self._connection, None
-        if connection is not None and self._pid == os.getpid():
-            connection.close()
+        self._file.close()
 
-    def _select(self, statement: str, *values: Any) -> Iterator[Any]:
-        with self._translated():
-            for row in self._connected().execute(statement, values):  # noqa: UP028 - see below
-                yield row  # `yield from` would close a cursor whose connection may be gone
+    def _select(self, statement: str, *values: Any) -> list[Any]:
+        with self._translated(), self._file.connected() as connection:
+            return connection.execute(statement, values).fetchall()
 
-    def _connected(self) -> sqlite3.Connection:
-        # A connection must not be used after a fork: the child opens its own and leaves the
-        # parent's alone, without closing it, because closing would drop the parent's locks.
-        if self._connection is not None and self._pid == os.getpid():
-            if not self._same_file():
-                raise LedgerTampered(
-                    f"The ledger file {self.name} was moved or replaced while in use.",
-                    hint="Stop every process that uses it, put it back, and start again.",
-                )
-            return self._connection
-        _forgotten.append(self._connection)
-        self._connection = self._connect()
-        self._pid = os.getpid()
-        self._inode = self._path.stat().st_ino
-        return self._connection
-
-    def _same_file(self) -> bool:
-        try:
-            return self._path.stat().st_ino == self._inode
-        except FileNotFoundError:
-            return False
-
-    def _connect(self) -> sqlite3.Connection:
-        # Questions and answers are in it: readable by its owner only. SQLite copies the rights.
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        self._require_database()
-        connection = sqlite3.connect(
-            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
-        )
-        try:
-            # Ask before changing anything: a foreign file must be left untouched.
-            if self._is_ours(connection):
-                connection.execute("PRAGMA synchronous = FULL")
-                self._bring_forward(connection)
-            else:
-                # SQLite does not wait its turn when the journal changes, so wait here.
-                with HeadFile(self.head_path).locked():
-                    _set_up(connection)
-            self._require_log(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _require_database(self) -> None:
-        # SQLite takes a file that is too short to be a database for an empty one.
-        with self._path.open("rb") as file:
-            start = file.read(len(MAGIC))
-        if start not in (b"", MAGIC):
-            raise not_a_ledger(self.name)
-
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        # In this order: another process may be setting it up, mark and tables in one commit.
-        tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-        mark = connection.execute("PRAGMA application_id").fetchone()[0]
-        if mark == APPLICATION_ID:
-            return True
-        if mark or tables:
-            raise not_a_ledger(self.name)
-        return False
-
-    def _require_log(self, connection: sqlite3.Connection) -> None:
-        # A damaged header may name another journal, and a file system may not offer this one.
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise LedgerWriteFailed(f"The ledger {self.name} cannot keep a write-ahead log here.")
-
-    def _bring_forward(self, connection: sqlite3.Connection) -> None:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if not steps_from(version, name=self.name):
-            return
-        connection.execute("BEGIN IMMEDIATE")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for step in steps_from(version, name=self.name):
-            connection.execute(step.format(p="", blob="BLOB"))
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
+    def _change(self, statement: str, *values: Any) -> int:
+        """Return how many rows the statement changed, inside the transaction of `exclusive`."""
+        with self._file.connected() as connection:
+            if not connection.in_transaction:
+                raise InternalError("a change of the ledger outside a transaction")
+            return connection.execute(statement, values).rowcount
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -281,7 +214,46 @@ class SqliteStore:
             raise _unwritable(self.name) from error
 
 
-_forgotten: list[sqlite3.Connection | None] = []  # connections of a parent process, never closed
+def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+    name = f"'{path.name}'"
+    # Ask before changing anything: a foreign file must be left untouched.
+    if _is_ours(connection, name):
+        connection.execute("PRAGMA synchronous = FULL")
+        _bring_forward(connection, name)
+    else:
+        # SQLite does not wait its turn when the journal changes, so wait here.
+        with HeadFile(_head_path(path)).locked():
+            _set_up(connection)
+    # A damaged header may name another journal, and a file system may not offer this one.
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+        raise LedgerWriteFailed(f"The ledger {name} cannot keep a write-ahead log here.")
+
+
+def _head_path(path: Path) -> Path:
+    return path.with_name(path.name + ".head")
+
+
+def _is_ours(connection: sqlite3.Connection, name: str) -> bool:
+    # In this order: another process may be setting it up, mark and tables in one commit.
+    tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    mark = connection.execute("PRAGMA application_id").fetchone()[0]
+    if mark == APPLICATION_ID:
+        return True
+    if mark or tables:
+        raise not_a_ledger(name)
+    return False
+
+
+def _bring_forward(connection: sqlite3.Connection, name: str) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not steps_from(version, name=name):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    for step in steps_from(version, name=name):
+        connection.execute(step.format(p="", blob="BLOB"))
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
 
 
 def _set_up(connection: sqlite3.Connection) -> None:

@@ -85,3 +85,118 @@ def test_mixed_units_are_refused(tmp_path, shared):
         text = budget("a") + table("a", "t", "x.csv") + table("a", "u", "y.csv", "who")
     with pytest.raises(CatalogError, match=r"'t'.*protects rows and table 'u'.*protects people"):
         loads(text, base=tmp_path)
+
+
+def two(one, other, url="duckdb:"):
+    """Two datasets with budgets of their own, each with one source."""
+    text = f'[engine]\nurl = "{url}"\n' + budget("a") + table("a", "t", one)
+    return text + budget("b") + table("b", "u", other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("data", "data/people.parquet"),
+        ("data", "data/deep/er/people.parquet"),
+        ("data", "data/deep"),
+        ("data/", "./data"),
+        ("data/people.parquet", "data/*"),
+        ("data", "data/*.parquet"),
+        ("data/2024-*.csv", "data/*-01.csv"),
+        ("data/**/x.csv", "data/*/*/x.csv"),
+        ("data/part-?.csv", "data/part-[0-9].csv"),
+        ("data/part-[a-f].csv", "data/part-[d-z].csv"),
+        ("data/*.csv", "DATA/people.CSV"),
+        ("people.csv", "People.csv"),
+        ("people.csv", "PEOPLE.CSV"),
+        ("*/x.csv", "data/*.csv"),
+    ],
+)
+def test_sources_that_meet_are_refused_before_there_are_any_files(tmp_path, one, other):
+    for first, second in ((one, other), (other, one)):
+        with pytest.raises(CatalogError, match="separate budgets"):
+            loads(two(first, second), base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("data", "data2"),
+        ("data", "data/people.csv"),  # a folder is read for its Parquet files
+        ("data/2024-*.csv", "data/2025-*.csv"),
+        ("data/part-[a-f].csv", "data/part-[g-z].csv"),
+        ("data/*.csv", "data/*.parquet"),
+        ("data/*.csv", "data/deep/x.csv"),
+        ("data/*/x.csv", "data/**/y.csv"),
+        ("a/x.csv", "b/x.csv"),
+    ],
+)
+def test_sources_that_cannot_meet_are_not_refused(tmp_path, one, other):
+    assert loads(two(one, other), base=tmp_path)
+    assert loads(two(other, one), base=tmp_path)
+
+
+@pytest.mark.parametrize("way", ["hard", "soft", "folder"])
+def test_another_name_of_the_same_file_is_refused(tmp_path, way):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "data" / "x.parquet").write_text("x\n")
+    name = "other/y.parquet"
+    if way == "hard":
+        (tmp_path / name).hardlink_to(tmp_path / "data" / "x.parquet")
+    elif way == "soft":
+        (tmp_path / name).symlink_to("../data/x.parquet")
+    else:
+        (tmp_path / "other" / "link").symlink_to("../data")
+        name = "other/link/x.parquet"
+    for source in ("data", "data/x.parquet", "data/*", "**/x.parquet"):
+        for pattern in (name, name.replace("y.parquet", "*.parquet")):
+            with pytest.raises(CatalogError, match="separate budgets"):
+                loads(two(source, pattern), base=tmp_path)
+
+
+def test_two_files_that_only_case_tells_apart_are_two(tmp_path):
+    (tmp_path / "x.csv").write_text("x\n")
+    (tmp_path / "X.csv").write_text("x\n")
+    if (tmp_path / "x.csv").samefile(tmp_path / "X.csv"):
+        pytest.skip("this file system takes them for one")
+    assert loads(two("x.csv", "X.csv"), base=tmp_path)
+
+
+@pytest.mark.parametrize("url", ["postgresql://h/d", "duckdb:shop.duckdb"])
+@pytest.mark.parametrize(
+    "other", ["People", "PUBLIC.people", "main.people", "shop.main.people", '\\"people\\"']
+)
+def test_a_database_table_under_two_spellings_is_refused(tmp_path, url, other):
+    with pytest.raises(CatalogError, match="separate budgets"):
+        loads(two("people", other, url), base=tmp_path)
+    assert loads(two("people", other.replace("eople", "lans"), url), base=tmp_path)
+
+
+def test_a_private_source_cannot_be_a_public_table_as_well(tmp_path):
+    public = (
+        '[datasets.a.tables.p]\nsource = "*.csv"\npublic = true\n'
+        '[datasets.a.tables.p.columns]\nx = { type = "boolean" }\n'
+    )
+    text = budget("a") + table("a", "t", "x.csv") + public
+    with pytest.raises(CatalogError, match="private table 't' is also in the public table 'p'"):
+        loads(text, base=tmp_path)
+    assert loads(text.replace("*.csv", "y.csv"), base=tmp_path)
+
+
+@pytest.mark.parametrize("source", ["*", "ledger.*", "ledger.db", "./ledger.db", "**/*", "link"])
+def test_the_ledger_is_no_source(tmp_path, source):
+    (tmp_path / "ledger.db").write_text("x")
+    (tmp_path / "link").hardlink_to(tmp_path / "ledger.db")
+    text = budget("a") + table("a", "t", source)
+    with pytest.raises(CatalogError, match="the ledger's own file"):
+        loads(text, base=tmp_path)
+    elsewhere = '[ledger]\nurl = "sqlite:elsewhere/book.sqlite"\n'
+    if source not in ("*", "**/*"):
+        assert loads(elsewhere + text, base=tmp_path)
+
+
+def test_the_ledger_is_no_engine(tmp_path):
+    text = '[engine]\nurl = "duckdb:ledger.db"\n' + budget("a") + table("a", "t", "people")
+    with pytest.raises(CatalogError, match="the ledger's own file"):
+        loads(text, base=tmp_path)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from discreet.cli.budget import budget
 from discreet.cli.ledger import app
-from discreet.errors import AuditTampered
+from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
 from discreet.server.audit import COMMAND_LINE, AuditLog, Deed
 from ledger_kit import open_ledger, pay, policy
@@ -86,6 +86,9 @@ def test_backup_and_restore(opened, tmp_path):
     copy = tmp_path / "copy.db"
     assert json.loads(run(app, "backup", copy, "--json").output)["entries"] == 3
     pay(opened, "0.25", "later")
+    refused = run(app, "restore", copy, "--reason", "test")
+    assert isinstance(refused.exception, LedgerBusy), "somebody is connected"
+    opened.close()
     told = run(app, "restore", copy, "--reason", "test")
     assert "1 entries were lost; what they spent stays spent" in told.output
     assert run(app, "restore", copy).exit_code == 2, "a reason is required"

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from fractions import Fraction
 
 import pytest
 
-from discreet.errors import BudgetExceeded, InvalidInput, LedgerTampered, NotALedger
-from discreet.ledger import Cap, Ledger
-from ledger_kit import ALICE, MEN, WOMEN, open_ledger, pay, policy
+from discreet.errors import (
+    BudgetExceeded,
+    InvalidInput,
+    LedgerBusy,
+    LedgerTampered,
+    NotALedger,
+)
+from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger.presence import alone
+from discreet.ledger.store_sqlite import SqliteStore
+from ledger_kit import ALICE, MEN, WOMEN, forked, open_ledger, pay, policy
 
 CAPS = {"alice": {"census": Cap.of("0.9")}}
 URL = "sqlite:ledger.db"
@@ -112,14 +121,104 @@ def test_two_restores_in_a_row_forget_nothing(saved):
     again.close()
 
 
-def test_a_running_process_follows_a_restore(saved):
+def test_a_restore_under_a_running_process_is_refused(saved):
+    """What that process charges meanwhile would be forgotten."""
     running = open_ledger(saved, analysts=CAPS)
     assert running.spent("census").charges == 3
+    before = running.history()
+    with pytest.raises(LedgerBusy, match="in use"):
+        restore(saved, saved / "copy.db")
+    assert running.history() == before
+    running.close()
     restore(saved, saved / "copy.db").close()
+    # The old object connects again, and follows.
     with pytest.raises(BudgetExceeded):
         pay(running, "0.6", "too much", WOMEN)
     pay(running, "0.5", "fits", WOMEN)
     running.close()
+
+
+def test_a_restore_under_another_process_is_refused_until_it_ends(saved):
+    def serve(say) -> None:
+        ledger = open_ledger(saved, analysts=CAPS)
+        say("open")
+        signal.pause()
+        ledger.close()
+
+    child = forked(serve)
+    assert child.pipe.readline() == "open\n"
+    (saved / "ledger.db").rename(saved / "elsewhere.db")  # even if the file is gone by now
+    with pytest.raises(LedgerBusy, match="in use"):
+        restore(saved, saved / "copy.db")
+    child.kill()
+    child.lines()
+    restore(saved, saved / "copy.db").close()
+
+
+def test_nobody_connects_during_a_restore(saved):
+    path = saved / "ledger.db"
+    with alone(path), pytest.raises(LedgerBusy, match="being restored"):
+        SqliteStore(path, busy_seconds=0.05)
+    SqliteStore(path, busy_seconds=0.05).close()
+
+
+def test_without_a_head_the_highest_limit_that_is_known_counts_as_spent(tmp_path):
+    """Backup at 1 of 1, then the limit was raised to 5 and spent, and a budget was added."""
+    ledger = open_ledger(tmp_path, "1")
+    pay(ledger, "1", "first")
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    later = Policy({"census": BudgetPolicy.of("5"), "visits": BudgetPolicy.of("3")})
+    ledger = Ledger.open(URL, later, base=tmp_path)
+    pay(ledger, "4", "second")
+    pay(ledger, "3", "visits", payer=Payer(None, "visits", "visits"))
+    ledger.close()
+    for name in ("ledger.db", "ledger.db.head"):
+        (tmp_path / name).unlink()
+    copy = tmp_path / "copy.db"
+    ledger = Ledger.restore(URL, later, copy, base=tmp_path, reason="both are gone")
+    assert ledger.spent("census").epsilon == 5
+    assert ledger.spent("visits").epsilon == 3
+    for budget in ("census", "visits"):
+        with pytest.raises(BudgetExceeded):
+            pay(ledger, "0.01", budget, payer=Payer(None, budget, budget))
+    ledger.close()
+
+
+def test_without_a_head_the_ledger_at_hand_is_believed_upwards(tmp_path):
+    """Its limit was 5 and is 2 now; the file still knows that 5 were spent."""
+    ledger = open_ledger(tmp_path, "1")
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    ledger = open_ledger(tmp_path, "5")
+    pay(ledger, "5", "all")
+    ledger.close()
+    (tmp_path / "ledger.db.head").unlink()
+    ledger = Ledger.restore(
+        URL, policy("2"), tmp_path / "copy.db", base=tmp_path, reason="the head is gone"
+    )
+    assert ledger.spent("census").epsilon == 5
+    ledger.close()
+
+
+def test_a_charge_that_its_head_has_not_heard_of_stays_spent(saved):
+    """Killed between commit and head; another process may have acted on the entry by then."""
+    head = (saved / "ledger.db.head").read_bytes()
+    ledger = open_ledger(saved, analysts=CAPS)
+    ledger.backup(saved / "fresh.db")
+    pay(ledger, "0.4", "not in the head", WOMEN)
+    ledger.close()
+    (saved / "ledger.db.head").write_bytes(head)
+    ledger = restore(saved, saved / "fresh.db")
+    assert ledger.spent("census").epsilon == Fraction(9, 10)
+    ledger.close()
+
+
+def test_the_ledger_itself_is_no_backup(saved):
+    before = (saved / "ledger.db").read_bytes()
+    with pytest.raises(InvalidInput, match="the ledger itself"):
+        restore(saved, saved / "ledger.db")
+    assert (saved / "ledger.db").read_bytes() == before
 
 
 def test_a_backup_of_another_ledger_is_refused(saved, tmp_path):

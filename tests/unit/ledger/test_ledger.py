@@ -382,6 +382,6 @@ def test_exact_sums_where_floats_drift(tmp_path):
 
 
 def test_the_store_is_synced_at_every_commit(ledger):
-    assert ledger._store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert ledger._store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert isinstance(ledger._store._connection, sqlite3.Connection)
+    assert ledger._store._file.connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert ledger._store._file.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert isinstance(ledger._store._file.connection, sqlite3.Connection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +23,7 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.report import history_report, standing
-from discreet.ledger.store import StoredAnswer, seal
+from discreet.ledger.store import StoredAnswer, old_seal
 from discreet.release import outcome, pipeline
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run
@@ -373,10 +374,8 @@ def old_ledger(folder, names, answers):
             item = session.append("charge", data)
             if data["request_id"] in answers:
                 name, payload = data["request_id"], answers[data["request_id"]]
-                sealed = seal(name, item.position, payload)
-                session.writer.add_answer(
-                    StoredAnswer(name, item.position, "", "census", "", payload, sealed, "")
-                )
+                old = StoredAnswer(name, item.position, "", "census", "", payload, "", "")
+                session.writer.add_answer(replace(old, digest=old_seal(old)))
     return ledger
 
 

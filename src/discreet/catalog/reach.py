@@ -1,0 +1,179 @@
+"""What a source may read: the paths that it can match, the files that it matches now, its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+_MAGIC = re.compile(r"[*?\[]")
+_CLASS = re.compile(r"\[(!?)(\]?[^\]]*)\]|.", re.DOTALL)
+_DEFAULT_SCHEMAS = frozenset({"public", "main"})  # what a database adds to a bare table name
+_FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+ANY, STAR, DEEP = frozenset({"any"}), frozenset({"star"}), "**"
+
+T = TypeVar("T")
+Letter: TypeAlias = frozenset[str]
+"""The letters that may stand at one place of a name; ANY is every one, STAR any number of any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Everything that one source may read.
+
+    `patterns` are paths in pieces, without regard to case: a file that is not there yet counts.
+    `files` are device and inode of what is there now, so links and other spellings do not hide one.
+    `table` is the name in a database, from its last part on; empty where the source is a file.
+    """
+
+    patterns: tuple[tuple[str, ...], ...]
+    files: frozenset[tuple[int, int]]
+    table: tuple[str, ...]
+    exact: bool
+
+    def meets(self, other: Reach) -> bool:
+        """Return whether some row may be read by both.
+
+        Guarantee: False only if no file that exists is read by both, under whatever name, and no
+            path that both name, or may come to match, is the same without regard to case.
+        """
+        if self.files & other.files or (self.table and self.table == other.table):
+            return True
+        if self.exact and other.exact and self.files and other.files:
+            return False  # two files that exist, and are two, even if only case tells them apart
+        pairs = ((one, two) for one in self.patterns for two in other.patterns)
+        return any(_meet(one, two, _is_deep, _same_piece) for one, two in pairs)
+
+
+def reach_of(source: str, *, base: Path, engine_url: str) -> Reach:
+    """Return what `source` may read with this engine."""
+    table = () if _is_file(source, engine_url) else _table(source)
+    if "://" in source:
+        return Reach((tuple(source.casefold().split("/")),), frozenset(), table, exact=False)
+    place = base / source
+    if _MAGIC.search(source):
+        return Reach((_pieces(place),), _identities(_matches(place)), table, exact=False)
+    own = _pieces(place)
+    if place.is_dir():
+        found = [path for path in place.rglob("*.parquet") if path.is_file()]
+        return Reach((own, (*own, DEEP, "*.parquet")), _identities(found), table, exact=False)
+    if place.is_file() or source.lower().endswith(_FILES):
+        return Reach((own,), _identities([place]), table, exact=True)
+    # Not there yet: it may become a file or a folder.
+    return Reach((own, (*own, DEEP, "*.parquet")), frozenset(), table, exact=True)
+
+
+def _is_file(source: str, engine_url: str) -> bool:
+    if engine_url == "duckdb:" or engine_url.startswith(("spark", "local")):
+        return True
+    # A database file may stand beside files; names are compared as paths in any case.
+    named = source.lower().endswith(_FILES) or "/" in source
+    return engine_url.startswith("duckdb:") and named
+
+
+def _pieces(place: Path) -> tuple[str, ...]:
+    """Return the path, its links resolved as far as no pattern begins."""
+    parts = place.absolute().parts
+    fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+    start = Path(*parts[:fixed]).resolve()
+    return tuple(part.casefold() for part in (*start.parts, *parts[fixed:]))
+
+
+def _matches(place: Path) -> list[Path]:
+    root = Path(place.anchor or ".")
+    return [path for path in root.glob(str(place.relative_to(root))) if path.is_file()]
+
+
+def _identities(paths: Sequence[Path]) -> frozenset[tuple[int, int]]:
+    found = set()
+    for path in paths:
+        try:
+            facts = path.stat()
+        except OSError:
+            continue  # it is not there yet, or not for us: its name counts
+        found.add((facts.st_dev, facts.st_ino))
+    return frozenset(found)
+
+
+def _table(source: str) -> tuple[str, ...]:
+    """Return the table's name and its schema; an engine has one database, so that is left out."""
+    parts = [part.strip().strip('"`').casefold() for part in source.split(".")]
+    schemas = [part for part in parts[-2:-1] if part not in _DEFAULT_SCHEMAS]
+    return (parts[-1], *schemas)
+
+
+def _is_deep(piece: str) -> bool:
+    return piece == DEEP
+
+
+@cache
+def _same_piece(one: str, two: str) -> bool:
+    if not _MAGIC.search(one + two):
+        return one == two
+    return _meet(_letters(one), _letters(two), STAR.__eq__, _same_letter)
+
+
+def _letters(piece: str) -> tuple[Letter, ...]:
+    return tuple(_letter(found) for found in _CLASS.finditer(piece))
+
+
+def _letter(found: re.Match[str]) -> Letter:
+    text, inside = found.group(), found.group(2)
+    if text == "*":
+        return STAR
+    if inside is None:
+        return ANY if text == "?" else frozenset(text)
+    if found.group(1):
+        return ANY  # "not these" is taken for everything: rather refused than missed
+    letters: set[str] = set()
+    for start, end in re.findall(r"(.)-(.)", inside):
+        letters.update(chr(code) for code in range(ord(start), ord(end) + 1))
+    return frozenset(letters.union(re.sub(r".-.", "", inside)))
+
+
+def _same_letter(one: Letter, two: Letter) -> bool:
+    return ANY in (one, two) or bool(one & two)
+
+
+def _meet(  # one walk for paths of pieces and for pieces of letters
+    one: Sequence[T],
+    two: Sequence[T],
+    many: Callable[[T], bool],
+    same: Callable[[T, T], bool],
+) -> bool:
+    """Return whether some sequence matches both, where `many` stands for any number of anything."""
+    reached = {(0, 0)}
+    pending = [(0, 0)]
+    while pending:
+        at = pending.pop()
+        if at == (len(one), len(two)):
+            return True
+        for step in _steps(one, two, at, many, same):
+            if step not in reached:
+                reached.add(step)
+                pending.append(step)
+    return False
+
+
+def _steps(
+    one: Sequence[T],
+    two: Sequence[T],
+    at: tuple[int, int],
+    many: Callable[[T], bool],
+    same: Callable[[T, T], bool],
+) -> Iterator[tuple[int, int]]:
+    i, j = at
+    left, right = i < len(one), j < len(two)
+    if left and many(one[i]):
+        yield i + 1, j
+        if right:
+            yield i, j + 1
+    elif right and many(two[j]):
+        yield i, j + 1
+        if left:
+            yield i + 1, j
+    elif left and right and same(one[i], two[j]):
+        yield i + 1, j + 1
