@@ -126,7 +126,7 @@ def test_kills_at_any_moment_leave_one_look_for_each_charge(url, tmp_path, kills
         except AnswerLost:
             found = b"lost"
         # Whoever is told something was told what stays; a late look means that there was none.
-        assert ("looked" in lines) == (found != b"late")
+        assert lines.count("looked") + (found == b"late") <= 1
         assert ("told" in lines) <= (found == b"told")
     ledger.verify()
     ledger.close()

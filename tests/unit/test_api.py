@@ -61,3 +61,25 @@ def test_budget_words_name_the_dataset(tmp_path):
     with curator(tmp_path) as asked:
         asked.query("SELECT COUNT(*) FROM people", epsilon="1")
         assert "census" in asked.budget_words()
+
+
+def test_a_removed_analyst_sees_nothing(tmp_path):
+    text = TOML.format(epsilon=1, delta=0, neighbours="add-remove")
+    share = "census = { epsilon = 0.5 }"
+    both = "\n[analysts.alice]\ndatasets = { %s }\n[analysts.bob]\ndatasets = { %s }\n"
+    engine = curator(tmp_path / "..").engine
+    with Curator(loads(text + both % (share, share), base=tmp_path), engine=engine) as asked:
+        asked.query("SELECT COUNT(*) FROM people", epsilon="0.1", analyst="alice", request_id="a")
+        assert asked.stored_answer("a", analyst="alice") is not None
+        assert len(asked.history(analysts=("alice",))) == 1
+    gone = text + both.split("[analysts.bob]", maxsplit=1)[0].replace("alice", "bob") % share
+    unshared = text + both % ("clinic = { epsilon = 0.5 }", share)
+    for later in (gone, unshared):
+        with Curator(loads(later, base=tmp_path), engine=engine) as asked:
+            assert asked.stored_answer("a", analyst="alice") is None
+            assert asked.history(analysts=("alice",)) == []
+            with pytest.raises((CatalogError, UnknownName)):
+                asked.seen_by("alice").query(
+                    "SELECT COUNT(*) FROM people", epsilon="0.1", analyst="alice", request_id="a"
+                )
+            assert len(asked.history()) > 1, "the owner sees all"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from discreet.errors import AnswerLost, DiscreetError, LedgerError, again
+from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
 from discreet.ledger.book import Book, Outcome, State
 from discreet.ledger.entry import Receipt
 from discreet.ledger.session import Session
@@ -113,3 +113,11 @@ def error_of(outcome: Outcome) -> DiscreetError:
     """Return the error that a failed or lost request ends in, every time in the same words."""
     said: dict[str, Any] | None = outcome.error
     return AnswerLost() if said is None else again(said["kind"], said["message"], said["hint"])
+
+
+def missing_answer(request_id: str) -> LedgerTampered:
+    """Return the error of a request whose answer was entered and is no longer there."""
+    return LedgerTampered(
+        f"The answer of request '{request_id}' is missing.",
+        hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+    )

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from discreet.errors import LedgerError, LedgerTampered, StillRunning
+from discreet.errors import LedgerError, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.outcomes import Turn
+from discreet.ledger.outcomes import Turn, missing_answer
 
 PATIENCE = 60.0
 """Seconds to wait for somebody else's answer to the same request."""
@@ -41,7 +41,7 @@ def once(
         if turn is Turn.OVER:
             stored = _stored(ledger, receipt)
             if stored is None:
-                raise LedgerTampered(f"The answer of request '{receipt.request_id}' is missing.")
+                raise missing_answer(receipt.request_id)
         elif time.monotonic() >= end:
             raise StillRunning
         else:

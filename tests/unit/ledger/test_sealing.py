@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import LedgerTampered
 from discreet.ledger import Cap
+from discreet.ledger.beside import Probes
 from discreet.ledger.ledger import fingerprint
 from discreet.ledger.pricing import priced
 from discreet.ledger.store import old_seal, seal
@@ -104,7 +105,7 @@ def test_an_answer_to_a_charge_that_got_none_is_found(ledger):
 def aged(ledger):
     """A ledger with a charge and an answer as 0.1.0 wrote them."""
     with ledger.session() as session:
-        data = priced(session.book, OWNER, quote("0.1")) | {
+        data = priced(session.book, OWNER, quote("0.1"), Probes()) | {
             "request_id": "old",
             "body": fingerprint(OWNER, "charge old"),
             "analyst": None,

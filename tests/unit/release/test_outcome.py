@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -22,7 +24,8 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.report import history_report, standing
-from discreet.ledger.store import StoredAnswer, seal
+from discreet.ledger.store import StoredAnswer, old_seal
+from discreet.ledger.words import budget_words
 from discreet.release import outcome, pipeline
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run
@@ -117,6 +120,17 @@ def test_what_was_not_begun_runs_once(ledger, tmp_path):
     assert once(ledger, again(ledger), look) == b"told"
     assert once(ledger, again(ledger), look) == b"told"
     assert look.count == 1
+
+
+def test_what_was_paid_and_not_delivered_is_said_in_the_history(ledger):
+    words = partial(budget_words, ledger, {"census": "census"}, describe=str, last=5)
+    receipt = again(ledger)
+    assert "(paid, not delivered: ask again under the same request id)" in words()
+    once(ledger, receipt, Looks())
+    assert "not delivered" not in words()
+    with suppress(EngineFailed):
+        once(ledger, again(ledger, "b"), Looks(EngineFailed("It broke.")))
+    assert "(paid, failed)" in words()
 
 
 def test_what_was_begun_by_a_process_that_died_is_lost_for_good(ledger, tmp_path):
@@ -373,10 +387,8 @@ def old_ledger(folder, names, answers):
             item = session.append("charge", data)
             if data["request_id"] in answers:
                 name, payload = data["request_id"], answers[data["request_id"]]
-                sealed = seal(name, item.position, payload)
-                session.writer.add_answer(
-                    StoredAnswer(name, item.position, "", "census", "", payload, sealed, "")
-                )
+                old = StoredAnswer(name, item.position, "", "census", "", payload, "", "")
+                session.writer.add_answer(replace(old, digest=old_seal(old)))
     return ledger
 
 

@@ -146,6 +146,13 @@ def test_a_purse_shows_history_and_hides_what_it_was_not_told():
     assert purse["analysts"] == []
 
 
+def test_what_was_paid_and_not_delivered_says_so():
+    lost = CHARGE | {"outcome": "lost", "ending": "paid, not delivered: lost"}
+    told, answered = budget_view(BUDGET, CATALOG, [lost, CHARGE])[0]["history"]
+    assert told["ending"] == "paid, not delivered: lost"
+    assert "ending" not in answered
+
+
 def test_changes_of_limits_and_exposures_are_part_of_the_history():
     limit = {"kind": "limit", "time": CHARGE["time"], "who": "owner", "budget": "town"}
     entries = [
