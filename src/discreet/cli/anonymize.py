@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+
 Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]
@@ -123,7 +125,7 @@ def anonymize(
             population=population,
         )
         found, words = _made(source, wish, where=where, out=out, report=report, config=config)
-    print(json_text.dumps(found) if json else "\n".join(words))
+    say(json_text.dumps(found) if json else "\n".join(words))
 
 
 def _list(written: str | None) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {
@@ -49,16 +50,16 @@ def help_text() -> str:
 def run(arguments: list[str]) -> int:
     """Return the exit status of a command: 0, 1 for a user's mistake, 2 for wrong usage."""
     if not arguments or arguments[0] in {"--help", "-h", "help"}:
-        print(help_text())
+        say(help_text())
         return 0 if arguments else 2
     if arguments[0] == "--version":
         from discreet import __version__
 
-        print(f"discreet {__version__}")
+        say(f"discreet {__version__}")
         return 0
     if arguments[0] not in COMMANDS:
-        print(f"discreet: there is no command '{arguments[0]}'.\n", file=sys.stderr)
-        print(help_text(), file=sys.stderr)
+        say(f"discreet: there is no command '{visible(arguments[0])}'.\n", to_errors=True)
+        say(help_text(), to_errors=True)
         return 2
     return _run_command(arguments[0], arguments[1:])
 
@@ -70,19 +71,21 @@ def _run_command(name: str, arguments: list[str]) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        say("Stopped.", to_errors=True)
         return 1
     except DiscreetError as error:
-        said = json.dumps(error.to_json()) if "--json" in arguments else f"discreet: {error}"
-        print(said, file=sys.stderr)
+        said = (
+            json.dumps(error.to_json()) if "--json" in arguments else visible(f"discreet: {error}")
+        )
+        say(said, to_errors=True)
         return 1
     except Exception as error:
         if "DISCREET_DEBUG" in os.environ:
             raise
         # A traceback could show values from rows; the kind of error cannot.
         kind = type(error).__name__
-        print(f"discreet: our own mistake ({kind}); please report it.", file=sys.stderr)
-        print("With DISCREET_DEBUG=1 the details are shown; they may be private.", file=sys.stderr)
+        say(f"discreet: our own mistake ({kind}); please report it.", to_errors=True)
+        say("With DISCREET_DEBUG=1 the details are shown; they may be private.", to_errors=True)
         return 1
     return 0
 

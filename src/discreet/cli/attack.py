@@ -12,6 +12,7 @@ import typer
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
 from discreet.attack.registry import Attack, Knob
+from discreet.cli.terminal import say
 
 
 def build(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -37,8 +38,8 @@ def _list(context: typer.Context) -> None:
     """
     if context.invoked_subcommand is None:
         for attack in all_attacks():
-            print(f"{attack.name:<16}{attack.words}")
-        print("\nTry: discreet attack differencing")
+            say(f"{attack.name:<16}{attack.words}")
+        say("\nTry: discreet attack differencing")
 
 
 def _help(attack: Attack) -> str:
@@ -103,4 +104,4 @@ def _run(attack: Attack, settings: dict[str, Any], *, report: Path | None, as_js
         outcome = attack.run(settings, progress=progress)
     if report is not None:
         write(story(outcome), report)
-    print(json_text.dumps(outcome.to_json()) if as_json else told(outcome))
+    say(json_text.dumps(outcome.to_json()) if as_json else told(outcome))

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+
 
 def audit(
     target: Annotated[
@@ -54,7 +56,7 @@ def audit(
                 gaussian=mu is not None,
                 progress=progress,
             )
-    print(json_text.dumps(found.to_json()) if json else audit_words(found))
+    say(json_text.dumps(found.to_json()) if json else audit_words(found))
     if found.refuted:
         raise typer.Exit(1)
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.terminal import say
+
 
 def budget(
     *,
@@ -25,6 +27,6 @@ def budget(
 
     curator = open_curator(config)
     if as_json:
-        typer.echo(json.dumps(curator.budget_report()))
+        say(json.dumps(curator.budget_report()))
     else:
-        typer.echo(curator.budget_words(last=last))
+        say(curator.budget_words(last=last))

@@ -10,6 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
 
 def init(
     files: Annotated[
@@ -59,7 +62,7 @@ def init(
     )
     proposal = propose_file(wish, progress=_show_progress())
     done = summary(proposal, out)
-    print(json_text.dumps(done, ensure_ascii=False) if json else _words(done))
+    say(json_text.dumps(done) if json else _words(done))
 
 
 def _show_progress() -> Callable[[str], None]:
@@ -70,13 +73,13 @@ def _show_progress() -> Callable[[str], None]:
 
     status = Console(stderr=True).status("Reading")
     status.start()
-    return lambda step: status.update(f"Reading {step}") if step else status.stop()
+    return lambda step: status.update(f"Reading {visible(step)}") if step else status.stop()
 
 
 def _words(summary: dict[str, Any]) -> str:
     lines = [f"Wrote {summary['out']}: dataset '{summary['dataset']}'."]
     for name, columns in summary["tables"].items():
-        kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+        kinds = ", ".join(f"{visible(column)} {kind}" for column, kind in columns.items())
         lines.append(f"  {name}: {kinds}")
     lines += [f"Next: {todo}" for todo in summary["todo"]]
     return "\n".join(lines)

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
 
 def query(
     sql: Annotated[str, typer.Argument(help="One SELECT statement with aggregates.")],
@@ -53,7 +56,7 @@ def query(
                 fresh=fresh,
                 max_rows=max_rows,
             )
-            print(json_text.dumps(found.to_json()) if json else explanation_words(found))
+            say(json_text.dumps(found.to_json()) if json else explanation_words(found))
             return
         with waiting("Asking"):
             answer = curator.query(
@@ -69,7 +72,7 @@ def query(
             answer.plot().save(plot)
         if csv is not None:
             answer.to_csv(csv)
-        print(json_text.dumps(answer.to_json()) if json else answer_words(answer))
+        say(json_text.dumps(answer.to_json()) if json else answer_words(answer))
 
 
 def answer_words(answer: Any) -> str:
@@ -80,16 +83,16 @@ def answer_words(answer: Any) -> str:
 def explanation_words(found: Any) -> str:
     """Return an explanation for a terminal."""
     errors = [
-        f"  {name}: ± {half:,g} (95%)"
+        f"  {visible(name)}: ± {half:,g} (95%)"
         if half is not None
-        else f"  {name}: depends on the data; shown with the answer"
+        else f"  {visible(name)}: depends on the data; shown with the answer"
         for name, half in found.expected_error.items()
     ]
     lines = [
         "Expected noise:",
         *errors,
         "Mechanisms:",
-        *(f"  {line}" for line in found.mechanisms),
+        *(f"  {visible(line)}" for line in found.mechanisms),
         f"Touches: {found.region}",
         price_words(found),
         "Nothing was spent.",

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 
 
@@ -98,7 +100,7 @@ def synth(
     if model is not None:
         _refuse_with_model(source=source, epsilon=epsilon, compare=compare)
         found = _sampled(model, rows=rows, where=where, rules=rule or [], out=out, report=report)
-        print(json_text.dumps(found) if json else _words(found))
+        say(json_text.dumps(found) if json else _words(found))
         return
     source, epsilon = _needed(source, epsilon)
     asked: dict[str, Any] = {
@@ -119,7 +121,7 @@ def synth(
     found = _made(
         place, table, asked, out=out, save_model=save_model, reports=(report, compare, target)
     )
-    print(json_text.dumps(found) if json else _words(found))
+    say(json_text.dumps(found) if json else _words(found))
 
 
 def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:

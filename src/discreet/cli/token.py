@@ -13,6 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
 app = typer.Typer(
     help="Make, list and revoke the tokens of a server.",
     rich_markup_mode=None,
@@ -67,16 +70,16 @@ def new(
             write(rows)
     if json:
         listed = [] if out else [item.token.to_json() | {"token": item.text} for item in made]
-        print(json_text.dumps({"made": len(made), "tokens": listed, "notes": notes}))
+        say(json_text.dumps({"made": len(made), "tokens": listed, "notes": notes}))
         return
     for note in notes:
-        print(note)
+        say(note)
     if out is not None:
-        print(f"{len(made)} token(s) written to {out}. They cannot be shown again.")
+        say(f"{len(made)} token(s) written to {out}. They cannot be shown again.")
         return
     for name, _, text in rows:
-        print(f"{name}  {text}" if name else text)
-    print("Shown this once; keep it like a password.")
+        say(f"{visible(name)}  {text}" if name else text)
+    say("Shown this once; keep it like a password.")
 
 
 @app.command(name="list")
@@ -91,15 +94,15 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
         tokens.audit.record(COMMAND_LINE, Deed.TOKENS_LISTED)
         found = [token.to_json() for token in tokens.all()]
     if json:
-        print(json_text.dumps({"tokens": found}))
+        say(json_text.dumps({"tokens": found}))
         return
     for token in found:
         state = "valid" if token["valid"] else "revoked" if token["revoked"] else "expired"
         until = f"until {_day(token['expires'])}" if token["expires"] else "no end"
-        who = token["analyst"] or ""
-        print(f"{token['id']}  {token['role']:<9}{state:<9}{until:<18}{who}  {token['label']}")
+        who, label = visible(token["analyst"] or ""), visible(token["label"])
+        say(f"{token['id']}  {token['role']:<9}{state:<9}{until:<18}{who}  {label}")
     if not found:
-        print("There are no tokens yet. Make one with: discreet token new --role owner")
+        say("There are no tokens yet. Make one with: discreet token new --role owner")
 
 
 @app.command()
@@ -115,7 +118,7 @@ def revoke(
     """
     with _opened(config) as (tokens, _):
         done = [tokens.revoke(token_id).to_json() for token_id in ids]
-    print(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids)}.")
+    say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids)}.")
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:

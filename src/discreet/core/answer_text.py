@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from discreet.core.visible import visible
+
 _SHOWN_ROWS = 60
 
 
@@ -18,7 +20,7 @@ def _cells(
     header: list[str] = []
     numeric: list[bool] = []
     for i, name in enumerate(columns):
-        header.append(name)
+        header.append(visible(name))
         numeric.append(all(isinstance(row[i], int | float | None) for row in rows))
         if i in noisy:
             header.append("noise ±")
@@ -39,7 +41,7 @@ def shown(value: Any) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+        return visible(str(value))
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
         return f"{int(value):,}"
     if abs(value) >= 1000:

@@ -190,6 +190,7 @@ class Book:
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered.
+    `beside` remembers what others than an analyst have paid (`beside.py`).
     """
 
     position: int = -1
@@ -204,6 +205,7 @@ class Book:
     reservations: dict[int, Reservation] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
+    beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""

@@ -14,6 +14,7 @@ from discreet.core.cost import Quote
 from discreet.errors import InternalError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
+from discreet.ledger.beside import Probes
 from discreet.ledger.book import MARKS, Book, State
 from discreet.ledger.entry import (
     Balance,
@@ -52,6 +53,7 @@ class Ledger:
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._probes = Probes()
         self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
 
     @classmethod
@@ -160,7 +162,7 @@ class Ledger:
             if found is not None:
                 require_same(self._store, session.book, found, quote, texts["snapshot"])
                 return found
-            facts = priced(session.book, payer, quote)
+            facts = priced(session.book, payer, quote, self._probes)
             data = facts | {
                 "request_id": request_id,
                 "body": asked,

@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
+from discreet.ledger.beside import Probes, no_room
 from discreet.ledger.book import Account, Book
 from discreet.ledger.entry import Balance, Payer
 from discreet.ledger.refusal import refusal
@@ -32,8 +33,12 @@ def known_account(book: Book, budget: str, analyst: str | None) -> Account:
     return share
 
 
-def priced(book: Book, payer: Payer, quote: Quote) -> dict[str, Any]:
-    """Return the bounds before and after the charge, or raise because it does not fit."""
+def priced(book: Book, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
+    """Return the bounds before and after the charge, or raise because it does not fit.
+
+    An analyst's own share comes first, and exactly; of what others have used a refusal tells only
+    what `Probes` allows. The budget itself is checked in any case.
+    """
     total = known_account(book, payer.budget, None)
     paid_by = book.paid_by.get(payer.dataset, payer.budget)
     if paid_by != payer.budget:
@@ -42,15 +47,18 @@ def priced(book: Book, payer: Payer, quote: Quote) -> dict[str, Any]:
             "spent there cannot be left behind.",
             hint=f"Set budget = '{paid_by}' for it in discreet.toml.",
         )
-    after = _fitting(total, quote)
-    own, own_after, share = total, after, None
+    own, share = total, None
     if payer.analyst is not None:
         own = known_account(book, payer.budget, payer.analyst)
-        own_after = _fitting(own, quote)
-        share = own_after.to_json()
+        share = _fitting(own, quote)
+        probes.require_room(book, (payer.budget, payer.analyst), quote)
+    after = total.peak_with(quote.region, quote.cost)
+    if not total.limits.allows(after):
+        raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
+    own_after = after if share is None else share
     return {
         "total": after.to_json(),
-        "share": share,
+        "share": None if share is None else share.to_json(),
         "before": own.balance(own.peak()).to_json(),
         "after": own.balance(own_after).to_json(),
     }

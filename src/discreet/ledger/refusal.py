@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.cost import Cost, Quote
@@ -18,7 +17,7 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
     limit = account.limit
     assert limit is not None
     asked = quote.cost.epsilon
-    left = what_fits(account, quote)
+    left = what_fits(account, quote, in_region(account, quote))
     whose = f"'{limit.budget}'"
     if limit.analyst is not None:
         whose = f"analyst '{limit.analyst}' in {whose}"
@@ -35,15 +34,14 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
     )
 
 
-def what_fits(account: Account, quote: Quote) -> Fraction:
-    """Return an epsilon below the asked one that the account would allow, or 0.
+def what_fits(account: Account, quote: Quote, before: Cost) -> Fraction:
+    """Return an epsilon below the asked one that the account would allow after `before`, or 0.
 
     By sums of epsilon this is the greatest one. Where only the sums of rho have room, it is an
     estimate: rho shrinks about as the square of epsilon.
     """
     cost = quote.cost
-    before = _in_region(account, quote)
-    if cost.epsilon is None or before is None:
+    if cost.epsilon is None:
         return Fraction(0)
     by_sum = Fraction(0)
     assert account.limit is not None
@@ -66,20 +64,16 @@ def what_fits(account: Account, quote: Quote) -> Fraction:
     return max(by_sum, by_rho)
 
 
-def _in_region(account: Account, quote: Quote) -> Cost | None:
+def in_region(account: Account, quote: Quote) -> Cost:
     """Return what the worst-hit person inside the region has paid: a probe larger than any bill."""
     limit = account.limits
     probe = Cost(limit.epsilon, Fraction(0), limit.rho, Fraction(0))
     bill = account.peak_with(quote.region, probe)
     everyone = account.peak_with(quote.region, quote.cost)
-    if bill.epsilon is None:
-        return None
-    rho = None if bill.rho is None else max(Fraction(0), bill.rho - limit.rho)
-    return replace(
-        bill,
-        epsilon=max(Fraction(0), bill.epsilon - limit.epsilon),
+    return Cost(
+        epsilon=None if bill.epsilon is None else max(Fraction(0), bill.epsilon - limit.epsilon),
         delta=max(Fraction(0), everyone.delta - quote.cost.delta),
-        rho=rho,
+        rho=None if bill.rho is None else max(Fraction(0), bill.rho - limit.rho),
         rho_delta=max(Fraction(0), everyone.rho_delta - quote.cost.rho_delta),
     )
 

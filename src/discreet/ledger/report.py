@@ -67,10 +67,10 @@ def standing(ledger: Ledger, entry: Entry) -> str:
     if outcome is None:
         return "paid"
     if outcome.state is not State.BEGUN:
-        return outcome.state.value
+        return str(outcome.state.value)
     # 0.1.0 entered no outcomes: there it is answered if there is an answer.
     if ledger.answer_of(entry.data["analyst"], entry.data["request_id"]) is not None:
-        return State.ANSWERED.value
+        return str(State.ANSWERED.value)
     return "running" if ledger.outcomes.alive(entry.position) else State.LOST.value
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from discreet.core.numbers import plain
 from discreet.core.region import Region
+from discreet.core.visible import visible
 from discreet.ledger.entry import Entry, Spent
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.report import ending
@@ -47,11 +48,11 @@ def budget_words(
         spent = ledger.spent(budget)
         lines = [_title(name, budget), *_gauge(spent)]
         if spent.charges:
-            lines.append(f"  most exposed: {describe(spent.worst)}")
+            lines.append(f"  most exposed: {visible(describe(spent.worst))}")
         exposures = ledger.exposures(name)
         if exposures:
             lines.append(f"  {len(exposures)} release(s) without any guarantee, see the history")
-            lines += [f"  exposed: {', '.join(ledger.exposed(name) or ())}"]
+            lines += [f"  exposed: {visible(', '.join(ledger.exposed(name) or ()))}"]
         entries = ledger.history(budget, last=last)
         if entries:
             lines.append("  history, latest last:")
@@ -73,6 +74,7 @@ def exposure_note(ledger: Ledger, dataset: str) -> str | None:
 
 
 def _title(name: str, budget_name: str) -> str:
+    name, budget_name = visible(name), visible(budget_name)
     return name if name == budget_name else f"{name} (paid from the budget '{budget_name}')"
 
 
@@ -111,7 +113,7 @@ def _line(entry: Entry) -> str:
             text = f"{data['who']} restored a backup: {data['reason']}"
         case _:
             text = entry.kind
-    return f"{when}  {' '.join(text.split())[:120]}"
+    return f"{when}  {visible(' '.join(text.split())[:120])}"
 
 
 def _ending(ledger: Ledger, entry: Entry) -> str:

@@ -183,7 +183,8 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
             sql = " ".join(str(entry["sql"] or "").split())
             who = entry["analyst"] or "owner"
             found = line | {"who": who, "used": used, "what": sql or "a release"}
-            found["ending"] = str(entry.get("ending", ""))
+            if entry.get("ending"):
+                found["ending"] = str(entry["ending"])
             # A synthetic copy is charged, too; its note is words, not a question to ask again.
             is_question = _QUESTION.match(sql) is not None
             return found | ({"sql": sql, "again": _again(entry)} if is_question else {})

@@ -10,7 +10,6 @@ from copying import curator, people
 from discreet.core.event import Gaussian, Laplace
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, RequestConflict
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth import run as run_module
 from discreet.synth.run import pack, unpack
 from discreet.testing import SeededRng
 

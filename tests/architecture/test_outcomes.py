@@ -1,0 +1,34 @@
+"""One look for one charge in every room: whoever charges computes through `once`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import discreet
+
+SOURCES = Path(discreet.__file__).parent
+
+
+def calls(path: Path) -> Iterator[str]:
+    """Yield what a file calls, by its last name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func).rpartition(".")[2]
+
+
+def rooms_that_call(name: str) -> set[str]:
+    files = (path for path in SOURCES.rglob("*.py") if name in set(calls(path)))
+    return {path.relative_to(SOURCES).as_posix() for path in files}
+
+
+def test_whoever_charges_computes_through_once():
+    passed_on = {"server/watched.py"}  # tells of the step, and hands it on
+    charging = rooms_that_call("charge") - passed_on
+    assert charging == {"release/pipeline.py", "synth/run.py"}
+    assert charging <= rooms_that_call("once")
+
+
+def test_nobody_else_stores_an_answer():
+    assert rooms_that_call("store_answer") == {"release/outcome.py"}

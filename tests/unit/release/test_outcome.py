@@ -1,0 +1,399 @@
+"""One look for one charge: whatever happens after a charge is final, in every room."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+import asking
+import copying
+from discreet.errors import (
+    AnswerLost,
+    Cancelled,
+    EngineFailed,
+    InvalidInput,
+    LedgerTampered,
+    LedgerWriteFailed,
+    RequestConflict,
+    StillRunning,
+)
+from discreet.ledger import Ledger
+from discreet.ledger.report import history_report, standing
+from discreet.ledger.store import StoredAnswer, seal
+from discreet.release import outcome, pipeline
+from discreet.release.outcome import once
+from discreet.synth import run as synth_run
+from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = open_ledger(tmp_path)
+    yield ledger
+    ledger.close()
+
+
+def again(ledger, name="a"):
+    return pay(ledger, "0.1", name)
+
+
+def outcome_of(ledger, place=-1):
+    charges = [entry for entry in ledger.history() if entry.kind == "charge"]
+    return standing(ledger, charges[place])
+
+
+class Looks:
+    """A computation that counts how often it looks."""
+
+    def __init__(self, answer: bytes | BaseException = b"told") -> None:
+        self.answer, self.count = answer, 0
+
+    def __call__(self) -> bytes:
+        self.count += 1
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+def ignoring_outcomes(ledger, receipt, compute, **_more):
+    """Return what 0.1.0 did: a stored answer again, and anything else from the rows."""
+    stored = ledger.stored_answer(receipt.request_id, receipt.payer.analyst)
+    return stored if stored is not None else ledger.store_answer(receipt, compute())
+
+
+def test_an_answer_is_computed_once_and_given_again(ledger):
+    look = Looks()
+    assert [once(ledger, again(ledger), look) for _ in range(3)] == [b"told"] * 3
+    assert look.count == 1
+    assert outcome_of(ledger) == "answered"
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (EngineFailed("It broke.", hint="Wait."), EngineFailed),
+        (InvalidInput("Too small."), InvalidInput),
+        (Cancelled("Enough."), Cancelled),
+        (ValueError("a private cell"), AnswerLost),
+        (KeyboardInterrupt(), AnswerLost),
+    ],
+)
+def test_a_failure_is_final_and_says_the_same_every_time(ledger, tmp_path, error, kept):
+    look = Looks(error)
+    with pytest.raises(type(error)):
+        once(ledger, again(ledger), look)
+    ledger.close()
+    said = set()
+    for _ in range(3):
+        reopened = open_ledger(tmp_path)
+        with pytest.raises(kept) as caught:
+            once(reopened, again(reopened), look)
+        said.add((caught.value.kind, str(caught.value)))
+        reopened.close()
+    assert look.count == 1
+    assert len(said) == 1
+    assert "private" not in str(said)
+
+
+def test_the_twin_without_outcomes_looks_again_and_again(ledger):
+    look = Looks(EngineFailed("It broke."))
+    for _ in range(5):
+        with suppress(EngineFailed):
+            ignoring_outcomes(ledger, again(ledger), look)
+    assert look.count == 5
+
+
+def test_what_was_not_begun_runs_once(ledger, tmp_path):
+    again(ledger)
+    ledger.close()  # a crash between the charge and the computation
+    ledger = open_ledger(tmp_path)
+    assert outcome_of(ledger) == "paid"
+    look = Looks()
+    assert once(ledger, again(ledger), look) == b"told"
+    assert once(ledger, again(ledger), look) == b"told"
+    assert look.count == 1
+
+
+def test_what_was_begun_by_a_process_that_died_is_lost_for_good(ledger, tmp_path):
+    def begin(say):
+        own = open_ledger(tmp_path)
+        once(own, again(own), lambda: say("begun") or time.sleep(60) or b"")
+
+    child = forked(begin)
+    assert child.pipe.readline() == "begun\n"
+    assert outcome_of(ledger) == "running"
+    child.kill()
+    child.lines()
+    assert outcome_of(ledger) == "lost"
+    look, said = Looks(), set()
+    for _ in range(3):
+        with pytest.raises(AnswerLost) as caught:
+            once(ledger, again(ledger), look)
+        said.add(str(caught.value))
+    assert len(said) == 1
+    assert look.count == 0
+    assert outcome_of(ledger) == "lost"
+    assert "paid, not delivered" in history_report(ledger, last=1)[0]["ending"]
+    ledger.verify()
+
+
+def test_a_living_process_is_waited_for_and_never_declared_lost(ledger, tmp_path):
+    def begin(say):
+        own = open_ledger(tmp_path)
+
+        def slowly():
+            say("begun")
+            time.sleep(0.5)
+            return b"theirs"
+
+        once(own, again(own), slowly)
+
+    child, look = forked(begin), Looks()
+    assert child.pipe.readline() == "begun\n"
+    with pytest.raises(StillRunning, match="right now"):
+        once(ledger, again(ledger), look, patience=0)
+    assert once(ledger, again(ledger), look) == b"theirs"
+    assert look.count == 0
+    child.lines()
+
+
+def test_threads_of_one_process_wait_for_each_other(ledger, tmp_path):
+    other = open_ledger(tmp_path)  # a second ledger of the same file, as after a reload
+    start, looks, told = threading.Barrier(8), [], []
+
+    def slowly() -> bytes:
+        looks.append(1)
+        time.sleep(0.2)
+        return b"one"
+
+    def ask(book) -> None:
+        start.wait()
+        told.append(once(book, again(book), slowly))
+
+    threads = [threading.Thread(target=ask, args=((ledger, other)[i % 2],)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == [b"one"] * 8
+    assert len(looks) == 1
+    other.close()
+
+
+def test_processes_with_one_id_look_once(tmp_path):
+    open_ledger(tmp_path).close()
+
+    def ask(say):
+        own = open_ledger(tmp_path)
+
+        def look() -> bytes:
+            say("looked")
+            time.sleep(0.1)
+            return b"one"
+
+        say(once(own, again(own), look).decode())
+
+    lines = [line for child in [forked(ask) for _ in range(6)] for line in child.lines()]
+    assert sorted(lines) == ["looked"] + ["one"] * 6
+
+
+def test_an_answer_after_the_request_was_declared_lost_is_not_given_out(ledger):
+    receipt = again(ledger)
+    assert ledger.outcomes.take(receipt).name == "MINE"
+    ledger.outcomes.let_go(receipt)  # its lock was lost, with a connection say
+    with pytest.raises(AnswerLost):
+        once(ledger, again(ledger), Looks())
+    with pytest.raises(AnswerLost):
+        ledger.store_answer(receipt, b"too late")
+    assert ledger.stored_answer("a") is None
+
+
+def test_a_disk_that_fails_leaves_the_request_begun_and_then_lost(ledger, monkeypatch):
+    look = Looks()
+
+    def broken(*_args, **_more):
+        raise LedgerWriteFailed("Disk full.")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(type(ledger), "store_answer", broken)
+        failing.setattr(type(ledger.outcomes), "fail", broken)
+        with pytest.raises(LedgerWriteFailed):
+            once(ledger, again(ledger), look)
+    with pytest.raises(AnswerLost):
+        once(ledger, again(ledger), look)
+    assert look.count == 1
+
+
+def test_a_begin_that_cannot_be_written_is_no_begin(ledger, monkeypatch):
+    receipt, look = again(ledger), Looks()
+
+    def broken(*_args):
+        raise LedgerWriteFailed("Disk full.")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(ledger._store, "append", broken)
+        with pytest.raises(LedgerWriteFailed):
+            once(ledger, receipt, look)
+    assert look.count == 0
+    assert once(ledger, again(ledger), look) == b"told"
+
+
+def test_an_answer_that_was_taken_away_is_damage(ledger, monkeypatch):
+    once(ledger, again(ledger), Looks())
+    monkeypatch.setattr(ledger._store, "answer", lambda _: None)  # an attacker with the file
+    with pytest.raises(LedgerTampered, match="missing"):
+        once(ledger, again(ledger), Looks())
+
+
+def test_a_restored_backup_begins_nothing_again(ledger, tmp_path):
+    again(ledger)
+    ledger.backup(tmp_path / "old.db")
+    look = Looks()
+    once(ledger, again(ledger), look)
+    ledger.close()
+    back = Ledger.restore(
+        "sqlite:ledger.db", policy(), tmp_path / "old.db", base=tmp_path, reason="test"
+    )
+    with pytest.raises(AnswerLost):
+        once(back, again(back), look)
+    assert look.count == 1
+    back.close()
+
+
+# --- ids are bound to data and price -------------------------------------------------------------
+
+
+def charge(ledger, *, epsilon="0.1", snapshot="people:1"):
+    return ledger.charge(OWNER, quote(epsilon), request_id="a", body="b", snapshot=snapshot)
+
+
+@pytest.mark.parametrize("other", [{"snapshot": "people:2"}, {"epsilon": "0.2"}])
+def test_what_was_not_begun_does_not_run_on_other_data_or_at_another_price(ledger, other):
+    charge(ledger)
+    with pytest.raises(RequestConflict, match="other data or another price"):
+        charge(ledger, **other)
+    assert once(ledger, charge(ledger), Looks()) == b"told"
+    # The outcome is that of the first data, and is given out whatever there is now.
+    assert once(ledger, charge(ledger, **other), Looks(b"new")) == b"told"
+
+
+def test_a_question_paid_on_one_snapshot_is_not_answered_from_another(tmp_path, monkeypatch):
+    with asking.curator(tmp_path) as asked:
+
+        def crash(*_args, **_more):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr(pipeline, "once", crash)
+            with pytest.raises(KeyboardInterrupt):
+                asked.query(COUNT, epsilon="1", request_id="a")
+        monkeypatch.setattr(pipeline, "snapshots_of", lambda *_: {"people": "2"})
+        with pytest.raises(RequestConflict):
+            asked.query(COUNT, epsilon="1", request_id="a")
+        assert asked.engine.ran == []
+
+
+# --- every room ----------------------------------------------------------------------------------
+
+
+def test_a_failed_question_is_not_asked_of_the_rows_again(tmp_path):
+    with asking.curator(tmp_path) as asked:
+        answers, asked.engine.answers = asked.engine.answers, None
+        for _ in range(3):
+            with pytest.raises(EngineFailed):
+                asked.query(COUNT, epsilon="1", request_id="a")
+        ran = len(asked.engine.ran)
+        asked.engine.answers = answers
+        with pytest.raises(EngineFailed):
+            asked.query(COUNT, epsilon="1", request_id="a")
+        assert len(asked.engine.ran) == ran == 1
+        assert asked.history(last=1)[0]["outcome"] == "failed"
+
+
+def failing_synthesis(asked, monkeypatch, times):
+    """Return how often a synthesis that fails while it is fitted has looked at the rows."""
+
+    def refuse(*_args, **_more):
+        raise InvalidInput("The budget was too small to learn anything; it is spent.")
+
+    monkeypatch.setattr(synth_run, "_fit", refuse)
+    for _ in range(times):
+        with pytest.raises(InvalidInput, match="it is spent"):
+            asked.synthesize("people", epsilon=1, request_id="copy")
+    return sum("GROUP BY" in sql for sql in asked.engine.ran)
+
+
+def test_a_failed_synthesis_is_one_look_for_one_charge(tmp_path, monkeypatch):
+    asked = copying.curator(tmp_path)
+    first = failing_synthesis(asked, monkeypatch, 1)
+    assert first > 0
+    assert failing_synthesis(asked, monkeypatch, 10) == first
+    monkeypatch.setattr(synth_run, "once", ignoring_outcomes)  # the twin, as it was
+    assert failing_synthesis(asked, monkeypatch, 3) >= 3 * first
+
+
+def test_a_crash_while_fitting_is_lost(tmp_path, monkeypatch):
+    asked = copying.curator(tmp_path)
+
+    def crash(*_args, **_more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(synth_run, "store_codes", crash)
+        with pytest.raises(KeyboardInterrupt):
+            asked.synthesize("people", epsilon=1, request_id="copy")
+    with pytest.raises(AnswerLost):
+        asked.synthesize("people", epsilon=1, request_id="copy")
+
+
+def test_patience_is_longer_than_a_look():
+    assert outcome.SHORTEST < outcome.LONGEST < outcome.PATIENCE
+
+
+# --- what 0.1.0 wrote ----------------------------------------------------------------------------
+
+
+def old_ledger(folder, names, answers):
+    """Return a ledger with charges as 0.1.0 entered them, some with an answer under the bare id."""
+    model = open_ledger(folder)
+    for name in names:
+        pay(model, "0.1", name)
+    facts = [dict(entry.data) for entry in model.history() if entry.kind == "charge"]
+    model.close()
+    (folder / "old").mkdir()
+    ledger = open_ledger(folder / "old")
+    for data in facts:
+        data.pop("looks")
+        with ledger.session() as session:
+            item = session.append("charge", data)
+            if data["request_id"] in answers:
+                name, payload = data["request_id"], answers[data["request_id"]]
+                sealed = seal(name, item.position, payload)
+                session.writer.add_answer(
+                    StoredAnswer(name, item.position, "", "census", "", payload, sealed, "")
+                )
+    return ledger
+
+
+def test_ids_of_0_1_0_still_answer_and_what_it_left_open_is_lost(tmp_path):
+    ledger = old_ledger(tmp_path, ("told", "open"), {"told": b"then"})
+    ledger.verify()
+    look = Looks()
+    assert once(ledger, again(ledger, "told"), look) == b"then"
+    assert [outcome_of(ledger, place) for place in (0, 1)] == ["answered", "lost"]
+    with pytest.raises(AnswerLost):  # 0.1.0 did not say whether it had looked
+        once(ledger, again(ledger, "open"), look)
+    assert look.count == 0
+    ledger.close()
+
+
+def test_an_old_answer_is_nobody_elses(tmp_path):
+    ledger = old_ledger(tmp_path, ("told",), {"told": b"then"})
+    assert ledger.answer_of("alice", "told") is None
+    assert ledger.answer_of(None, "told") == b"then"
+    ledger.close()
