@@ -72,7 +72,7 @@ def test_a_removed_analyst_sees_nothing(tmp_path):
         asked.query("SELECT COUNT(*) FROM people", epsilon="0.1", analyst="alice", request_id="a")
         assert asked.stored_answer("a", analyst="alice") is not None
         assert len(asked.history(analysts=("alice",))) == 1
-    gone = text + both.split("[analysts.bob]")[0].replace("alice", "bob") % share
+    gone = text + both.split("[analysts.bob]", maxsplit=1)[0].replace("alice", "bob") % share
     unshared = text + both % ("clinic = { epsilon = 0.5 }", share)
     for later in (gone, unshared):
         with Curator(loads(later, base=tmp_path), engine=engine) as asked:
