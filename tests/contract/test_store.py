@@ -291,6 +291,54 @@ def test_a_backup_of_any_store_can_be_restored_into_it(url, tmp_path):
     restored.close()
 
 
+def test_a_restore_waits_for_nobody_and_refuses_while_somebody_is_connected(url, tmp_path):
+    ledger = open_ledger(tmp_path, "1", url=url)
+    pay(ledger, "1/4", "kept")
+    ledger.backup(tmp_path / "copy.db")
+    facts = {"base": tmp_path, "reason": "a test"}
+    with pytest.raises(LedgerBusy, match="in use"):
+        Ledger.restore(url, policy("1"), tmp_path / "copy.db", **facts)
+    pay(ledger, "1/4", "charged after the attempt")
+    ledger.close()
+    restored = Ledger.restore(url, policy("1"), tmp_path / "copy.db", **facts)
+    assert restored.spent("census").epsilon == 1 / 2
+    restored.close()
+
+
+def test_without_a_head_what_cannot_be_known_is_spent(url, tmp_path):
+    ledger = open_ledger(tmp_path, "1", url=url)
+    pay(ledger, "1", "first")
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    ledger = open_ledger(tmp_path, "5", url=url)
+    pay(ledger, "4", "second")
+    head = ledger._store.head_path
+    ledger.close()
+    head.unlink()
+    restored = Ledger.restore(
+        url, policy("5"), tmp_path / "copy.db", base=tmp_path, reason="no head"
+    )
+    assert restored.spent("census").epsilon == 5
+    restored.close()
+
+
+def test_an_edited_answer_is_refused_whatever_its_digest_says(url, tmp_path):
+    ledger = open_ledger(tmp_path, "1", url=url)
+    ledger.store_answer(pay(ledger, "1/4", "a"), b"true")
+    (stored,) = ledger._store.every_answer()
+    false = replace(stored, payload=b"false")
+    with ledger._store.exclusive() as writer:
+        kept = list(writer.links(start=0))
+        writer.erase()
+        for item in kept:
+            writer.append(item)
+        assert writer.add_answer(replace(false, digest=seal(false)))
+    for look in (ledger.verify, lambda: ledger.stored_answer("a")):
+        with pytest.raises(LedgerTampered, match="damaged"):
+            look()
+    ledger.close()
+
+
 def _rolled_back(url, base):
     """Cut the last entry off behind the ledger's back, as a restored old copy would."""
     store = open_store(url, base=base)

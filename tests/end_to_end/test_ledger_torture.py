@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
 from torture_kit import Count, Ground
 
 BLOCK = 12

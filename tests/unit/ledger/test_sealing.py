@@ -8,11 +8,8 @@ import pytest
 
 from discreet.errors import LedgerTampered
 from discreet.ledger import Cap
-from discreet.ledger.beside import Probes
-from discreet.ledger.ledger import fingerprint
-from discreet.ledger.pricing import priced
 from discreet.ledger.store import old_seal, seal
-from ledger_kit import ALICE, OWNER, open_ledger, pay, quote
+from ledger_kit import ALICE, open_ledger, pay
 
 CAPS = {"alice": {"census": Cap.of("0.9")}, "bob": {"census": Cap.of("0.9")}}
 
@@ -104,21 +101,11 @@ def test_an_answer_to_a_charge_that_got_none_is_found(ledger):
 @pytest.fixture
 def aged(ledger):
     """A ledger with a charge and an answer as 0.1.0 wrote them."""
+    pay(ledger, "0.1", "new")
+    new = next(entry.data for entry in reversed(ledger.history()) if entry.kind == "charge")
+    data = {name: value for name, value in new.items() if name not in ("looks", "time")}
+    data |= {"request_id": "old", "question": "q", "snapshot": "1"}
     with ledger.session() as session:
-        data = priced(session.book, OWNER, quote("0.1"), Probes()) | {
-            "request_id": "old",
-            "body": fingerprint(OWNER, "charge old"),
-            "analyst": None,
-            "dataset": "census",
-            "budget": "census",
-            "cost": quote("0.1").cost.to_json(),
-            "region": quote("0.1").region.to_json(),
-            "event": "",
-            "reserved": False,
-            "question": "q",
-            "note": "",
-            "snapshot": "1",
-        }
         position = session.append("charge", data).position
         template = ledger._store.answer("alice\nr1")
         facts = {"request_id": "old", "position": position, "analyst": "", "question": "q"}
