@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -126,7 +126,7 @@ def test_make_run_works_for_a_new_user_even_after_ctrl_c(bare, clone, tmp_path):
         time.sleep(1)  # in the midst of it
     assert not (clone / ".venv" / ".ready-run").exists()
     shutil.rmtree(clone / ".venv" / "tools", ignore_errors=True)  # as if it had been stopped there
-    with socket.create_server(("127.0.0.1", 8765)) if free(8765) else open(os.devnull):
+    with socket.create_server(("127.0.0.1", 8765)) if free(8765) else nullcontext():
         began = time.monotonic()
         with made(bare, "run", log) as process:
             address = until(process, log, r"Open (http://127\.0\.0\.1:\d+/\S*)", 900)[1]
