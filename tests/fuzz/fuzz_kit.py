@@ -2,6 +2,8 @@
 
 `python tests/fuzz/fuzz_sql.py --runs 100000` and `python tests/fuzz/fuzz_pgwire.py --runs 100000`.
 The first finding ends the run with its input printed; `--all` prints each different one and goes on.
+Inputs are grown by atheris, guided by coverage; where it has no wheel, or with `--hypothesis`, by
+Hypothesis from the same corpus with the same mutations.
 """
 
 from __future__ import annotations
@@ -12,12 +14,32 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-import atheris
+try:
+    import atheris
+except ModuleNotFoundError:
+    atheris = None
 
 LONGEST = 4096
 """Bytes of one input: longer ones only take longer."""
+
+
+def instrumented(*packages: str) -> AbstractContextManager[None]:
+    """Import what is watched for coverage inside this block."""
+    if atheris is None or "--hypothesis" in sys.argv:
+        return nullcontext()
+    return atheris.instrument_imports(include=list(packages))
+
+
+def changed(data: bytes, size: int, rng: random.Random) -> bytes:
+    """Return the bytes with some of them changed."""
+    if atheris is not None and "--hypothesis" not in sys.argv:
+        return atheris.Mutate(data, size)
+    place, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    middle = rng.choice([b"", rng.randbytes(end - place), data[place:end] * 2, rng.randbytes(1)])
+    return (data[:place] + middle + data[end:])[:size]
 
 
 def options() -> argparse.Namespace:
@@ -27,6 +49,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="the same seed tries the same inputs")
     parser.add_argument("--all", action="store_true", help="go on after a finding")
     parser.add_argument("--twin", action="store_true", help="plant a bug that must be found")
+    parser.add_argument("--hypothesis", action="store_true", help="do without atheris")
     parser.add_argument("--seconds", type=int, default=0, help="stop after so long; 0 is never")
     return parser.parse_args()
 
@@ -56,13 +79,17 @@ def fuzz(
     mutate: Callable[[bytes, random.Random], bytes],
     corpus: Iterable[bytes],
 ) -> None:
-    """Try inputs grown from `corpus`: half by coverage-guided bytes, half by `mutate`. Never returns."""
+    """Try inputs grown from `corpus`: half by changed bytes, half by `mutate`. May never return."""
 
     def mutated(data: bytes, size: int, seed: int) -> bytes:
         rng = random.Random(seed)
         if rng.random() < 0.5:
-            return atheris.Mutate(data, size)
+            return changed(data, size, rng)
         return mutate(data, rng)[:size]
+
+    if atheris is None or wanted.hypothesis:
+        drawn(wanted, one, mutated, list(corpus))
+        return
 
     with tempfile.TemporaryDirectory() as folder:
         seeds = Path(folder) / "corpus"
@@ -83,3 +110,33 @@ def fuzz(
         ]
         atheris.Setup(arguments, one, custom_mutator=mutated)
         atheris.Fuzz()
+
+
+def drawn(
+    wanted: argparse.Namespace,
+    one: Callable[[bytes], None],
+    mutated: Callable[[bytes, int, int], bytes],
+    corpus: list[bytes],
+) -> None:
+    """Try inputs that Hypothesis draws: one of the corpus, changed a few times."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+    from hypothesis import strategies as st
+
+    changes = st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=8)
+
+    @seed(wanted.seed)
+    @settings(
+        max_examples=wanted.runs,
+        phases=[Phase.generate],
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(corpus), changes)
+    def tried(data: bytes, seeds: list[int]) -> None:
+        for step in seeds:
+            data = mutated(data, LONGEST, step)
+        one(data)
+
+    tried()
+    print(f"Done {wanted.runs} runs", flush=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import atheris
+from fuzz_kit import Findings, changed, fuzz, instrumented, options
 
-with atheris.instrument_imports(include=["discreet.server.pgwire"]):
+with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire import commands, problems
     from discreet.server.pgwire import messages as m
     from discreet.server.pgwire import server as endpoint
@@ -28,8 +28,6 @@ with atheris.instrument_imports(include=["discreet.server.pgwire"]):
     from discreet.server.pgwire.question import Asker, Caller
     from discreet.server.pgwire.session import Session
     from discreet.server.pgwire.signin import arrive, sign_in
-
-from fuzz_kit import Findings, fuzz, options
 
 from discreet.errors import DiscreetError
 from discreet.server.access_db import AccessDb
@@ -206,7 +204,7 @@ def messages(data: bytes) -> list[bytes]:
 def mutate(data: bytes, rng: random.Random) -> bytes:
     """Return a session with one message added, dropped, moved or changed inside its frame."""
     if data[:1] != AFTER:
-        return arriving(rng) if rng.random() < 0.3 else data[:1] + atheris.Mutate(data[1:], 4096)
+        return arriving(rng) if rng.random() < 0.3 else data[:1] + changed(data[1:], 4096, rng)
     found = messages(data) or [spoken(rng)]
     place = rng.randrange(len(found))
     match rng.randint(0, 4):
@@ -218,7 +216,7 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
             found.insert(rng.randrange(len(found)), found[place])
         case 3:
             body = found[place][5:]
-            found[place] = framed(found[place][:1], atheris.Mutate(body, 2048) if body else b"\0")
+            found[place] = framed(found[place][:1], changed(body, 2048, rng) if body else b"\0")
         case _:
             words = found[place][5:].split(b" ")
             words[rng.randrange(len(words))] = rng.choice(TOKENS).encode()

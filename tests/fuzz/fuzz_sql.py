@@ -8,14 +8,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import atheris
+from fuzz_kit import Findings, fuzz, instrumented, options
 
-with atheris.instrument_imports(include=["discreet.sql", "discreet.plan"]):
+with instrumented("discreet.sql", "discreet.plan"):
     from discreet.core.numbers import Delta, Epsilon
     from discreet.plan.plan import ask, make_plan
     from discreet.sql.bind import bind
-
-from fuzz_kit import Findings, fuzz, options
 
 from curator_kit import catalog_of
 from discreet.catalog.policy_file import loads
