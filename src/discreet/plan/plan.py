@@ -14,7 +14,7 @@ from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.choose import Mechanisms, choose, choose_top
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_of
+from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_columns, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
 from discreet.plan.measure import Kind, Measured, to_measures
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
@@ -81,6 +81,7 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
         domains_of(source),
         narrowed=narrowed_domains(source),
         unit=unit_of(source),
+        twins=unit_columns(source),
         private_groups=private,
     )
     stability = stability_of(

@@ -158,6 +158,8 @@ def _raw(writer: Writer, raw: Raw, block: Block, dialect: str) -> str:
         return "COUNT(*)" if raw.kind == "rows" else f"COUNT(DISTINCT {block.unit})"
     value = writer.write(raw.operand)
     match raw.kind:
+        case "units":
+            return f"COUNT(DISTINCT CASE WHEN ({value}) IS NOT NULL THEN {block.unit} END)"
         case "present":
             return f"COUNT({value})"
         case "distinct":
