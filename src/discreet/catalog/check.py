@@ -10,8 +10,8 @@ import difflib
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.core.schema import (
     BooleanDomain,
-    DateDomain,
     Dataset,
+    DateDomain,
     Domain,
     IntegerDomain,
     NumberDomain,

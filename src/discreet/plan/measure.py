@@ -140,12 +140,8 @@ class _Collector:
         match aggregate.function:
             case Function.COUNT:
                 return self._present(operand, Fraction(1))
-            case Function.COUNT_DISTINCT if operand == e.ColumnRef(self.unit or ""):
-                return self.measure(Measure(Kind.UNITS, None, 0, 1), Fraction(1))
-            case Function.COUNT_DISTINCT if self._is_unit(operand):
-                return self.measure(Measure(Kind.UNITS, operand, 0, 1), Fraction(1))
             case Function.COUNT_DISTINCT:
-                return self.measure(Measure(Kind.DISTINCT, operand, 0, 1), Fraction(1))
+                return self._distinct(operand)
             case Function.SUM:
                 return self._sum(operand)
             case Function.AVG:
@@ -156,6 +152,11 @@ class _Collector:
                 return e.Call("sqrt", self._variance(operand))
             case Function.QUANTILE:
                 return self._quantile(operand, aggregate.quantile)
+
+    def _distinct(self, operand: Expr) -> Expr:
+        kind = Kind.UNITS if self._is_unit(operand) else Kind.DISTINCT
+        counted = None if operand == e.ColumnRef(self.unit or "") else operand
+        return self.measure(Measure(kind, counted, 0, 1), Fraction(1))
 
     def _is_unit(self, operand: Expr) -> bool:
         """Return whether `operand` is the row's own unit or NULL: CASE, FILTER, a joined twin.
