@@ -96,6 +96,32 @@ def test_leaving_out_rows_without_a_declared_value_moves_nothing_further():
     assert moved > accepted / 8, "these questions hardly touch anybody: the test is blind"
 
 
+PEOPLE = [
+    "SELECT COUNT(DISTINCT p.person) FROM visits AS v JOIN patients AS p ON v.person = p.person",
+    "SELECT COUNT(DISTINCT p.person) FROM visits AS v LEFT JOIN patients AS p ON v.person = p.person",
+    "SELECT COUNT(DISTINCT CASE WHEN cost > 5 THEN person END) FROM visits",
+]
+
+
+@pytest.mark.parametrize("sql", PEOPLE)
+def test_people_are_counted_exactly_and_each_moves_one(sql):
+    plan = planned(sql, ADD_REMOVE)
+    for seed in range(2):
+        engine = engine_of(world_rows(random.Random(seed), 12))
+        plain = sql.replace("visits", '"visits"').replace("patients", '"patients"')
+        said = plain.replace("cost > 5", "cost > 5 AND cost BETWEEN -50 AND 50")
+        ((wanted,),) = engine.connection.execute(said).fetchall()
+        exact = plan.exact(engine)
+        assert exact.measures["m0"] == [wanted]
+        for unit in range(12):
+            moved = change(plan.plan, exact, plan.exact(without(engine, "clinic", unit)))
+            assert (
+                moved.l1["m0"]
+                <= 1
+                == plan.question.stability.l1(dict(plan.question.measured.measures)["m0"])
+            )
+
+
 @pytest.mark.parametrize("table", ["people", "patients", "visits"])
 def test_a_complete_column_is_complete_in_every_question(table):
     """Everybody, those with a value and the groups by it: three questions about the same rows."""

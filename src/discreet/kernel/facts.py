@@ -13,7 +13,7 @@ from enum import Enum
 from discreet.core.region import Positions
 from discreet.kernel.derive import Base, Rows, Scans, filtered
 from discreet.kernel.scalars import Kind, clamp_of, value_of
-from discreet.kernel.tree import Apply, Fold, Name, Select, Term, Unfit, walk
+from discreet.kernel.tree import Apply, Constant, Fold, Name, Select, Term, Unfit, walk
 
 _WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})
 _LARGEST_SQUARE = {"cast decimal(19, 0)": 10**38, "": 2**63}
@@ -110,9 +110,18 @@ def _count(term: Fold, below: Rows) -> Output:
     value_of(term.operand, below.values)
     if not term.distinct:
         return Output(Form.PRESENT, term=term.operand)
-    if term.operand in below.units:
+    if _is_unit(term.operand, below):
         return Output(Form.UNITS)
     return Output(Form.DISTINCT, term=term.operand)
+
+
+def _is_unit(term: Term, below: Rows) -> bool:
+    """Return whether a term is the unit, or the unit of some of its rows and NULL otherwise."""
+    match term:
+        case Apply(name="case", operands=(_, inner, Constant(value=None))):
+            return inner in below.units
+        case _:
+            return term in below.units
 
 
 def _sum(operand: Term, below: Rows) -> Output:

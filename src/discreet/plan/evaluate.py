@@ -99,8 +99,8 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], Any]] = {
 
 def _whole(left: Any, right: Any) -> Any:
     if isinstance(left, float) or isinstance(right, float):
-        return math.floor(left / right)
-    return math.floor(left // right)  # exact where left / right would round to a float
+        return math.floor(float(left) / float(right))
+    return int(Fraction(left) // Fraction(right))  # exact where left / right would round to a float
 
 
 def _negate(node: e.Negate, row: Row) -> Any:

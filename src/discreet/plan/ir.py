@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.schema import Column, Dataset, Domain, Table
-from discreet.plan.expr import TRUE, Expr
+from discreet.plan.expr import TRUE, ColumnRef, Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,33 @@ def unit_of(relation: Relation) -> str | None:
             return unit_of(source)
         case _:
             return relation.unit
+
+
+def unit_columns(relation: Relation) -> frozenset[str]:
+    """Return the columns that hold the unit of their row, or NULL: joins on the unit make several."""
+    match relation:
+        case Filter(source=source):
+            return unit_columns(source)
+        case Project(source=source, fields=fields, values=values):
+            below = unit_columns(source)
+            named = zip(fields, values, strict=True)
+            kept = {f.name for f, value in named if columns_if_bare(value) & below}
+            return frozenset(kept) | _own(relation.unit)
+        case Join(left=left, right=right, pairs=pairs):
+            one, two = unit_columns(left), unit_columns(right)
+            joined = any(a in one and b in two for a, b in pairs)
+            return one | two if joined else one | _own(relation.unit)
+        case _:
+            return _own(relation.unit)
+
+
+def columns_if_bare(value: Expr) -> frozenset[str]:
+    """Return the column that `value` is, or nothing."""
+    return frozenset((value.name,)) if isinstance(value, ColumnRef) else frozenset()
+
+
+def _own(unit: str | None) -> frozenset[str]:
+    return frozenset() if unit is None else frozenset((unit,))
 
 
 def scans_of(relation: Relation) -> tuple[Scan, ...]:

@@ -40,7 +40,8 @@ class Measure:
     """An integer for each group. `low` and `high` bound what one row adds, in the measure's units.
 
     For SUM one unit is `step`; for CENTRED half a step, counted from the midpoint of the range; for
-    SQUARES the square of half a step. `clamp` are the integers that the SQL holds the operand between.
+    SQUARES the square of half a step. For UNITS an operand says which rows count: where it is not
+    NULL. `clamp` are the integers that the SQL holds the operand between.
     """
 
     kind: Kind
@@ -106,11 +107,18 @@ class Measured:
 
 class _Collector:
     def __init__(
-        self, fields: Fields, *, narrowed: Fields, averaged: set[Expr], unit: str | None
+        self,
+        fields: Fields,
+        *,
+        narrowed: Fields,
+        averaged: set[Expr],
+        unit: str | None,
+        twins: frozenset[str],
     ) -> None:
         self.fields = fields
         self.narrowed = narrowed
         self.unit = unit
+        self.twins = twins
         self.averaged = averaged
         self.measures: dict[Measure, str] = {}
         self.choices: dict[Choice, str] = {}
@@ -136,10 +144,8 @@ class _Collector:
         match aggregate.function:
             case Function.COUNT:
                 return self._present(operand, Fraction(1))
-            case Function.COUNT_DISTINCT if operand == e.ColumnRef(self.unit or ""):
-                return self.measure(Measure(Kind.UNITS, None, 0, 1), Fraction(1))
             case Function.COUNT_DISTINCT:
-                return self.measure(Measure(Kind.DISTINCT, operand, 0, 1), Fraction(1))
+                return self._distinct(operand)
             case Function.SUM:
                 return self._sum(operand)
             case Function.AVG:
@@ -150,6 +156,22 @@ class _Collector:
                 return e.Call("sqrt", self._variance(operand))
             case Function.QUANTILE:
                 return self._quantile(operand, aggregate.quantile)
+
+    def _distinct(self, operand: Expr) -> Expr:
+        kind = Kind.UNITS if self._is_unit(operand) else Kind.DISTINCT
+        counted = None if operand == e.ColumnRef(self.unit or "") else operand
+        return self.measure(Measure(kind, counted, 0, 1), Fraction(1))
+
+    def _is_unit(self, operand: Expr) -> bool:
+        """Return whether `operand` is the row's own unit or NULL: CASE, FILTER, a joined twin.
+
+        The SQL counts the units themselves where it is not NULL, so this decides accuracy only.
+        """
+        if isinstance(operand, e.Case):
+            parts = [value for _, value in operand.branches] + [operand.otherwise]
+            kept = [part for part in parts if part != e.Literal(None)]
+            return bool(kept) and all(map(self._is_unit, kept))
+        return isinstance(operand, e.ColumnRef) and operand.name in self.twins
 
     def _quantile(self, operand: Expr, share: Fraction | None) -> Expr:
         domain = infer(operand, self.narrowed)
@@ -260,12 +282,13 @@ def to_measures(
     *,
     narrowed: Fields,
     unit: str | None,
+    twins: frozenset[str],
     private_groups: bool,
 ) -> Measured:
     """Return the measures that all `aggregates` need, each once.
 
-    `unit` is the column that names the person, None where each row is a unit of its own; `narrowed`
-    are the domains that WHERE leaves.
+    `unit` is the column that names the person, None where each row is a unit of its own; `twins` are
+    all columns that hold the same or NULL; `narrowed` are the domains that WHERE leaves.
     """
     averaged = {
         aggregate.operand
@@ -273,7 +296,7 @@ def to_measures(
         if aggregate.operand is not None
         and aggregate.function in {Function.AVG, Function.VARIANCE, Function.STDDEV}
     }
-    collector = _Collector(fields, narrowed=narrowed, averaged=averaged, unit=unit)
+    collector = _Collector(fields, narrowed=narrowed, averaged=averaged, unit=unit, twins=twins)
     formulas = {name: collector.formula(aggregate) for name, aggregate in aggregates}
     units = None
     if private_groups:

@@ -16,7 +16,7 @@ from discreet.kernel.sensitivity import Kind, Stability
 from discreet.plan import expr as e
 from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_of
+from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_columns, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
 from discreet.plan.measure import Measured, to_measures
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
@@ -91,6 +91,7 @@ def ask(statement: Statement, catalog: Catalog, snapshots: Mapping[str, str]) ->
         domains_of(source),
         narrowed=narrowed_domains(source),
         unit=unit_of(source),
+        twins=unit_columns(source),
         private_groups=private,
     )
     reach = reach_of(source, catalog, snapshots)

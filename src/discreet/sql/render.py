@@ -80,6 +80,8 @@ class _Outputs:
         if measure.clamp is not None:
             value = self._held(measure.operand, value, measure.clamp)
         match part:
+            case "units":
+                return f"COUNT(DISTINCT CASE WHEN ({value}) IS NOT NULL THEN {self.block.unit} END)"
             case "present":
                 return f"COUNT({value})"
             case "distinct":

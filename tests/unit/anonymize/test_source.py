@@ -72,7 +72,7 @@ def test_a_declared_column_that_the_source_lacks_is_refused(tmp_path):
     assert declared_source(good, catalog, "town", "people").hidden == ("note", "person")
     # Under another spelling 'note' would not be hidden.
     for columns in ({"person": "", "agee": ""}, {"person": "", "age": "", "Note": ""}):
-        with pytest.raises(CatalogError, match="table 'people' .* has no column"):
+        with pytest.raises(CatalogError, match=r"table 'people' .* has no column"):
             declared_source(FakeEngine({"town.people": columns}), catalog, "town", "people")
 
 

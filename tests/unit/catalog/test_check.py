@@ -43,7 +43,7 @@ def test_a_misspelt_column_is_found_before_anything_is_paid(engine, tmp_path, ol
 
 def test_a_hidden_column_may_be_absent_but_not_spelled_differently(owner_engine, tmp_path):
     engine = owner_engine(**{"d.t": pa.table({"who": [1], "age": [2], "Note": ["secret"]})})
-    with pytest.raises(CatalogError, match="no column 'note'. Did you mean 'Note'"):
+    with pytest.raises(CatalogError, match=r"no column 'note'. Did you mean 'Note'"):
         check_columns(loads(TEXT, base=tmp_path), engine)
 
 

@@ -30,6 +30,34 @@ def test_counting_the_unit_is_counting_people():
     assert kinds("SELECT COUNT(DISTINCT ward) FROM visits") == [Kind.DISTINCT]
 
 
+JOINED = "visits AS v JOIN patients AS p ON v.person = p.person"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT COUNT(DISTINCT v.person) FROM {JOINED}",
+        f"SELECT COUNT(DISTINCT p.person) FROM {JOINED}",
+        f"SELECT COUNT(DISTINCT p.person) FROM {JOINED.replace('JOIN', 'LEFT JOIN')}",
+        f"SELECT COUNT(DISTINCT who) FROM (SELECT p.person AS who FROM {JOINED}) AS t",
+        f"SELECT COUNT(DISTINCT p.person) FROM {JOINED} JOIN wards AS w ON v.ward = w.ward",
+        "SELECT COUNT(DISTINCT person) FILTER (WHERE ward = 'A') FROM visits",
+        "SELECT COUNT(DISTINCT CASE WHEN cost > 5 THEN person END) FROM visits",
+    ],
+)
+def test_counting_people_has_the_noise_of_a_count_also_after_joins(sql):
+    found = plan(sql)
+    assert [measure.kind for _, measure in found.question.measured.measures] == [Kind.UNITS]
+    assert found.mechanisms.laws["m0"].scale == 1
+    assert not found.question.stability.enforced
+
+
+def test_counting_other_columns_is_not_counting_people():
+    assert kinds(f"SELECT COUNT(DISTINCT p.sex) FROM {JOINED}") == [Kind.DISTINCT]
+    swapped = "SELECT COUNT(DISTINCT CASE WHEN cost > 5 THEN ward END) FROM visits"
+    assert kinds(swapped) == [Kind.DISTINCT]
+
+
 def test_shares_add_up_to_the_epsilon():
     found = plan("SELECT AVG(age), COUNT(*), SUM(income), MEDIAN(age) FROM people", epsilon="0.7")
     assert sum(found.epsilons.values()) == Fraction(7, 10)

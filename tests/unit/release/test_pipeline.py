@@ -71,7 +71,7 @@ def test_a_declared_column_that_the_source_lacks_is_neither_charged_nor_run(tmp_
     )
     with curator(tmp_path, tables={"people": rows}) as asked:
         for ask in (asked.query, asked.explain):
-            with pytest.raises(CatalogError, match="table 'people' .* has no column 'age'"):
+            with pytest.raises(CatalogError, match=r"table 'people' .* has no column 'age'"):
                 ask(sql, epsilon="1")
         assert asked.engine.ran == []
         assert asked.budget_report()["datasets"]["census"]["charges"] == 0

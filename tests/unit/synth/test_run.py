@@ -51,7 +51,7 @@ def test_a_copy(tmp_path):
 
 def test_a_declared_column_that_the_source_lacks_is_refused_before_the_charge(tmp_path):
     asked = curator(tmp_path, table=people(40).drop_columns(["age"]))
-    with pytest.raises(CatalogError, match="table 'people' .* has no column 'age'"):
+    with pytest.raises(CatalogError, match=r"table 'people' .* has no column 'age'"):
         asked.synthesize("people", epsilon=1)
     assert spent(asked) == 0
 
