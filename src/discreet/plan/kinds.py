@@ -151,12 +151,19 @@ _CALLS: dict[str, tuple[str, str]] = {
     "length": ("category", "number"),
     "truncate_date": ("date", "date"),
 }
+_PLAIN = frozenset({"number", "category", "boolean", NULL})
+_CASTABLE = {"integer": _PLAIN, "number": _PLAIN, "text": _PLAIN | {"date"}}
 _CASTS = {"integer": "number", "number": "number", "text": "category"}
 
 
 def _call(node: e.Call, kinds: Kinds) -> str:
     if node.function in _CASTS:
-        kind_of(node.operand, kinds)
+        if kind_of(node.operand, kinds) not in _CASTABLE[node.function]:
+            raise QueryRefused(
+                f"What is cast to a {_CASTS[node.function]} must be a number, text or truth value.",
+                hint="Take parts of a date with EXTRACT; identifiers and free text are never read.",
+                construct="type",
+            )
         return _CASTS[node.function]
     taken, given = _CALLS[node.function]
     _must(node.operand, kinds, taken, f"What {node.function.upper()} takes")

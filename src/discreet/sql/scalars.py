@@ -14,7 +14,7 @@ from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator, Part
-from discreet.sql.refuse import refusal
+from discreet.sql.refuse import refusal, too_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,11 @@ def function_name(node: exp.Expr) -> str:
 
 def _folded(expr: Expr) -> Expr:
     """Return a constant where nothing but constants went in."""
-    if isinstance(expr, e.Literal | e.ColumnRef) or e.columns_of(expr):
+    if isinstance(expr, e.Literal | e.ColumnRef):
+        return expr
+    if e.size(expr) > e.MOST_NODES:
+        raise too_large()
+    if e.columns_of(expr):
         return expr
     try:
         value = evaluate(expr, {})
