@@ -33,7 +33,10 @@ def check_condition(expr: Expr, kinds: Kinds) -> None:
 
 
 def _must(expr: Expr, kinds: Kinds, wanted: str, what: str) -> None:
-    found = kind_of(expr, kinds)
+    _expect(kind_of(expr, kinds), wanted, what)
+
+
+def _expect(found: str, wanted: str, what: str) -> None:
     if found not in {wanted, NULL}:
         raise QueryRefused(
             f"{what} must be {_one(wanted)} here, not {_one(found)}.",
@@ -78,8 +81,8 @@ def _arithmetic(node: e.Arithmetic, kinds: Kinds) -> str:
     both = kind_of(node.left, kinds), kind_of(node.right, kinds)
     if both == ("date", "date") and node.operator is Operator.SUBTRACT:
         return "number"
-    for side in (node.left, node.right):
-        _must(side, kinds, "number", f"What stands beside {node.operator.value}")
+    for found in both:
+        _expect(found, "number", f"What stands beside {node.operator.value}")
     return "number"
 
 

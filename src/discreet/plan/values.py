@@ -7,6 +7,7 @@ rounds. An expression over one column with a small domain is simply tabulated.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -115,7 +116,8 @@ class _Written:
 
     def __init__(self, expr: Expr) -> None:
         self.expr = expr
-        self.text = repr(expr)
+        # Short, since many are kept: a long expression is written out in a megabyte.
+        self.text = hashlib.sha256(repr(expr).encode("utf-8", "surrogatepass")).digest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Written) and self.text == other.text
@@ -142,7 +144,14 @@ def infer(expr: Expr, fields: Fields) -> Domain:
     name = _one_small_column(expr, fields)
     if name is not None:
         return _table_domain(_Written(expr), name, fields[name])
-    return infer_by_rule(expr, fields)
+    known = tuple((name, fields[name]) for name in sorted(e.columns_of(expr)))
+    return _by_rule(_Written(expr), known)
+
+
+@lru_cache(maxsize=512)
+def _by_rule(written: _Written, known: tuple[tuple[str, Domain], ...]) -> Domain:
+    # Rules ask for their operands more than once, at every level: kept, or it takes 2^levels.
+    return infer_by_rule(written.expr, dict(known))
 
 
 def infer_by_rule(expr: Expr, fields: Fields) -> Domain:

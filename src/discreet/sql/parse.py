@@ -18,7 +18,7 @@ LONGEST = 100_000
 DEEPEST = 100
 """What is nested more deeply would end in the recursion limit, sooner or later on the way."""
 
-MOST_NODES = 20_000
+MOST_NODES = 12_000
 """Names, constants and operators of one question."""
 
 _DIALECT = DuckDB()

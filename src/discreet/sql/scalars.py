@@ -72,7 +72,17 @@ def _folded(expr: Expr) -> Expr:
         value = evaluate(expr, {})
     except (TypeError, ValueError, ArithmeticError, AttributeError):
         raise refusal("clause", what="A constant of mixed types") from None
+    if isinstance(value, int | Fraction) and _bits(value) > MOST_BITS:
+        raise refusal("clause", what="A constant of thousands of digits")
     return e.Literal(to_fraction(value)) if isinstance(value, float) else e.Literal(value)
+
+
+MOST_BITS = 8192
+"""Of a number that is made of constants alone."""
+
+
+def _bits(value: int | Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def _column(node: exp.Column, scope: Scope) -> Expr:
