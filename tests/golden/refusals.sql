@@ -372,3 +372,7 @@ SELECT COUNT(*) FROM people FOR UPDATE
 SELECT SUM(FLOOR(income, 1)) FROM people
 --> QueryRefused: FLOOR with so many arguments is not supported.
 --> Leave it out.
+
+SELECT SUM(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(age, 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1)) FROM people
+--> QueryRefused: Written out, the expressions of this question are endless, more than can be planned.
+--> Ask for less at once, or in steps: an answer that was paid for costs nothing again.

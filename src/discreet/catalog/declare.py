@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from discreet.catalog.domains import column_of
 from discreet.catalog.shape import BudgetShape, DatasetShape, TableShape
@@ -106,10 +107,10 @@ def neighbours_of(written: str | None) -> Neighbours:
 
 
 def refuse_twins(names: Iterable[str], what: str) -> None:
-    """Refuse two names that SQL, which ignores case, cannot tell apart."""
+    """Refuse two names that SQL, or somebody who reads them, cannot tell apart."""
     seen: dict[str, str] = {}
     for name in names:
-        twin = seen.setdefault(name.lower(), name)
+        twin = seen.setdefault(normalize("NFKC", name).casefold(), name)
         if twin != name:
             raise CatalogError(f"{what} '{twin}' and '{name}' differ only in case; rename one.")
         if not name.strip():

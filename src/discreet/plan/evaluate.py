@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet.core.numbers import to_fraction
+from discreet.core.numbers import plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
@@ -247,6 +247,23 @@ def _truncate_date(value: dt.date, part: Any) -> dt.date:
             return value
 
 
+def _number(value: Any) -> Any:
+    # A truth value is 0 or 1 from here on: Python would go on calling it a truth value.
+    return (
+        to_fraction(value)
+        if isinstance(value, str)
+        else int(value)
+        if isinstance(value, bool)
+        else value
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return plain(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _power(value: Any, exponent: Any) -> Any:
     exact = Fraction(exponent)
     if exact.denominator == 1 and abs(exact) <= 64 and not isinstance(value, float):
@@ -267,14 +284,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ln": lambda value: math.log(float(value)),
     "log10": lambda value: math.log10(float(value)),
     "lower": lambda value: str(value).lower(),
-    "number": lambda value: to_fraction(value) if isinstance(value, str) else value,
+    "number": _number,
     "power": _power,
     "right": lambda value, count: str(value)[-int(count) :] if int(count) else "",
     "round": _round,
     "sign": lambda value: (value > 0) - (value < 0),
     "sqrt": lambda value: math.sqrt(float(value)) if value >= 0 else None,
     "substring": _substring,
-    "text": lambda value: str(value).lower() if isinstance(value, bool) else str(value),
+    "text": _text,
     "trim": lambda value: str(value).strip(" "),
     "truncate_date": _truncate_date,
     "upper": lambda value: str(value).upper(),

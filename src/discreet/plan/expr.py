@@ -224,6 +224,30 @@ def walk(expr: Expr) -> Iterator[Expr]:
         yield from walk(child)
 
 
+MOST_NODES = 20_000
+"""No expression has more nodes than this when it is written out as a tree."""
+
+
+def size(expr: Expr, weights: Mapping[str, int] | None = None) -> int:
+    """Return the number of nodes of `expr` written out as a tree; `weights` are those of columns.
+
+    What the generated SQL writes twice counts twice: the operands of LEAST, GREATEST and MOD.
+    Counting stops beyond `MOST_NODES`, since shared nodes can stand for more than can be counted.
+    """
+    found, waiting, known = 0, [(expr, 1)], weights or {}
+    while waiting and found <= MOST_NODES:
+        node, times = waiting.pop()
+        if isinstance(node, ColumnRef):
+            found += times * known.get(node.name, 1)
+            continue
+        found += times * (1 + len(node.values) if isinstance(node, In) else 1)
+        twice = isinstance(node, Extreme) or (
+            isinstance(node, Arithmetic) and node.operator is Operator.MODULO
+        )
+        waiting += [(child, 2 * times if twice else times) for child in children(node)]
+    return found
+
+
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     """Return the parts that must all hold for `expr` to hold."""
     if isinstance(expr, And):

@@ -33,7 +33,10 @@ def check_condition(expr: Expr, kinds: Kinds) -> None:
 
 
 def _must(expr: Expr, kinds: Kinds, wanted: str, what: str) -> None:
-    found = kind_of(expr, kinds)
+    _expect(kind_of(expr, kinds), wanted, what)
+
+
+def _expect(found: str, wanted: str, what: str) -> None:
     if found not in {wanted, NULL}:
         raise QueryRefused(
             f"{what} must be {_one(wanted)} here, not {_one(found)}.",
@@ -78,8 +81,8 @@ def _arithmetic(node: e.Arithmetic, kinds: Kinds) -> str:
     both = kind_of(node.left, kinds), kind_of(node.right, kinds)
     if both == ("date", "date") and node.operator is Operator.SUBTRACT:
         return "number"
-    for side in (node.left, node.right):
-        _must(side, kinds, "number", f"What stands beside {node.operator.value}")
+    for found in both:
+        _expect(found, "number", f"What stands beside {node.operator.value}")
     return "number"
 
 
@@ -151,12 +154,19 @@ _CALLS: dict[str, tuple[str, str]] = {
     "length": ("category", "number"),
     "truncate_date": ("date", "date"),
 }
+_PLAIN = frozenset({"number", "category", "boolean", NULL})
+_CASTABLE = {"integer": _PLAIN, "number": _PLAIN, "text": _PLAIN | {"date"}}
 _CASTS = {"integer": "number", "number": "number", "text": "category"}
 
 
 def _call(node: e.Call, kinds: Kinds) -> str:
     if node.function in _CASTS:
-        kind_of(node.operand, kinds)
+        if kind_of(node.operand, kinds) not in _CASTABLE[node.function]:
+            raise QueryRefused(
+                f"What is cast to a {_CASTS[node.function]} must be a number, text or truth value.",
+                hint="Take parts of a date with EXTRACT; identifiers and free text are never read.",
+                construct="type",
+            )
         return _CASTS[node.function]
     taken, given = _CALLS[node.function]
     _must(node.operand, kinds, taken, f"What {node.function.upper()} takes")

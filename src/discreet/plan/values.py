@@ -7,6 +7,7 @@ rounds. An expression over one column with a small domain is simply tabulated.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -31,6 +32,9 @@ from discreet.plan.expr import Expr, Operator, Part
 
 TABULATE = 10_000
 """An expression over one column with at most this many values is evaluated value by value."""
+
+MOST_WORK = 400_000
+"""No more than so many nodes are evaluated for one table: planning takes a bounded time."""
 
 LARGEST = 2**62
 """Every row value, counted in steps, stays below this, so 64-bit arithmetic cannot overflow."""
@@ -86,6 +90,13 @@ def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
 
     None where it reads several columns, none, or one that is too large to list.
     """
+    name = _one_small_column(expr, fields)
+    if name is None:
+        return None
+    return list(_tables(_Written(expr), name, fields[name]))
+
+
+def _one_small_column(expr: Expr, fields: Fields) -> str | None:
     names = e.columns_of(expr)
     if len(names) != 1:
         return None
@@ -93,7 +104,9 @@ def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
     domain = fields[name]
     if not is_finite(domain) or domain.size > TABULATE:  # type: ignore[union-attr]  # finite: has size
         return None
-    return list(_tables(_Written(expr), name, domain))
+    if domain.size * e.size(expr) > MOST_WORK:  # type: ignore[union-attr]  # finite: has size
+        return None
+    return name
 
 
 class _Written:
@@ -103,7 +116,8 @@ class _Written:
 
     def __init__(self, expr: Expr) -> None:
         self.expr = expr
-        self.text = repr(expr)
+        # Short, since many are kept: a long expression is written out in a megabyte.
+        self.text = hashlib.sha256(repr(expr).encode("utf-8", "surrogatepass")).digest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Written) and self.text == other.text
@@ -118,14 +132,26 @@ def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ..
     return tuple(evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
 
 
+@lru_cache(maxsize=1024)
+def _table_domain(written: _Written, name: str, domain: FiniteDomain) -> Domain:
+    return domain_of_values(list(_tables(written, name, domain)))
+
+
 def infer(expr: Expr, fields: Fields) -> Domain:
     """Return the domain of `expr`, or refuse it with a sentence."""
     if isinstance(expr, e.ColumnRef):
         return fields[expr.name]
-    table = tabulated(expr, fields)
-    if table is not None:
-        return domain_of_values(table)
-    return infer_by_rule(expr, fields)
+    name = _one_small_column(expr, fields)
+    if name is not None:
+        return _table_domain(_Written(expr), name, fields[name])
+    known = tuple((name, fields[name]) for name in sorted(e.columns_of(expr)))
+    return _by_rule(_Written(expr), known)
+
+
+@lru_cache(maxsize=512)
+def _by_rule(written: _Written, known: tuple[tuple[str, Domain], ...]) -> Domain:
+    # Rules ask for their operands more than once, at every level: kept, or it takes 2^levels.
+    return infer_by_rule(written.expr, dict(known))
 
 
 def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
@@ -283,8 +309,11 @@ def check(expr: Expr, fields: Fields) -> None:
             raise _unsupported("LIKE on a column without a declared list of values")
         infer(expr.operand, fields)
         return
-    for child in e.children(expr):
-        check(child, fields)
+    if isinstance(expr, e.And | e.Or | e.Not | e.IsNull):
+        for child in e.children(expr):
+            infer(child, fields)
+        return
+    infer(expr, fields)
 
 
 def kind(domain: Domain) -> str:

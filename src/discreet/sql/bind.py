@@ -21,6 +21,10 @@ from discreet.sql.parse import Written, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import Context, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
+from discreet.sql.sizes import Sizes
+
+FORMULA = 40
+"""At most so many nodes turn the measures of one aggregate back into its value."""
 
 
 def bind(sql: str | Written, catalog: Catalog) -> Statement:
@@ -49,6 +53,7 @@ class _Outer:
         self.keys: list[Key] = []
         self.opened: list[str] = []
         self.aggregates: list[tuple[str, Aggregate]] = []
+        self.sizes = Sizes()
 
     def statement(self) -> Statement:
         group = self.select.args.get("group")
@@ -95,6 +100,7 @@ class _Outer:
         value = row_expr(node, self.names)
         if isinstance(value, e.Literal):
             return
+        self.names.sizes.add(value)
         domain = infer(value, self.domains)
         if isinstance(domain, IdentifierDomain):
             raise refusal("identifier", what=node.sql())
@@ -121,7 +127,9 @@ class _Outer:
             key = self._as_key(node)
             if key is not None:
                 return key
-        found = coerce(self._convert(node), self._shown())
+        found = self._convert(node)
+        self.sizes.add(found)
+        found = coerce(found, self._shown())
         kind_of(found, kinds_of(self._shown()))
         return found
 
@@ -190,6 +198,9 @@ class _Outer:
                 return e.ColumnRef(name)
         name = f"agg{len(self.aggregates)}"
         self.aggregates.append((name, found))
+        self.sizes.known[name] = FORMULA
+        if found.operand is not None:
+            self.names.sizes.add(found.operand)
         return e.ColumnRef(name)
 
     def _check(self, aggregate: Aggregate) -> None:

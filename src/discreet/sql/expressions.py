@@ -10,11 +10,15 @@ from typing import Any
 
 from discreet.core.schema import DateDomain, Domain
 from discreet.engine.functions import function
+from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.values import common_step, infer, infer_by_rule, lattice, points, tabulated
 from discreet.sql.cells import Cell
 from discreet.sql.literals import constant
+
+LONGEST = 4_000_000
+"""Characters of one expression in SQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Writer:
         if table is not None:
             return self._table(expr, table)
         written = self._computed(expr)
+        _short(len(written))
         return self._counted(written, self._rule_step(expr) / self.step(expr))
 
     def condition(self, expr: Expr) -> str:
@@ -90,6 +95,7 @@ class Writer:
         for given, value in zip(inputs, table, strict=True):
             by_value.setdefault(value, []).append(given)
         of_null = table[0]
+        _short(len(by_value) * len(cell.value))
         branches = []
         for value, givens in by_value.items():
             listed = [self._input(given, cell.domain) for given in givens if given is not None]
@@ -200,7 +206,11 @@ class Writer:
                 isinstance(value, int | Fraction) and (Fraction(value) / found[2]).denominator == 1
             ):
                 listed.append(str(int(Fraction(value) / found[2])))
-        return f"({self.write(operand)}) IN ({', '.join(listed)})" if listed else "FALSE"
+        written = self.write(operand)
+        if listed:
+            return f"({written}) IN ({', '.join(listed)})"
+        # No value of the column can be among them; what is missing is still neither in nor out.
+        return f"(CASE WHEN ({written}) IS NOT NULL THEN FALSE END)"
 
     def _branches(self, expr: e.Case | e.Coalesce | e.Extreme) -> str:
         numeric = lattice(self.domain(expr)) is not None
@@ -251,6 +261,16 @@ class Writer:
                 return self.write(operand)
             case _:
                 raise AssertionError(expr.function)
+
+
+def _short(length: int) -> None:
+    """Refuse text that an engine would only choke on, before it is put together."""
+    if length > LONGEST:
+        raise QueryRefused(
+            "The SQL of this question would be millions of characters long.",
+            hint="Use simpler expressions, or columns with fewer declared values.",
+            construct="too large",
+        )
 
 
 def _wide(written: str) -> str:

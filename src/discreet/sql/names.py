@@ -12,6 +12,7 @@ from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.ir import Field, Relation, fields_of
 from discreet.sql.refuse import refusal
+from discreet.sql.sizes import Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Names:
 
     catalog: Catalog
     entries: tuple[Named, ...]
+    sizes: Sizes
 
     def find(self, column: exp.Column) -> e.ColumnRef:
         """Return the field that a written column means, or say why there is none."""

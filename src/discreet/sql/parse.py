@@ -18,6 +18,9 @@ LONGEST = 100_000
 DEEPEST = 100
 """What is nested more deeply would end in the recursion limit, sooner or later on the way."""
 
+MOST_NODES = 12_000
+"""Names, constants and operators of one question."""
+
 _DIALECT = DuckDB()
 """The one dialect that questions are written in, whichever door they come through."""
 
@@ -43,7 +46,9 @@ def parse(sql: str | Written) -> exp.Select:
     if _depth(tree) > DEEPEST:
         raise refusal("clause", what=f"A question nested more than {DEEPEST} levels deep")
     found = checked(tree)
-    for node in found.walk():
+    for number, node in enumerate(found.walk()):
+        if number > MOST_NODES:
+            raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
         only_read(node)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from sqlglot import exp
@@ -28,19 +27,21 @@ from discreet.sql.coerce import coerce
 from discreet.sql.names import Names, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
+from discreet.sql.sizes import Sizes
+
+CLAMPED = 4
+"""How often the generated SQL writes a person's own aggregate to hold it inside its range."""
 
 _COUNTS = frozenset({Function.COUNT, Function.COUNT_DISTINCT})
 
 
-def per_unit(
-    select: exp.Select, source: Relation, names: Names, fresh: Callable[[], str]
-) -> Project:
+def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -> Project:
     """Return the relation of a subquery that groups by the unit, HAVING included."""
     unit = unit_of(source)
     if unit is None:
         raise refusal("subquery group", unit="the person column")
     domains = {name: field.domain for name, field in names.fields().items()}
-    builder = _Builder(names, domains, bound_rows(source), fresh)
+    builder = _Builder(names, domains, bound_rows(source), sizes)
     group = select.args.get("group")
     keys = [builder.row(node) for node in (group.expressions if group else ())]
     if e.ColumnRef(unit) not in keys:
@@ -56,11 +57,9 @@ def per_unit(
 class _Builder:
     """Collects the aggregates of one subquery and what their values can be."""
 
-    def __init__(
-        self, names: Names, domains: Fields, max_rows: int, fresh: Callable[[], str]
-    ) -> None:
+    def __init__(self, names: Names, domains: Fields, max_rows: int, sizes: Sizes) -> None:
         self.names = names
-        self.fresh = fresh
+        self.sizes = sizes
         self.domains = domains
         self.max_rows = max_rows
         self.aggregates: list[tuple[str, Aggregate]] = []
@@ -89,7 +88,9 @@ class _Builder:
         for name, known in self.aggregates:
             if known == found:
                 return e.ColumnRef(name)
-        name = self.fresh()
+        if found.operand is not None:
+            self.sizes.add(found.operand)
+        name = self.sizes.fresh(times=CLAMPED)
         self.aggregates.append((name, found))
         return e.ColumnRef(name)
 
@@ -124,8 +125,8 @@ def _assemble(
     outputs: list[tuple[str, Expr]],
     condition: Expr,
 ) -> Project:
-    below, person = builder.names.fields(), builder.fresh()
-    keyed = [(builder.fresh(), key) for key in extra]
+    below, person = builder.names.fields(), builder.sizes.fresh()
+    keyed = [(builder.sizes.fresh(), key) for key in extra]
     fields = [Field(person, IdentifierDomain(), below[unit].origin)]
     fields += [_key_field(name, key, builder) for name, key in keyed]
     fields += [
@@ -154,7 +155,7 @@ def _assemble(
         known = by_name.get(value.name) if isinstance(value, e.ColumnRef) else None
         shown.append(
             Field(
-                builder.fresh(),
+                builder.sizes.fresh(value),
                 infer(value, domains),
                 known.origin if known else None,
                 known.missing if known else True,
@@ -164,7 +165,7 @@ def _assemble(
         values.append(value)
     own = [f.name for f, v in zip(shown, values, strict=True) if v == e.ColumnRef(person)]
     if not own:
-        own = [builder.fresh()]
+        own = [builder.sizes.fresh()]
         shown.append(Field(own[0], IdentifierDomain(), below[unit].origin))
         values.append(e.ColumnRef(person))
     return Project(grouped, tuple(shown), tuple(values), own[0])

@@ -97,6 +97,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Free text is never read, not even to count its values.",
         "Use COUNT(*), or ask the owner to declare the column's values.",
     ),
+    "too large": (
+        "{what}, more than can be planned.",
+        "Ask for less at once, or in steps: an answer that was paid for costs nothing again.",
+    ),
     "clause": ("{what} is not supported.", "Leave it out."),
     "star": ("SELECT * would show single rows.", "Ask for aggregates, such as COUNT(*)."),
     "within": (
@@ -118,3 +122,8 @@ def refusal(construct: str, **facts: str) -> QueryRefused:
     """Return the refusal of `construct`, its sentence filled in with public facts."""
     message, hint = SENTENCES[construct]
     return QueryRefused(message.format(**facts), hint=hint.format(**facts), construct=construct)
+
+
+def too_large() -> QueryRefused:
+    """Return the refusal of expressions that nobody could write out."""
+    return refusal("too large", what="Written out, the expressions of this question are endless")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 from sqlglot import exp
 
@@ -35,6 +34,11 @@ from discreet.sql.parse import checked, checked_table
 from discreet.sql.per_unit import per_unit
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
+from discreet.sql.sizes import Sizes
+
+MOST_WITH = 200
+DEEPEST = 40
+"""Subqueries inside subqueries; each level is a level of the generated SQL, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +50,20 @@ class Context:
 
     catalog: Catalog
     ctes: Mapping[str, tuple[exp.Select, Context]] = field(default_factory=dict)
-    ids: Iterator[int] = field(default_factory=count)
+    sizes: Sizes = field(default_factory=Sizes)
+    level: int = 0
 
-    def fresh(self) -> str:
-        """Return an id that no other field of the statement has."""
-        return f"f{next(self.ids)}"
+    def deeper(self) -> Context:
+        """Return the context of a subquery."""
+        if self.level == DEEPEST:
+            raise refusal("too large", what=f"Subqueries are nested {DEEPEST} levels deep")
+        return replace(self, level=self.level + 1)
 
     def inside(self, select: exp.Select) -> Context:
         """Return the context of a SELECT that may have WITH clauses of its own."""
         clause = select.args.get("with_")
+        if clause and len(clause.expressions) > MOST_WITH:
+            raise refusal("too large", what=f"There are more than {MOST_WITH} WITH clauses")
         found, own = self, set()
         for cte in clause.expressions if clause else ():
             name = cte.alias.lower()
@@ -74,7 +83,7 @@ def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
         raise refusal("no from", tables=tables)
     where = select.args.get("where")
     loose = list(_conjuncts(where.this)) if where is not None else []
-    names = Names(context.catalog, (_named(source.this, context),))
+    names = Names(context.catalog, (_named(source.this, context),), context.sizes)
     relation = names.entries[0].relation
     pending = [(join, _named(join.this, context)) for join in select.args.get("joins") or ()]
     while pending:
@@ -86,6 +95,7 @@ def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
     if not loose:
         return relation, names
     condition = e.all_of(tuple(row_expr(part, names) for part in loose))
+    context.sizes.add(condition)
     domains = {name: field.domain for name, field in names.fields().items()}
     check_condition(condition, kinds_of(domains))
     infer(condition, domains)
@@ -100,7 +110,9 @@ def row_expr(node: exp.Expr, names: Names) -> Expr:
             raise refusal("nested aggregate", unit="person")
 
     domains = {name: field.domain for name, field in names.fields().items()}
-    found = coerce(to_expr(node, Scope(names.find, no_aggregate)), domains)
+    found = to_expr(node, Scope(names.find, no_aggregate))
+    names.sizes.check(found)
+    found = coerce(found, domains)
     kind_of(found, kinds_of(domains))
     return found
 
@@ -119,7 +131,9 @@ def _named(node: exp.Expr, context: Context) -> Named:
     table = checked_table(node)
     if not table.db and table.name.lower() in context.ctes:
         select, earlier = context.ctes[table.name.lower()]
-        return _derived(select, table.alias or table.name, earlier)
+        # Where it was written it sees less, but it is nested as deep as where it is used.
+        inner = replace(earlier, level=context.level)
+        return _derived(select, table.alias or table.name, inner)
     return _scan(context, table)
 
 
@@ -137,7 +151,7 @@ def _scan(context: Context, written: exp.Table) -> Named:
         usable = not column.hidden and column.reviewed
         if not usable and column.name != unit_column:
             continue
-        name = context.fresh()
+        name = context.sizes.fresh()
         origin = Origin(dataset.name, table.name, column.by_day())
         fields.append(Field(name, origin.column.domain, origin, column.missing, column.name))
         if usable:
@@ -168,10 +182,10 @@ def _complete(scan: Scan) -> Relation:
 def _derived(select: exp.Select, alias: str, context: Context) -> Named:
     if select.args.get("order") or select.args.get("limit") or select.args.get("offset"):
         raise refusal("clause", what="ORDER BY or LIMIT in a subquery")
-    source, names = bind_rows(select, context)
+    source, names = bind_rows(select, context.deeper())
     grouped = select.args.get("group") is not None
     if grouped or any(is_aggregate(output) for output in select.expressions):
-        relation: Relation = per_unit(select, source, names, context.fresh)
+        relation: Relation = per_unit(select, source, names, context.sizes)
     else:
         relation = _projected(select, source, names, context)
     # A unit that the subquery does not select is carried along without a name.
@@ -188,7 +202,7 @@ def _projected(select: exp.Select, source: Relation, names: Names, context: Cont
         known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
         missing, origin = (known.missing, known.origin) if known else (True, None)
         domain = infer(value, domains)
-        fields.append(Field(context.fresh(), domain, origin, missing, written))
+        fields.append(Field(context.sizes.fresh(value), domain, origin, missing, written))
         values.append(value)
     unit = unit_of(source)
     if unit is None:
@@ -196,7 +210,7 @@ def _projected(select: exp.Select, source: Relation, names: Names, context: Cont
     own = [f.name for f, v in zip(fields, values, strict=True) if v == e.ColumnRef(unit)]
     if own:
         return Project(source, tuple(fields), tuple(values), own[0])
-    fields.append(Field(context.fresh(), IdentifierDomain(), below[unit].origin))
+    fields.append(Field(context.sizes.fresh(), IdentifierDomain(), below[unit].origin))
     values.append(e.ColumnRef(unit))
     return Project(source, tuple(fields), tuple(values), fields[-1].name)
 

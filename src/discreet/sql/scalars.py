@@ -15,7 +15,7 @@ from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator, Part
 from discreet.plan.kinds import kind_of
-from discreet.sql.refuse import refusal
+from discreet.sql.refuse import refusal, too_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,26 @@ def function_name(node: exp.Expr) -> str:
 
 def _folded(expr: Expr) -> Expr:
     """Return a constant where nothing but constants went in."""
-    if isinstance(expr, e.Literal | e.ColumnRef) or e.columns_of(expr):
+    if isinstance(expr, e.Literal | e.ColumnRef):
+        return expr
+    if e.size(expr) > e.MOST_NODES:
+        raise too_large()
+    if e.columns_of(expr):
         return expr
     value = evaluate(expr, {})
     if value is None:
         kind_of(expr, {})  # NULL because nothing else is right, or because its parts do not mix
+    if isinstance(value, int | Fraction) and _bits(value) > MOST_BITS:
+        raise refusal("clause", what="A constant of thousands of digits")
     return e.Literal(to_fraction(value)) if isinstance(value, float) else e.Literal(value)
+
+
+MOST_BITS = 8192
+"""Of a number that is made of constants alone."""
+
+
+def _bits(value: int | Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def _column(node: exp.Column, scope: Scope) -> Expr:

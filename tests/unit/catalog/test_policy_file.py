@@ -273,6 +273,10 @@ BAD = {
         dataset(columns='x = { type = "text" }\nX = { type = "text" }'),
         ["'x' and 'X'", "differ only in case"],
     ),
+    "columns look the same": (
+        dataset(columns='"stra\u00dfe" = { type = "text" }\nSTRASSE = { type = "text" }'),
+        ["STRASSE", "differ only in case"],
+    ),
     "datasets differ in case": (dataset() + "[datasets.D]\nepsilon = 1\n", ["'d' and 'D'"]),
     "empty name": (dataset(columns='"" = { type = "text" }'), ["must not be empty"]),
     "unknown budget": (dataset('budget = "people"'), ["add [budgets.people]"]),
