@@ -21,20 +21,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.ingest import literal, store_typed
+from discreet.engine.names import quoted
+
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
 _MOST_ATTACHED = 16
 """So many snapshots may stay open in one child though nothing reads them any more."""
-
-
-def quoted(name: str) -> str:
-    """Return `name` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return `text` as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def listed(paths: list[str]) -> str:
@@ -179,6 +172,9 @@ class Worker:
 
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
+        if order.get("typed"):
+            store_typed(self._database, order["typed"], order["path"])
+            return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
         return b"K"
