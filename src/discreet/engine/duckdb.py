@@ -258,7 +258,8 @@ class DuckDBEngine:
 
     def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
         child = Child("discreet.engine.worker", self._setup({"t": place_of(name, copy, ())[0]}))
-        order = {"typed": "source.t", "path": str(target)}
+        rough = str(target.with_name("rough.parquet"))
+        order = {"sql": "SELECT * FROM source.t", "path": str(target), "rough": rough}
         try:
             child.wait_ready(self._limits.store_seconds)
             child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)

@@ -72,19 +72,19 @@ def encodings(
     }
 
 
-def store_typed(connection: duckdb.DuckDBPyConnection, relation: str, target: str) -> None:
-    """Write the texts of `relation` as Parquet, each column in the type that spells it alike."""
-    rough = f"read_parquet({literal(target + '.text')})"
-    connection.execute(
-        f"COPY (SELECT * FROM {relation}) TO {literal(target + '.text')} (FORMAT parquet)"
-    )
-    columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {rough}").fetchall()]
-    found = encodings(connection, columns, rough)
+def store_typed(
+    connection: duckdb.DuckDBPyConnection, select: str, *, rough: str, target: str
+) -> None:
+    """Write the texts of a SELECT as Parquet, each column in the type that spells it alike."""
+    texts = f"read_parquet({literal(rough)})"
+    connection.execute(f"COPY ({select}) TO {literal(rough)} (FORMAT parquet)")
+    columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {texts}").fetchall()]
+    found = encodings(connection, columns, texts)
     cells = ", ".join(
         f"CAST({quoted(c)} AS {found[c]}) AS {quoted(c)}" if c in found else quoted(c)
         for c in columns
     )
-    connection.execute(f"COPY (SELECT {cells} FROM {rough}) TO {literal(target)} (FORMAT parquet)")
+    connection.execute(f"COPY (SELECT {cells} FROM {texts}) TO {literal(target)} (FORMAT parquet)")
 
 
 def literal(text: str) -> str:

@@ -87,12 +87,12 @@ def _rows(place: dict[str, Any]) -> str:
     if "table" in place:
         return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
     if "csv" in place:
-        return " UNION ALL ".join(_csv_rows(part, place["csv"][0]) for part in place["csv"])
+        return " UNION ALL ".join(csv_rows(part, place["csv"][0]) for part in place["csv"])
     union = "true" if len(place["parquet"]) > 1 else "false"
     return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
 
 
-def _csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
+def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
     """Return the rows of one CSV file as texts: no storage type ever follows from the data."""
     types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in part["columns"])
     return (
@@ -172,8 +172,9 @@ class Worker:
 
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
-        if order.get("typed"):
-            store_typed(self._database, order["typed"], order["path"])
+        if "rough" in order:
+            place = {"rough": order["rough"], "target": order["path"]}
+            store_typed(self._database, order["sql"], **place)
             return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
