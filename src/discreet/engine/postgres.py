@@ -152,6 +152,10 @@ class PostgresEngine:
             found = session.execute(sql.encode()).fetchone()
         return hashlib.sha256(repr((self.columns(name), found)).encode()).hexdigest()
 
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a source's columns, in small letters."""
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
     def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
         """Return these tables as they are."""
         return LiveHeld(self, tables)

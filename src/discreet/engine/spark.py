@@ -152,6 +152,10 @@ class SparkEngine:
         with self._within(self._limits.seconds) as session:
             return hashlib.sha256("\n".join(_listing(session, place)).encode()).hexdigest()
 
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a source's columns, in small letters."""
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
     def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
         """Return these tables as they are."""
         return LiveHeld(self, tables)
