@@ -105,7 +105,10 @@ class PlanningLimits:
             if child is None:
                 child = Child("discreet.release.planner_child", room.setup, numpy=True)
             child.wait_ready()
-            return child.ask(frame, PATIENCE)
+            judged = child.ask(frame, PATIENCE)
+            if judged == b"M":
+                child.kill()  # what it has grown to, it would not give back
+            return judged
         except EngineFailed:
             return b"M"  # it has outgrown its limit, or the parser's stack, or our patience
         finally:
