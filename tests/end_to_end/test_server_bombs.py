@@ -71,6 +71,15 @@ def test_explaining_waits_in_the_queue(server):
     assert job.future.result(10)
 
 
+def state_of(connection, sql):
+    """Return the SQLSTATE with which `sql` is refused, None if it is answered."""
+    try:
+        connection.execute(sql)
+    except psycopg.Error as error:
+        return error.sqlstate
+    return None
+
+
 @pytest.mark.parametrize("name", [*BOMBS, "deep"])
 def test_bombs_over_postgres(pg, name):
     sql = DEEP if name == "deep" else BOMBS[name]
@@ -78,9 +87,7 @@ def test_bombs_over_postgres(pg, name):
         alice.execute("SET discreet.epsilon = 0.1")
         before = pg.spent("alice")
         for text in (sql, f"EXPLAIN {sql}"):
-            try:
-                alice.execute(text)
-            except psycopg.Error as error:
-                assert error.sqlstate in {"0A000", "42601"}, error
-                assert pg.spent("alice") == before
+            assert state_of(alice, text) in {None, "0A000", "42601"}
+        if name == "deep":
+            assert pg.spent("alice") == before
         assert alice.execute("SELECT 1").fetchone() == (1,)

@@ -201,7 +201,7 @@ def test_one_caller_plans_one_text_at_a_time_and_holds_no_thread_meanwhile():
         assert runner.load == (3, 1)
         assert not any(started.is_set() for _, started, _ in others)
         reading = threading.Event()
-        second, started, second_go = others[0]
+        _, started, second_go = others[0]
         first.listen(lambda: reading.set() if first.step == "charged" else None)
         go.set()
         assert reading.wait(10), "planned: it charges"

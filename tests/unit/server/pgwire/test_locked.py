@@ -28,7 +28,13 @@ def test_rows_and_macros_arrive_as_they_were(db):
         (1, "a", dt.date(2020, 1, 2), None, 2),
         (2, "b", None, ["x", "y"], 4),
     ]
-    assert [column.type.name for column in found.columns] == ["int4", "text", "date", "_text", "int4"]
+    assert [column.type.name for column in found.columns] == [
+        "int4",
+        "text",
+        "date",
+        "_text",
+        "int4",
+    ]
 
 
 BYTES = [
@@ -46,8 +52,8 @@ def test_bytes_are_bounded_wherever_they_are_kept(db, sql):
         db.run(sql, seconds=60)
     assert caught.value.code in {"53200", "54000"}
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
-    if db._child.alive:  # noqa: SLF001
-        peak = _peak(db._child._process.pid)  # noqa: SLF001
+    if db._child.alive:
+        peak = _peak(db._child._process.pid)
         assert peak is None or peak < (locked.MEMORY_MB + 300) << 20
     assert db.run("SELECT 1").rows == [(1,)]
 
@@ -83,7 +89,7 @@ def test_time_is_bounded_and_the_child_lives_on_where_it_listens(db):
 
 def test_a_child_that_is_gone_is_replaced(db):
     db.run("SELECT 1")
-    db._child._process.kill()  # noqa: SLF001
+    db._child._process.kill()
     with pytest.raises(Failure):
         db.run("SELECT 1")
     assert db.run("SELECT 1").rows == [(1,)]
@@ -91,7 +97,12 @@ def test_a_child_that_is_gone_is_replaced(db):
 
 @pytest.mark.parametrize(
     "sql",
-    ["SELECT nonsense", "SELECT * FROM read_csv('/etc/passwd')", "SET threads = 8", "ATTACH 'x.db'"],
+    [
+        "SELECT nonsense",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SET threads = 8",
+        "ATTACH 'x.db'",
+    ],
 )
 def test_the_lock_holds_in_the_child(db, sql):
     with pytest.raises(Unanswerable):
