@@ -65,7 +65,7 @@ def planner():
 @pytest.fixture(autouse=True)
 def timer():
     """Be told by the timer as the child is; otherwise it would end this process."""
-    old = signal.signal(signal.SIGVTALRM, planner_child._late)  # noqa: SLF001
+    old = signal.signal(signal.SIGVTALRM, planner_child._late)
     yield
     signal.signal(signal.SIGVTALRM, old)
 
