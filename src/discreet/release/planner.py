@@ -72,7 +72,7 @@ class PlanningLimits:
             return
         with self._turns:
             judged = self._judged(room, frame)
-        if judged != b"K":
+        if judged in _WHY:
             raise _refused(judged)
         with self._lock:
             room.known[key] = None

@@ -103,7 +103,7 @@ def test_bombs_are_refused_or_harmless(planner, catalog, name):
 
 @pytest.mark.parametrize(
     ("fault", "letter"),
-    [(MemoryError, b"M"), (RecursionError, b"D"), (None, b"T")],
+    [(MemoryError, b"M"), (RecursionError, b"D"), (None, b"T"), (TypeError, b"F")],
 )
 def test_what_goes_wrong_in_planning_has_a_letter(monkeypatch, catalog, fault, letter):
     def bad(*_):
