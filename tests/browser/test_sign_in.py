@@ -25,6 +25,22 @@ def test_the_token_leaves_the_address_and_hides_from_scripts(served, visit):
     assert served.owner not in page.content()
 
 
+def test_a_link_on_another_site_asks_whose_account_it_shall_be(served, visit):
+    page = visit(served, "/learn", token="")
+    page.goto(
+        served.address.replace("127.0.0.1", "localhost") + "/learn"
+    )  # another site to browsers
+    page.evaluate(
+        "address => { location.href = address }", f"{served.address}/?token={served.owner}"
+    )
+    expect(page.locator("h1")).to_have_text("Sign in as owner?")
+    assert page.request.get(served.address + "/api/v1/session").status == 401
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("Protecting data, asking, or teaching?")
+    assert served.owner not in page.content()
+    assert page.url == served.address + "/"
+
+
 def test_a_foreign_form_cannot_sign_out(served, visit):
     page = visit(served, "/budget")
     page.evaluate("document.querySelector('.menu input').value = 'guessed'")

@@ -99,7 +99,8 @@ def test_demo_prints_an_address_that_signs_in(tmp_path):
         said = lines_until(process, "Stop with")
         address = re.search(r"http://\S+", said)[0]
         with httpx.Client(follow_redirects=True, timeout=LONG) as browser:
-            page = browser.get(address)
+            assert browser.get(address).status_code == 200, "whoever opens it, and however"
+            page = browser.get(address, headers={"Sec-Fetch-Site": "none"})
             assert page.status_code == 200
             assert "token" not in str(page.url)
             base = f"http://127.0.0.1:{port}{API}"

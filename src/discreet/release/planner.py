@@ -72,7 +72,7 @@ class PlanningLimits:
             return
         with self._turns:
             judged = self._judged(room, frame)
-        if judged != b"K":
+        if judged in _WHY:
             raise _refused(judged)
         with self._lock:
             room.known[key] = None
@@ -101,19 +101,21 @@ class PlanningLimits:
     def _judged(self, room: _Room, frame: bytes) -> bytes:
         with self._lock:
             child = room.idle.pop() if room.idle else None
+        judged = b"M"
         try:
             if child is None:
                 child = Child("discreet.release.planner_child", room.setup, numpy=True)
             child.wait_ready()
-            return child.ask(frame, PATIENCE)
+            judged = child.ask(frame, PATIENCE)
         except EngineFailed:
-            return b"M"  # it has outgrown its limit, or the parser's stack, or our patience
+            judged = b"M"  # it has outgrown its limit, or the parser's stack, or our patience
         finally:
-            self._give_back(room, child)
+            self._give_back(room, child, whole=judged != b"M")
+        return judged
 
-    def _give_back(self, room: _Room, child: Child | None) -> None:
-        with self._lock:
-            keep = child is not None and child.alive and room is self._room
+    def _give_back(self, room: _Room, child: Child | None, *, whole: bool) -> None:
+        with self._lock:  # what a child has grown to, it would not give back
+            keep = whole and child is not None and child.alive and room is self._room
             if keep and child is not None:
                 room.idle.append(child)
         if child is not None and not keep:

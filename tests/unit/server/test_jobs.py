@@ -189,3 +189,47 @@ def test_questions_pass_long_jobs_by():
         assert third.future.result(10) == "third"
     finally:
         runner.close(patience=5)
+
+
+def test_one_caller_plans_one_text_at_a_time_and_holds_no_thread_meanwhile():
+    runner = Runner(workers=4, in_work_each=4, reading_each=1, waiting_each=9)
+    try:
+        first, began, go = held(runner, plans=True)
+        assert began.wait(10)
+        others = [held(runner, plans=True) for _ in range(3)]
+        assert runner.submit("a", lambda _: "not planning").future.result(10) == "not planning"
+        assert runner.submit("b", lambda _: "b plans", plans=True).future.result(10) == "b plans"
+        assert runner.load == (3, 1)
+        assert not any(started.is_set() for _, started, _ in others)
+        reading = threading.Event()
+        _, started, second_go = others[0]
+        first.listen(lambda: reading.set() if first.step == "charged" else None)
+        go.set()
+        assert reading.wait(10), "planned: it charges"
+        assert started.wait(10), "so the next one may plan"
+        second_go.set()
+        for _, _, each in others:
+            each.set()
+        assert [job.future.result(10) for job, _, _ in others] == ["a"] * 3
+    finally:
+        runner.close(patience=5)
+
+
+def test_a_job_that_has_planned_lets_the_next_begin_while_it_reads():
+    runner = Runner(workers=4, in_work_each=4, reading_each=1, waiting_each=9)
+    try:
+        planned, go = threading.Event(), threading.Event()
+
+        def work(job):
+            job.tell("charging")
+            planned.set()
+            return go.wait(20)
+
+        first = runner.submit("a", work, plans=True)
+        assert planned.wait(10)
+        assert runner.submit("a", lambda _: "second", plans=True).future.result(10) == "second"
+        assert not first.state.final
+        go.set()
+        assert first.future.result(10)
+    finally:
+        runner.close(patience=5)

@@ -94,6 +94,8 @@ class LockedDb:
             except (EngineFailed, Unreadable):
                 late = time.monotonic() - began >= seconds
                 reply = b"I" if late else b"M"  # a child that is gone has outgrown its limit
+            if reply == b"M" and self._child is not None and self._child.alive:
+                self._child.kill()  # what it has grown to, it would not give back
         if reply[:1] != b"T":
             refusal = _REFUSALS[reply]
             raise refusal()
