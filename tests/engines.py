@@ -96,6 +96,7 @@ def own(*statements: str) -> None:
     import psycopg
 
     with psycopg.connect(owner_url(), autocommit=True) as session:
+        session.execute("SET lock_timeout = '20s'")  # a test that forgot a hold fails, not hangs
         for statement in statements:
             session.execute(statement.encode())
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 
+from discreet.engine.base import engine_failed
 from discreet.engine.canonical import CopyName
 from discreet.engine.names import quoted
 from discreet.engine.postgres_session import open_connection
@@ -38,7 +39,8 @@ def may_store(reader: Connection) -> bool:
     """Return whether the role may keep tables in the schema."""
     sql = (
         "SELECT count(*) FROM pg_namespace WHERE nspname = %s "
-        "AND has_schema_privilege(session_user, oid, 'CREATE, USAGE')"
+        "AND has_schema_privilege(session_user, oid, 'CREATE') "
+        "AND has_schema_privilege(session_user, oid, 'USAGE')"
     )
     found = reader.execute(sql, [SCHEMA]).fetchone()
     return bool(found and found[0])
@@ -62,6 +64,9 @@ def store(reader: Connection, url: str, name: str, sql: str, *, seconds: float) 
                 reader, writer, sql, f"COPY {place_of(name)} FROM STDIN (FORMAT binary, FREEZE)"
             )
             writer.execute(f"ANALYZE {place_of(name)}".encode())
+        # Asked here: the reader's snapshot is older, and somebody else may have made it.
+        if not is_stored(writer, name):
+            raise engine_failed()
     finally:
         writer.close()
 
