@@ -106,7 +106,7 @@ def plan(sql: str, *, epsilon: str = "1", max_rows: int | None = None, **setting
 
 
 def engine(dialect: str = "duckdb") -> FakeEngine:
-    return FakeEngine(TYPES, dialect=dialect)
+    return FakeEngine(TYPES, dialect=dialect, canonical=dialect == "duckdb")
 
 
 def reads(sql: str, dialect: str = "duckdb", **settings: str) -> tuple[Read, ...]:

@@ -18,6 +18,7 @@ from discreet.catalog.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.live import LiveHeld
 from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
 from discreet.plan.choose import group_noise
@@ -182,6 +183,9 @@ class MemoryEngine:
             if self.hide:
                 raise engine_failed() from None
             raise
+
+    def hold(self, tables: Any) -> LiveHeld:
+        return LiveHeld(self, tables)
 
     def cancel(self) -> None: ...
 

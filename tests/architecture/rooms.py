@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 BELOW_PLAN = {"noise", "account", "catalog"}
-BELOW_RELEASE = BELOW_PLAN | {"ledger", "engine", "plan", "sql"}
+BELOW_RELEASE = BELOW_PLAN | {"ledger", "engine", "kernel", "plan", "sql"}
 BELOW_PUBLISH = BELOW_RELEASE | {"release"}
 BELOW_ATTACK = BELOW_PUBLISH | {
     "publish",
@@ -29,8 +29,9 @@ ROOMS: dict[str, set[str]] = {
     "ledger": {"account"},
     "engine": set(),
     "catalog": {"engine"},
+    "kernel": {"engine"},
     "plan": BELOW_PLAN,
-    "sql": {"plan", "catalog", "engine"},
+    "sql": {"plan", "catalog", "engine", "kernel"},
     "release": BELOW_RELEASE,
     "publish": BELOW_PUBLISH | {"report"},
     "report": set(),

@@ -75,6 +75,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
         unfinished={n: d.sentence for n, d in unfinished.items()},
         waiting={n: d.tables for n, d in unfinished.items()},
         warnings=(*warnings, *doubts),
+        allow_superuser=shape.engine.allow_superuser,
     )
 
 

@@ -25,6 +25,8 @@ class Capabilities:
     """Whether several threads may run queries at the same time; otherwise they wait in line."""
     keeps_tables: bool = True
     """Whether `materialise` outlives this process when there is a place to keep its tables."""
+    canonical: bool = False
+    """Whether a held table is there as canon."dataset.table": c0, c1, ..., u and r, all canonical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,55 @@ def engine_failed() -> EngineFailed:
     )
 
 
+class Recipe(Protocol):
+    """How the rows of one source become canonical: SQL that the kernel writes and engines run."""
+
+    @property
+    def declared(self) -> str:
+        """Return everything that canonical rows depend on besides the source's content."""
+        ...
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Return the engine's names of all tables with the same people; their types count."""
+        ...
+
+    def whole(self, types: Mapping[str, Mapping[str, str]]) -> bool:
+        """Return whether these people go by integers, from the column types of `people`."""
+        ...
+
+    def check(self, types: Mapping[str, str]) -> None:
+        """Refuse what a source of these column types cannot give."""
+        ...
+
+    @property
+    def copy(self) -> bool:
+        """Return whether the owner lets a database or cluster store the canonical rows."""
+        ...
+
+    @property
+    def version(self) -> str | None:
+        """Return the owner's word for the source's content, where there is one."""
+        ...
+
+    @property
+    def owner(self) -> str:
+        """Return the ledger that a stored copy belongs to."""
+        ...
+
+    def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
+        """Return the SELECT whose result is stored where engines are shared: c0, ..., u and r."""
+        ...
+
+    def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
+        """Return the SELECT whose result is stored as the canonical rows."""
+        ...
+
+    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool) -> str:
+        """Return the SELECT of how much the declarations leave out: one row of counts."""
+        ...
+
+
 class Held(Protocol):
     """One unchanging state of some tables: what was fingerprinted is what is read.
 
@@ -119,6 +170,13 @@ class Held(Protocol):
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
+        ...
+
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state.
+
+        It may be read by `run` until `close`, which removes it.
+        """
         ...
 
     def close(self) -> None:
@@ -173,6 +231,14 @@ class Engine(Protocol):
         """Return a text that changes when the content of a table changes.
 
         Computed from private rows: for the ledger and the owner, never for an analyst.
+        """
+        ...
+
+    def hold(self, tables: Mapping[str, Recipe]) -> Held:
+        """Return one unchanging state of these tables, to be closed by the caller.
+
+        Refuses a source that is not there, cannot be read or lacks what is declared. Before the
+        charge: it looks at private rows and says nothing about them.
         """
         ...
 

@@ -47,8 +47,8 @@ class Child:
         self._ready = False
         self._sending = threading.Lock()
         self.alive = True
-        self.known: dict[str, int] = {}
-        """Versions of the tables that this child has been told about."""
+        self.known: dict[str, object] = {}
+        """What this child has been told to open, by relation."""
 
     def wait_ready(self, seconds: float = _START) -> None:
         """Wait until the child has opened its sources; raise Unreadable if one is broken."""

@@ -6,45 +6,49 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.canonical import Maker, Origin, place_of, unreadable
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import (
     ContentHashes,
     FileKind,
     FileSource,
     column_names,
-    delimiter,
+    database_files,
     find_files,
 )
 from discreet.engine.guard import only_select
+from discreet.engine.held import DuckDBHeld, exact_of
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
-from discreet.errors import CatalogError, UnknownName
+from discreet.engine.pool import Pool
+from discreet.engine.snapshots import Snapshot, SnapshotStore, secret_key
+from discreet.errors import UnknownName
 
 _SHARE_OF_MEMORY = 0.7
-_KEPT = re.compile(r"\bkept\"?\.\"?([a-z0-9_]+)", re.IGNORECASE)
-"""Uploaded and stored tables in a query; a child hears of them when it first needs them."""
 
 
 class DuckDBEngine:
     """Runs SQL in locked-down child processes, up to `limits.workers` of them.
 
+    `hold` gives canonical snapshots, for questions; `run` reads the sources as they are, for the
+    owner's proposals and for anonymization.
+
     Guarantee: a query ends within its time limit plus a quarter of a second, because a child that
     does not stop is killed; the next query gets a fresh child with the same tables.
     """
 
-    capabilities = Capabilities(dialect="duckdb", parallel_queries=True)
+    capabilities = Capabilities(dialect="duckdb", parallel_queries=True, canonical=True)
 
     def __init__(
         self,
@@ -57,50 +61,67 @@ class DuckDBEngine:
     ) -> None:
         self._limits = limits
         self._database = database
-        self._files: dict[str, FileSource] = {}
-        self._tables: dict[str, list[str]] = {}
-        for name, source in sources.items():
-            if database is not None and not _looks_like_file(source):
-                self._tables[name] = source.split(".")
-            else:
-                self._files[name] = find_files(name, source, base)
-        self._state, self._drop = _state_folder(state)
+        self._base = base
+        self._sources = dict(sources)
+        for name in self._sources:
+            self._origin(name)
+        self._state, drop = _state_folder(state)
         self._stored = self._state / "tables"
         self._stored.mkdir(mode=0o700, exist_ok=True)
         self._hashes = ContentHashes(self._state / "hashes.json")
-        self._uploads: dict[str, tuple[int, bytes]] = {}
+        self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        self._places = threading.Semaphore(limits.workers)
-        self._lock = threading.Lock()
-        self._idle: list[Child] = []
-        self._busy: dict[Child, int] = {}
-        self._setup: dict[str, Any] | None = None
-        self._finalizer = weakref.finalize(self, _give_back, self._idle, self._drop)
-        if all(source.kind is FileKind.PARQUET for source in self._files.values()):
-            # Starts while the caller goes on: its imports and ours run side by side.
-            self._idle.append(self._spawn())
+        store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
+        self._maker = Maker(
+            store, self._hashes, self._common(), limits.store_seconds, self._stored_types
+        )
+        places = threading.Semaphore(limits.workers)
+        self._canon = Pool(places, seconds=limits.seconds)
+        self._raw = Pool(places, seconds=limits.seconds)
+        self._opened: dict[str, str] = {}
+        self._finalizer = weakref.finalize(self, _give_back, (self._canon, self._raw), drop)
+        self._canon.warm(self._setup({}))
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
-        if name in self._files or name in self._tables:
+        if name in self._sources:
             return f"source.{quoted(name)}"
         if self.has(name):
+            if name not in self._kept:
+                self._kept[name] = self._stored_file(name)
             return f"kept.{quoted(name)}"
         raise UnknownName(f"The engine has no table '{name}'.")
 
     def has(self, name: str) -> bool:
         """Return whether a table of this name is attached, uploaded or materialised."""
-        known = name in self._files or name in self._tables or name in self._uploads
+        known = name in self._sources or name in self._kept
         return known or (is_name(name) and self._stored_file(name).is_file())
 
+    def hold(self, tables: Mapping[str, Recipe]) -> DuckDBHeld:
+        """Return the canonical snapshots of these tables as they are now."""
+        snapshots: dict[str, Snapshot] = {}
+        fingerprints: dict[str, str] = {}
+        try:
+            for name, recipe in tables.items():
+                try:
+                    found = self._maker.snapshot(self._origin(name), recipe)
+                except OSError:
+                    raise unreadable(name) from None
+                snapshots[name], fingerprints[name] = found
+        except BaseException:
+            for snapshot in snapshots.values():
+                snapshot.release()
+            raise
+        return DuckDBHeld(
+            snapshots, fingerprints, lend=self._lend, folder=self._stored, limits=self._limits
+        )
+
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
-        """Return the result of one SELECT."""
+        """Return the result of one SELECT over the sources themselves."""
         only_select(sql, self.capabilities.dialect)
         limit = self._limits.seconds if seconds is None else seconds
-        with self._child(sql) as child:
-            body = child.ask(b"R" + sql.encode(), limit)
-        with pa.ipc.open_stream(body) as reader:
-            return Exact(plain_table(reader.read_all()))
+        with self._child() as child:
+            return exact_of(child.ask(b"R" + sql.encode(), limit))
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
@@ -108,8 +129,7 @@ class DuckDBEngine:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-        version = self._uploads.get(name, (0, b""))[0] + 1
-        self._uploads[name] = (version, sink.getvalue().to_pybytes())
+        self._kept[name] = sink.getvalue().to_pybytes()
         return f"kept.{quoted(name)}"
 
     def materialise(self, name: str, sql: str) -> str:
@@ -121,19 +141,19 @@ class DuckDBEngine:
             rough = target.with_name(f".new-{os.getpid()}-{threading.get_ident()}-{target.name}")
             order = json.dumps({"sql": sql, "path": str(rough)})
             try:
-                with self._child(sql) as child:
+                with self._child() as child:
                     child.ask(b"S" + order.encode(), self._limits.store_seconds)
                 rough.replace(target)
             finally:
                 rough.unlink(missing_ok=True)
-        return f"kept.{quoted(name)}"
+        return self.relation(name)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with DuckDB's names for their types."""
+        relation = self.relation(name)
         key = (name, self.fingerprint(name))
         if key not in self._columns:
-            relation = self.relation(name)
-            with self._child(relation) as child:
+            with self._child() as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
             self._columns[key] = [(column, kind) for column, kind in json.loads(body)]
         return list(self._columns[key])
@@ -143,81 +163,73 @@ class DuckDBEngine:
 
         For a table inside a database file it is that of the whole file: more than needed changes it.
         """
-        if name in self._files:
-            return self._hashes.of(self._files[name])
-        if name in self._tables and self._database is not None:
-            return self._hashes.of(FileSource(FileKind.PARQUET, (self._database,)))
-        if name in self._uploads:
-            return hashlib.sha256(self._uploads[name][1]).hexdigest()
+        if name in self._sources:
+            return self._hashes.of(self._origin(name).files)
+        if isinstance(place := self._kept.get(name), bytes):
+            return hashlib.sha256(place).hexdigest()
         if self.has(name):
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
         raise UnknownName(f"The engine has no table '{name}'.")
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
-        with self._lock:  # held throughout: a child must not pass on to another thread meanwhile
-            for child, user in self._busy.items():
-                if thread in (None, user):
-                    child.interrupt()
+        self._canon.interrupt(thread)
+        self._raw.interrupt(thread)
 
     def close(self) -> None:
         """End the child processes and remove temporary files."""
-        with self._lock:
-            for child in self._busy:
-                child.kill()
         self._finalizer()
 
+    def _origin(self, name: str) -> Origin:
+        """Return where a table's rows are at this moment."""
+        source = self._sources[name]
+        if self._database is not None and not _looks_like_file(source):
+            return Origin(name, database_files(self._database), tuple(source.split(".")))
+        return Origin(name, find_files(name, source, self._base))
+
+    def _stored_types(self, name: str) -> dict[str, str]:
+        """Return the types of a table's columns as they are now; in text files all are text."""
+        files = self._origin(name).files
+        if files.kind is FileKind.CSV:
+            return {column.lower(): "VARCHAR" for column in column_names(name, files.paths[0])}
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
+    def _lend(
+        self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
+    ) -> AbstractContextManager[Child]:
+        return self._canon.lend(lambda: self._setup({}), kept=kept, canon=canon)
+
     @contextlib.contextmanager
-    def _child(self, sql: str) -> Iterator[Child]:
-        """Lend a child that knows every table that `sql` may name."""
-        with self._places:
-            with self._lock:
-                child = self._idle.pop() if self._idle else self._spawn()
-                self._busy[child] = threading.get_ident()
-            try:
-                self._teach(child, sql)
-                yield child
-            finally:
-                with self._lock:
-                    self._busy.pop(child, None)
-                    if child.alive:
-                        self._idle.append(child)
-
-    def _teach(self, child: Child, sql: str) -> None:
+    def _child(self) -> Iterator[Child]:
+        """Lend a child that reads the sources as they are now."""
+        now = {name: self.fingerprint(name) for name in self._sources}
+        if now != self._opened:
+            self._raw.drop()
+            self._opened = now
         try:
-            child.wait_ready()
+            with self._raw.lend(self._raw_setup, kept=self._kept) as child:
+                yield child
         except Unreadable as broken:
-            raise _unreadable(str(broken)) from None
-        named = set(_KEPT.findall(sql))
-        for name in named:
-            version, content = self._uploads.get(name, (0, b""))
-            if child.known.get(name) == version:
-                continue
-            if version:
-                child.ask(b"P" + name.encode() + b"\x00" + content, self._limits.seconds)
-            elif self._stored_file(name).is_file():
-                order = json.dumps({"name": name, "path": str(self._stored_file(name))})
-                child.ask(b"V" + order.encode(), self._limits.seconds)
-            child.known[name] = version
+            raise unreadable(str(broken)) from None
 
-    def _spawn(self) -> Child:
-        if self._setup is None:
-            self._setup = self._prepare()
-        return Child("discreet.engine.worker", self._setup)
+    def _raw_setup(self) -> dict[str, Any]:
+        """Return what a child that reads sources must know, after every CSV file became Parquet."""
+        places: dict[str, Any] = {}
+        for name in self._sources:
+            origin = self._origin(name)
+            if origin.files.kind is FileKind.CSV:
+                places[name] = {"parquet": [str(self._text_table(origin))]}
+            else:
+                places[name] = place_of(name, origin.files, origin.parts)[0]
+        return self._setup(places)
 
-    def _prepare(self) -> dict[str, Any]:
-        """Return what a child must know, after every CSV source has its snapshot."""
-        files = {}
-        for name, source in self._files.items():
-            parquet = source.kind is FileKind.PARQUET
-            paths = source.paths if parquet else (self._snapshot(name, source),)
-            files[name] = [str(path) for path in paths]
+    def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
+        inside = any("table" in place for place in places.values())
         return {
             **self._common(),
-            "database": str(self._database) if self._database else None,
-            "files": files,
-            "tables": self._tables,
-            "stored": f"{self._stored}{os.sep}",
+            "database": str(self._database) if self._database and inside else None,
+            "sources": dict(places),
+            "folders": [f"{self._stored}{os.sep}", f"{self._state / 'canon'}{os.sep}"],
         }
 
     def _common(self) -> dict[str, Any]:
@@ -229,36 +241,39 @@ class DuckDBEngine:
             "temporary": str(self._state / "spill"),
         }
 
-    def _snapshot(self, name: str, source: FileSource) -> Path:
-        """Return the Parquet snapshot of a CSV source, made now unless this content has one."""
-        target = self._state / f"csv-{self._hashes.of(source)}.parquet"
-        if target.is_file():
-            return target
-        with tempfile.TemporaryDirectory(dir=self._state) as folder:
-            finished = Path(folder) / "typed.parquet"
-            order = {
-                **self._common(),
-                "paths": [str(path) for path in source.paths],
-                "delimiter": delimiter(source.paths[0]),
-                "columns": column_names(name, source.paths[0]),
-                "rough": str(Path(folder) / "text.parquet"),
-                "target": str(finished),
-            }
-            child = Child("discreet.engine.ingest", order)
-            try:
-                child.wait_ready(self._limits.store_seconds)
-            except Unreadable:
-                raise _unreadable(name) from None
-            finally:
-                child.close()
-            finished.replace(target)
+    def _text_table(self, origin: Origin) -> Path:
+        """Return the Parquet copy of a CSV source, all texts, made now unless this content has one."""
+        with tempfile.TemporaryDirectory(dir=self._stored, prefix=".new-") as made:
+            folder = Path(made)
+            content = self._hashes.known(origin.files)
+            copy = origin.files
+            if content is None or not self._text_file(content).is_file():
+                copy, content = self._hashes.copy(origin.files, folder)
+            target = self._text_file(content)
+            if not target.is_file():
+                self._write_texts(origin.name, copy, folder / "text.parquet")
+                (folder / "text.parquet").replace(target)
         return target
+
+    def _text_file(self, content: str) -> Path:
+        return self._stored / f"csv-{content}.parquet"
+
+    def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
+        child = Child("discreet.engine.worker", self._setup({"t": place_of(name, copy, ())[0]}))
+        order = {"sql": "SELECT * FROM source.t", "path": str(target)}
+        try:
+            child.wait_ready(self._limits.store_seconds)
+            child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)
+        except Exception:  # noqa: BLE001 whatever it was, its text may hold a cell
+            raise unreadable(name) from None
+        finally:
+            child.close()
 
     def _stored_file(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
 
     def _free_name(self, name: str) -> None:
-        if checked_name(name) in self._files or name in self._tables:
+        if checked_name(name) in self._sources:
             raise name_taken(name)
 
 
@@ -276,17 +291,8 @@ def _state_folder(state: Path | None) -> tuple[Path, Path | None]:
     return folder, None
 
 
-def _give_back(idle: list[Child], drop: Path | None) -> None:
-    for child in idle:
-        child.close()
-    idle.clear()
+def _give_back(pools: tuple[Pool, Pool], drop: Path | None) -> None:
+    for pool in pools:
+        pool.close()
     if drop is not None:
         shutil.rmtree(drop, ignore_errors=True)
-
-
-def _unreadable(name: str) -> CatalogError:
-    return CatalogError(
-        f"The source of table '{name}' could not be read.",
-        hint="Check that it is a CSV file with a first line of column names and as many cells in "
-        "every line, or a Parquet file, or a table of the database.",
-    )

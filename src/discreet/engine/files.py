@@ -9,9 +9,12 @@ import hashlib
 import json
 import os
 import tempfile
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import CatalogError
 
@@ -24,6 +27,7 @@ class FileKind(Enum):
 
     CSV = "csv"
     PARQUET = "parquet"
+    DATABASE = "database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class FileSource:
 def find_files(name: str, source: str, base: Path) -> FileSource:
     """Return the files that `source` (a path or a pattern below `base`) means.
 
-    The pattern is expanded once, here, so what is hashed is what is read.
+    Patterns are expanded anew each time: a file that was added counts from then on.
     """
     place = base / source
     if any(letter in source for letter in "*?["):
@@ -61,6 +65,26 @@ def find_files(name: str, source: str, base: Path) -> FileSource:
 def _kind(path: Path) -> FileKind:
     with path.open("rb") as file:
         return FileKind.PARQUET if file.read(4) == b"PAR1" else FileKind.CSV
+
+
+def database_files(database: Path) -> FileSource:
+    """Return the files of a DuckDB database: its own, and its log while there is one."""
+    log = database.with_name(f"{database.name}.wal")
+    return FileSource(FileKind.DATABASE, (database, log) if log.is_file() else (database,))
+
+
+def csv_parts(name: str, source: FileSource) -> list[dict[str, Any]]:
+    """Return how each CSV file is read: the columns may stand in any order, but be the same ones."""
+    parts = []
+    for path in source.paths:
+        names = column_names(name, path)
+        parts.append({"path": str(path), "delimiter": delimiter(path), "columns": names})
+        if set(names) != set(parts[0]["columns"]):
+            raise CatalogError(
+                f"The CSV files of table '{name}' have different columns.",
+                hint="Every file names the same columns in its first line, in any order.",
+            )
+    return parts
 
 
 def delimiter(path: Path) -> str:
@@ -92,7 +116,12 @@ def _first_line(path: Path) -> str:
 
 
 class ContentHashes:
-    """SHA-256 of files, remembered while size, time, inode and name stay the same."""
+    """SHA-256 of sources, remembered while size, times, inode and name of every file stay the same.
+
+    Guarantee: a remembered hash is that of the present content, as far as the file system's clock
+        can tell: files that changed within the last seconds are always read again, because a
+        second change might carry the same time.
+    """
 
     def __init__(self, memory: Path | None) -> None:
         self._memory = memory
@@ -101,30 +130,68 @@ class ContentHashes:
             with contextlib.suppress(OSError, ValueError):
                 self._known = dict(json.loads(memory.read_text()))
 
+    def known(self, source: FileSource) -> str | None:
+        """Return the hash of a source whose files are as they were when it was taken."""
+        facts = _facts(source)
+        remembered, found = self._known.get(_named(source), ["", ""])
+        return found if facts is not None and remembered == facts else None
+
     def of(self, source: FileSource) -> str:
         """Return one hash over the content of all files of a source."""
-        whole = hashlib.sha256()
-        for path in source.paths:
-            whole.update(bytes.fromhex(self._one(path)))
-        return whole.hexdigest()
+        return self.known(source) or self._read(source, [None] * len(source.paths))
 
-    def _one(self, path: Path) -> str:
-        stat = path.stat()
-        facts = f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}"
-        known, found = self._known.get(str(path), ["", ""])
-        if known != facts:
-            whole = hashlib.sha256()
-            with path.open("rb", buffering=0) as file:
-                while block := file.read(_BLOCK):
-                    whole.update(block)
-            found = whole.hexdigest()
-            self._known[str(path)] = [facts, found]
-            self._save()
+    def copy(self, source: FileSource, folder: Path) -> tuple[FileSource, str]:
+        """Return a copy that nobody else writes to, and the hash of exactly that copy."""
+        targets = [
+            folder / f"{i}{''.join(path.suffixes[-2:])}" for i, path in enumerate(source.paths)
+        ]
+        if source.kind is FileKind.DATABASE:
+            # The log of a database is found by its name.
+            targets = [folder / "database", folder / "database.wal"][: len(targets)]
+        return FileSource(source.kind, tuple(targets)), self._read(source, targets)
+
+    def _read(self, source: FileSource, targets: Sequence[Path | None]) -> str:
+        before = _facts(source)
+        whole = hashlib.sha256()
+        for path, target in zip(source.paths, targets, strict=True):
+            whole.update(_digest(path, target))
+        found = whole.hexdigest()
+        if before is not None and _facts(source) == before:
+            self._known[_named(source)] = [before, found]
+            if self._memory is not None:
+                write_whole(self._memory, json.dumps(self._known).encode())
         return found
 
-    def _save(self) -> None:
-        if self._memory is not None:
-            write_whole(self._memory, json.dumps(self._known).encode())
+
+_SETTLED = 2.0
+"""Seconds after which a file's time tells it from an earlier content; some clocks tick so slowly."""
+
+
+def _named(source: FileSource) -> str:
+    return "\n".join(str(path) for path in source.paths)
+
+
+def _facts(source: FileSource) -> str | None:
+    """Return what tells one content of the files from another, None while they are still warm."""
+    found = []
+    for path in source.paths:
+        stat = path.stat()
+        if time.time() - max(stat.st_mtime, stat.st_ctime) < _SETTLED:
+            return None
+        found.append(f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_ino}")
+    return "\n".join(found)
+
+
+def _digest(path: Path, target: Path | None) -> bytes:
+    whole = hashlib.sha256()
+    with contextlib.ExitStack() as files:
+        source = files.enter_context(path.open("rb", buffering=0))
+        copy = None if target is None else files.enter_context(target.open("wb"))
+        while block := source.read(_BLOCK):
+            whole.update(block)
+            if copy is not None:
+                copy.write(block)
+    return whole.digest()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact
-from discreet.engine.canonical import Canonical, plain_name, state_key
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.copies import canonical_of, plain_name, state_key
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.errors import CatalogError, MissingExtra, UnknownName
@@ -80,9 +80,13 @@ class PostgresEngine:
         with self._pool.lend(self._limits.seconds if seconds is None else seconds) as wire:
             return Exact(plain_table(fetch_table(wire, sql)))
 
-    def hold(self, tables: Mapping[str, Canonical | None]) -> PostgresHeld:
+    def hold(self, tables: Mapping[str, Recipe]) -> PostgresHeld:
         """Return the tables as they are now: one transaction, or stored copies that never change."""
-        return self._holder.hold({name: (self.relation(name), w) for name, w in tables.items()})
+        wanted = {}
+        for name, recipe in tables.items():
+            place = self.relation(name)
+            wanted[name] = (place, canonical_of(recipe, name, place, "postgres", self.columns))
+        return self._holder.hold(wanted)
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table: a temporary one of each session."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import Any
 
 import psycopg
 
 from discreet.engine.base import engine_failed
-from discreet.engine.canonical import CopyName
+from discreet.engine.copies import CopyName
 from discreet.engine.names import quoted
 from discreet.engine.postgres_session import open_connection
 from discreet.errors import CatalogError
@@ -85,13 +86,21 @@ def drop_older(url: str, name: CopyName) -> None:
     """Drop all but the newest copies of one source that nobody reads."""
     writer = open_connection(url)
     try:
-        writer.execute("SET lock_timeout = '50ms'")
         sql = f"{_MINE} AND starts_with(c.relname, %s) ORDER BY c.oid DESC"
         found = writer.execute(sql.encode(), [SCHEMA, name.family]).fetchall()
-        for _, old in found[_KEPT:]:
-            if old != name.whole:
-                with contextlib.suppress(psycopg.Error):
-                    writer.execute(f"DROP TABLE {place_of(old)}".encode())
+    finally:
+        writer.close()
+    drop(url, [old for _, old in found[_KEPT:] if old != name.whole])
+
+
+def drop(url: str, names: Iterable[str]) -> None:
+    """Drop stored tables that nobody reads; others stay for the next time."""
+    writer = open_connection(url)
+    try:
+        writer.execute("SET lock_timeout = '50ms'")
+        for name in names:
+            with contextlib.suppress(psycopg.Error):
+                writer.execute(f"DROP TABLE IF EXISTS {place_of(name)}".encode())
     finally:
         writer.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
@@ -11,6 +12,8 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Exact, engine_failed
 from discreet.engine.guard import only_select
 from discreet.engine.places import placed
+from discreet.engine.postgres_copies import drop, may_store, place_of, store
+from discreet.engine.postgres_pool import Pool
 from discreet.engine.postgres_session import Session
 from discreet.engine.rows import fetch_table
 from discreet.errors import CatalogError
@@ -115,32 +118,55 @@ class PostgresHeld:
 
     def __init__(
         self,
+        pool: Pool,
         session: Session,
         fingerprints: Mapping[str, str],
         places: Mapping[str, str],
-        *,
-        seconds: float,
-        give_back: Callable[[Session], None],
     ) -> None:
         self.fingerprints = fingerprints
+        self._pool = pool
         self._session: Session | None = session
         self._places = places
-        self._seconds = seconds
-        self._give_back = give_back
+        self._kept: list[str] = []
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT over the held state."""
-        text = only_select(placed(sql, "postgres", self._places), "postgres")
-        if self._session is None or self._session.idle:
-            raise engine_failed()
-        with self._session.within(self._seconds if seconds is None else seconds) as wire:
+        text, session = self._text(sql), self._open()
+        limit = self._pool.limits.seconds if seconds is None else seconds
+        with session.within(limit) as wire:
             return Exact(plain_table(fetch_table(wire, text)))
 
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state.
+
+        Where the role may not store anything it is the SELECT itself: slower, and the same rows.
+        """
+        text, session = self._text(sql), self._open()
+        seconds = self._pool.limits.store_seconds
+        name = f"k_{secrets.token_hex(20)}"
+        with session.within(seconds) as wire:
+            if not may_store(wire):
+                return f"({text})"
+            store(wire, self._pool.url, name, text, seconds=seconds)
+        self._kept.append(name)
+        return place_of(name)
+
     def close(self) -> None:
-        """End the transaction and give the connection back."""
+        """End the transaction, give the connection back and remove what was kept."""
         session, self._session = self._session, None
         if session is not None:
-            self._give_back(session)
+            self._pool.give_back(session)
+        if self._kept:
+            drop(self._pool.url, self._kept)
+            self._kept.clear()
+
+    def _text(self, sql: str) -> str:
+        return only_select(placed(sql, "postgres", self._places), "postgres")
+
+    def _open(self) -> Session:
+        if self._session is None or self._session.idle:
+            raise engine_failed()
+        return self._session
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from discreet.engine.canonical import Canonical, copy_name
+from discreet.engine.copies import Canonical, copy_name
 from discreet.engine.files import write_whole
 from discreet.engine.postgres_content import change_counter, fingerprint
 from discreet.engine.postgres_copies import (
@@ -62,13 +62,7 @@ class Holder:
         def label(name: str) -> str:
             return labels[name] if name in labels else self._label(session, relations[name])
 
-        return PostgresHeld(
-            session,
-            Labels(relations, label),
-            places,
-            seconds=limits.seconds,
-            give_back=self._pool.give_back,
-        )
+        return PostgresHeld(self._pool, session, Labels(relations, label), places)
 
     def _counters(self, session: Session, tables: Wanted) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, engine_failed
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe, engine_failed
 from discreet.engine.files import (
     ContentHashes,
     FileKind,
@@ -28,6 +28,7 @@ from discreet.engine.files import (
 )
 from discreet.engine.guard import only_select
 from discreet.engine.jvm import Driver, driver
+from discreet.engine.live import LiveHeld
 from discreet.engine.names import checked_name, is_name, name_taken
 from discreet.errors import CatalogError, DiscreetError, UnknownName
 
@@ -150,6 +151,10 @@ class SparkEngine:
         place = self._remote.get(name) or f"file://{self._stored_folder(name)}"
         with self._within(self._limits.seconds) as session:
             return hashlib.sha256("\n".join(_listing(session, place)).encode()).hexdigest()
+
+    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
+        """Return these tables as they are."""
+        return LiveHeld(self, tables)
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""

@@ -38,7 +38,8 @@ _STORAGE: tuple[tuple[str, Storage], ...] = (
     (r"bool(ean)?", Storage.BOOLEAN),
     (r"date", Storage.DATE),
     (r"timestamp.*", Storage.TIMESTAMP),
-    (r"(var)?char.*|character.*|text|string|enum\(.*|citext|uuid", Storage.TEXT),
+    (r"(var)?char.*|character.*|bpchar|\"char\"|name|text|string", Storage.TEXT),
+    (r"enum\(.*|citext|uuid", Storage.TEXT),
 )
 
 _READERS: dict[tuple[Kind, Storage], str] = {
@@ -71,6 +72,8 @@ _PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 def storage(engine_type: str) -> Storage:
     """Return how a column of this engine type is read; OTHER is never read."""
     name = engine_type.strip().lower()
+    if name.endswith("]"):  # a list of values is no value, whatever they are
+        return Storage.OTHER
     for pattern, found in _STORAGE:
         if re.fullmatch(pattern, name):
             return found
@@ -84,12 +87,15 @@ def type_name(kind: Kind, dialect: str) -> str:
     return TEXT[dialect] if kind is Kind.TEXT else _PLAIN[kind]
 
 
+def can_read(kind: Kind, engine_type: str) -> bool:
+    """Return whether a column of this engine type can hold values of a kind at all."""
+    return (kind, storage(engine_type)) in _READERS
+
+
 def read_as(kind: Kind, expression: str, *, engine_type: str, dialect: str) -> str:
     """Return SQL that reads a column as `kind`: one value or NULL for every cell.
 
-    Guarantee: total, and a function of the cell alone. For text and for the types that
-    `discreet.engine.ingest` stores in its place it gives the same value, so it does not matter to
-    one row's meaning what other rows made of the column's type.
+    Guarantee: total, and a function of the cell and of the engine type alone.
     """
     stored = storage(engine_type)
     text = function("text_of_any", dialect, expression)

@@ -23,6 +23,8 @@ import pyarrow as pa
 
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
+_MOST_ATTACHED = 16
+"""So many snapshots may stay open in one child though nothing reads them any more."""
 
 
 def quoted(name: str) -> str:
@@ -74,28 +76,52 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
     """Return the name of the first source that cannot be read, or None when all are open."""
     name = None
     try:
-        connection.execute("CREATE SCHEMA source")
-        connection.execute("CREATE SCHEMA kept")
+        for schema in ("source", "kept", "canon"):
+            connection.execute(f"CREATE SCHEMA {schema}")
         if setup["database"]:
             path = literal(setup["database"])
             connection.execute(f"ATTACH {path} AS database_file (READ_ONLY)")
-        for name, files in setup["files"].items():
-            union = "true" if len(files) > 1 else "false"
-            scan = f"read_parquet({listed(files)}, union_by_name = {union})"
-            connection.execute(f"CREATE VIEW source.{quoted(name)} AS SELECT * FROM {scan}")
-        for name, parts in setup["tables"].items():
-            place = ".".join(quoted(part) for part in ["database_file", *parts])
-            connection.execute(f"CREATE VIEW source.{quoted(name)} AS SELECT * FROM {place}")
+        for name, place in setup["sources"].items():
+            view = f"CREATE VIEW source.{quoted(name)} AS {_rows(place)}"
+            connection.execute(view)
     except duckdb.Error:
         return name or ""
     return None
 
 
+def _rows(place: dict[str, Any]) -> str:
+    """Return the SELECT of all rows of a source: Parquet or CSV files, or a table."""
+    if "table" in place:
+        return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
+    if "csv" in place:
+        return " UNION ALL ".join(_csv_rows(part, place["csv"][0]) for part in place["csv"])
+    union = "true" if len(place["parquet"]) > 1 else "false"
+    return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
+
+
+def _csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
+    """Return the rows of one CSV file as texts: no storage type ever follows from the data."""
+    types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in part["columns"])
+    return (
+        f"SELECT {', '.join(quoted(column) for column in first['columns'])} FROM "
+        f"read_csv({literal(part['path'])}, auto_detect = false, header = true, skip = 0, "
+        f"delim = {literal(part['delimiter'])}, quote = '"
+        ", escape = "
+        "', nullstr = '', "
+        f"columns = {{{types}}})"
+    )
+
+
+def paths_of(place: dict[str, Any]) -> list[str]:
+    """Return the files of a source."""
+    return [*place.get("parquet", ()), *(part["path"] for part in place.get("csv", ()))]
+
+
 def lock(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> None:
-    """Close every door but the source files and the folder of stored tables, for good."""
-    paths = [path for files in setup["files"].values() for path in files]
+    """Close every door but the source files and our own folders, for good."""
+    paths = [path for place in setup["sources"].values() for path in paths_of(place)]
     connection.execute(f"SET allowed_paths = {listed(paths)}")
-    connection.execute(f"SET allowed_directories = {listed([setup['stored']])}")
+    connection.execute(f"SET allowed_directories = {listed(setup['folders'])}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
@@ -113,7 +139,12 @@ class Worker:
             b"V": self._view,
             b"P": self._put,
             b"C": self._columns,
+            b"A": self._canonical,
+            b"M": self._make,
         }
+        self._attached: dict[str, str] = {}
+        self._stands: dict[str, str] = {}
+        self._made = 0
 
     def serve(self) -> None:
         """Answer requests until the parent is gone."""
@@ -169,6 +200,38 @@ class Worker:
         self._database.execute(f"CREATE OR REPLACE TABLE kept.{target} AS SELECT * FROM incoming")
         self._database.unregister("incoming")
         return b"K"
+
+    def _canonical(self, body: bytes) -> bytes:
+        """Let canon."dataset.table" stand for one snapshot from now on."""
+        order = json.loads(body)
+        path, name = order["path"], quoted(order["name"])
+        if path not in self._attached:
+            self._forget()
+            self._made += 1
+            alias = f"snapshot_{self._made}"
+            self._database.execute(f"ATTACH {literal(path)} AS {alias} (READ_ONLY)")
+            self._attached[path] = alias
+        self._stands[name] = path
+        rows = f"SELECT * FROM {self._attached[path]}.main.t"
+        self._database.execute(f"CREATE OR REPLACE VIEW canon.{name} AS {rows}")
+        return b"K"
+
+    def _forget(self) -> None:
+        """Close the snapshots that no table stands for any more, once there are many."""
+        if len(self._attached) >= _MOST_ATTACHED:
+            for path in set(self._attached) - set(self._stands.values()):
+                self._database.execute(f"DETACH {self._attached.pop(path)}")
+
+    def _make(self, body: bytes) -> bytes:
+        """Store canonical rows in a database file of their own; answer what was left out."""
+        order = json.loads(body)
+        self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
+        self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sql']}")
+        self._database.execute("DETACH fresh")
+        counts = self._database.execute(order["dropped"])
+        names = [column[0] for column in counts.description or ()]
+        row = counts.fetchone() or ()
+        return b"J" + json.dumps(dict(zip(names, map(int, row), strict=True))).encode()
 
     def _columns(self, body: bytes) -> bytes:
         rows = self._database.execute(f"DESCRIBE SELECT * FROM {body.decode()}").fetchall()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +12,12 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
@@ -24,9 +27,8 @@ from discreet.release.noise_step import Noisy, add_noise
 from discreet.release.reading import run_exact
 from discreet.release.request import Request
 from discreet.release.reuse import implied
-from discreet.release.snapshots import label, snapshots_of
+from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.release.stored import pack, unpack
-from discreet.release.views import make_views, stored_views
 from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
 from discreet.sql.bind import bind
@@ -97,10 +99,29 @@ class Explanation:
         }
 
 
-def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
-    """Return the plan and the price of a request. Depends on public facts only; reads no rows."""
+@contextmanager
+def prepared(
+    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[Prepared, Held]]:
+    """Lend the plan and the price of a request, and the state of the tables that it is about.
+
+    Guarantee: the plan depends on public facts and on the number of that state only; whatever
+        happens to the sources meanwhile, that state is what the caller reads.
+    """
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
-    snapshots = snapshots_of(statement.source, engine, ledger)
+    with hold(statement.source, engine, ledger) as held:
+        snapshots = snapshots_of(statement.source, held, ledger)
+        yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
+
+
+def _prepare(  # noqa: PLR0917 a step of `prepared`
+    request: Request,
+    statement: Statement,
+    snapshots: dict[str, str],
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+) -> Prepared:
     question = ask(statement, catalog, snapshots)
     budget = catalog.budget_of(question.dataset)
     epsilon = request.epsilon
@@ -113,8 +134,7 @@ def prepare(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
         allowed = allowed_errors(request.wanted, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
-    views = stored_views(statement.source, snapshots, engine)
-    reads = render(question, engine, widths=_widths(plan), views=views)
+    reads = render(question, engine, widths=_widths(plan))
     quote = price(plan.mechanisms.event, epsilon=epsilon, delta=plan.delta, region=question.region)
     if question.region.empty:
         quote = Quote(NOTHING, FREE, question.region)
@@ -137,7 +157,12 @@ def release(
         before the engine runs; the answer is durable before it is returned, and the same request id
         gets the same answer again. A failure after the charge costs budget, never privacy.
     """
-    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
+        return _released(ready, held, ledger=ledger, rng=rng)
+
+
+def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
+    request = ready.request
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
     if paid is None and not request.fresh:
         free = _free(ready, ledger)
@@ -156,7 +181,7 @@ def release(
         stored = ledger.stored_answer(request.request_id)
         if stored is not None:
             return unpack(stored).answer
-    noisy = _noisy(ready, receipt, engine, rng)
+    noisy = _noisy(ready, receipt, held, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = _answer(ready, table, receipt, rng)
@@ -164,18 +189,14 @@ def release(
     return unpack(ledger.store_answer(receipt, payload)).answer
 
 
-def _noisy(ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng) -> Noisy:
+def _noisy(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
     question, mechanisms = ready.question, ready.plan.mechanisms
     if question.region.empty:
         groups = tuple(question.groups) if isinstance(question.groups, PublicGroups) else ()
         zeros = {name: [0] * len(groups) for name in mechanisms.laws}
         nothing: dict[str, list[Any]] = {n: [None] * len(groups) for n in mechanisms.selections}
         return Noisy(groups, zeros, nothing)
-    reads = ready.reads
-    views = make_views(question.statement.source, question.snapshots, engine, receipt)
-    if views:
-        reads = render(question, engine, widths=_widths(ready.plan), views=views)
-    exact = run_exact(question, mechanisms, reads, receipt, engine)
+    exact = run_exact(question, mechanisms, ready.reads, receipt, held)
     return add_noise(exact, mechanisms, question.measured.units, rng)
 
 
@@ -307,7 +328,12 @@ def _notes(ready: Prepared) -> tuple[str, ...]:
 
 def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
     """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
-    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
+        return _explained(ready, catalog, ledger)
+
+
+def _explained(ready: Prepared, catalog: Catalog, ledger: Ledger) -> Explanation:
+    request = ready.request
     free = None if request.fresh else _free(ready, ledger)
     before, after = ledger.foreseen(ready.payer, ready.quote)
     return Explanation(

@@ -20,7 +20,7 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
-from discreet.engine.base import Engine, open_exact
+from discreet.engine.base import Held, open_exact
 from discreet.ledger.entry import Receipt
 from discreet.plan.choose import Mechanisms
 from discreet.plan.keys import PublicGroups
@@ -45,7 +45,7 @@ def run_exact(
     mechanisms: Mechanisms,
     reads: tuple[Read, ...],
     receipt: Receipt,
-    engine: Engine,
+    held: Held,
 ) -> Exact:
     """Return the exact results; only whoever holds a receipt can ask for them."""
     assert receipt.request_id, "a charge comes before a look"
@@ -54,7 +54,7 @@ def run_exact(
     histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
     seconds = None if question.dataset.seconds is None else float(question.dataset.seconds)
     for read in reads:
-        table = open_exact(engine.run(read.sql, seconds=seconds))
+        table = open_exact(held.run(read.sql, seconds=seconds))
         keys = [
             _encoded(column, domain)
             for column, domain in zip(table.columns[: len(domains)], domains, strict=True)

@@ -16,7 +16,7 @@ from discreet.plan.expr import Expr, Operator
 from discreet.plan.kinds import kind_of
 from discreet.plan.plan import Question, ask
 from discreet.plan.values import kind
-from discreet.release.snapshots import snapshots_of
+from discreet.release.snapshots import hold, snapshots_of
 from discreet.sql.bind import bind
 
 
@@ -25,7 +25,8 @@ def shape_of(
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
     statement = bind(sql, catalog)
-    question = ask(statement, catalog, snapshots_of(statement.source, engine, ledger))
+    with hold(statement.source, engine, ledger) as held:
+        question = ask(statement, catalog, snapshots_of(statement.source, held, ledger))
     kinds, whole = _facts(question)
     random = {name for name, _ in question.measured.measures}
     random |= {name for name, _ in question.measured.choices}

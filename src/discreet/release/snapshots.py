@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from discreet.catalog.catalog import engine_name
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
+from discreet.kernel.canonical import Recipe
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
 
 
-def snapshots_of(source: Relation, engine: Engine, ledger: Ledger) -> dict[str, str]:
+def hold(source: Relation, engine: Engine, ledger: Ledger) -> Held:
+    """Return one unchanging state of every table under `source`, to be closed by the caller.
+
+    What the engine stores for it belongs to `ledger` alone.
+    """
+    recipes = {}
+    for scan in scans_of(source):
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        recipes[engine_name(scan.dataset, scan.table)] = Recipe(
+            scan.dataset, scan.table, owner=ledger.identity
+        )
+    return engine.hold(recipes)
+
+
+def snapshots_of(source: Relation, held: Held, ledger: Ledger) -> dict[str, str]:
     """Return the snapshot number of each private table under `source`.
 
-    The engine's fingerprint of a source depends on its rows, so it stays in the owner's ledger;
-    answers and axis names carry only how many different versions were seen so far.
+    The fingerprint of a source depends on its rows, so it stays in the owner's ledger; answers and
+    axis names carry only how many different versions were seen so far.
+
+    Guarantee: the number stands for the very rows that `held` reads.
     """
     found: dict[str, str] = {}
     for scan in scans_of(source):
@@ -20,7 +37,7 @@ def snapshots_of(source: Relation, engine: Engine, ledger: Ledger) -> dict[str, 
             continue
         name = engine_name(scan.dataset, scan.table)
         version = scan.table.version
-        print_ = f"declared {version}" if version is not None else engine.fingerprint(name)
+        print_ = f"declared {version}" if version is not None else held.fingerprints[name]
         found[scan.table.name] = str(ledger.snapshot(name, print_))
     return found
 

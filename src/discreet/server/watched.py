@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from discreet.api import Curator
 
@@ -31,7 +31,9 @@ class _Ledger(_Watched):
         return receipt
 
 
-class _Engine(_Watched):
+class _Rows(_Watched):
+    """An engine or a held state: reading takes turns."""
+
     def __init__(self, inner: Any, tell: Tell, turn: threading.Semaphore) -> None:
         super().__init__(inner, tell)
         self._turn = turn
@@ -42,6 +44,25 @@ class _Engine(_Watched):
             found = self._inner.run(*arguments, **named)
         self._tell("noise")
         return found
+
+    def keep(self, sql: str) -> str:
+        with self._turn:
+            self._tell("reading")
+            kept: str = self._inner.keep(sql)
+            return kept
+
+
+class _Held(_Rows):
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._inner.close()
+
+
+class _Engine(_Rows):
+    def hold(self, tables: Any) -> _Held:
+        return _Held(self._inner.hold(tables), self._tell, self._turn)
 
     def materialise(self, *arguments: Any, **named: Any) -> Any:
         with self._turn:

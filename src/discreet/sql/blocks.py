@@ -9,17 +9,29 @@ from discreet.catalog.catalog import engine_name
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
+    Dataset,
     DateDomain,
     Domain,
     IntegerDomain,
     NumberDomain,
+    Table,
 )
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
+from discreet.kernel.canonical import (
+    canonical_select,
+    content_order,
+    ranked_select,
+    stored_columns,
+    unit_column,
+    units_are_whole,
+)
+from discreet.kernel.literals import column_name
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (
     Aggregate,
+    Field,
     Filter,
     Function,
     Join,
@@ -32,9 +44,8 @@ from discreet.plan.ir import (
 )
 from discreet.plan.regions import domains_of
 from discreet.plan.values import lattice
-from discreet.sql.cells import Cell, declared_text, in_positions, source_cell
+from discreet.sql.cells import Cell, in_positions
 from discreet.sql.expressions import Writer
-from discreet.sql.literals import column_name, constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,87 +103,60 @@ class BlockWriter:
                 return self._per_unit(relation)
 
     def _scan(self, scan: Scan) -> Block:
+        """Return the block of a table's canonical rows: c0, c1, ... and u, under names of ours."""
         assert scan.dataset is not None, "every table belongs to a dataset"
-        name = engine_name(scan.dataset, scan.table)
-        view = self.views.get(name)
-        if view is not None:
-            return self._view(scan, view)
-        block = self._plain_scan(scan, name)
-        if not scan.table.bounded:
-            return block
-        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
-        return self.bounded(block, scan.table.max_rows)
-
-    def _view(self, scan: Scan, view: str) -> Block:
-        """Return the block of a stored bounded table: its columns are canonical already."""
+        name, table = engine_name(scan.dataset, scan.table), scan.table
+        stored = self.views.get(name)
+        if self.engine.capabilities.canonical or table.copied:
+            source = f"canon.{column_name(name, self.dialect)}"
+        elif stored is not None:
+            source = stored
+        else:
+            source = f"({self._canonical(scan)})"
         alias = self.alias()
-        cells = {
-            field.name: Cell(f"{alias}.c{i}", field.domain, f"{alias}.c{i}")
-            for i, field in enumerate(scan.fields)
-        }
-        return Block(f"{view} AS {alias}", cells, unit=f"{alias}.u", plain=True)
+        cells = {field.name: self._column(scan, field, alias) for field in scan.fields}
+        where: tuple[str, ...] = ()
+        if table.bounded and stored is None:
+            assert table.max_rows is not None, "the catalog asks for max_rows"
+            where = (f"{alias}.r <= {table.max_rows}",)
+        unit = None if scan.unit is None else f"{alias}.u"
+        return Block(f"{source} AS {alias}", cells, where, unit, plain=True)
+
+    def _column(self, scan: Scan, field: Field, alias: str) -> Cell:
+        assert field.origin is not None, "a table's columns come from the table"
+        for i, column in stored_columns(scan.table).items():
+            if column.name == field.origin.column.name:
+                bare = f"{alias}.c{i}"
+                if self.dialect == "duckdb" and isinstance(field.domain, CategoryDomain):
+                    return Cell(f"CAST({bare} AS VARCHAR)", field.domain, bare)
+                return Cell(bare, field.domain, bare)
+        return Cell(f"{alias}.u", field.domain, f"{alias}.u")
+
+    def _canonical(self, scan: Scan) -> str:
+        """Return the SELECT of canonical rows on an engine that does not store them."""
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        table = scan.table
+        relation = self.engine.relation(engine_name(scan.dataset, table))
+        types, whole = self._types(scan.dataset, table)
+        if table.bounded:
+            return ranked_select(table, types, self.dialect, relation, whole=whole)
+        used = {f.origin.column.name for f in scan.fields if f.origin and f.name in self.used}
+        columns = [i for i, column in stored_columns(table).items() if column.name in used]
+        return canonical_select(table, columns, types, self.dialect, relation, whole=whole)
+
+    def _types(self, dataset: Dataset, table: Table) -> tuple[dict[str, str], bool]:
+        """Return the engine's types of a table, and whether its people go by integers."""
+        found = {}
+        for other in dataset.tables:
+            name = engine_name(dataset, other)
+            if other is table or (unit_column(other) is not None and self.engine.has(name)):
+                found[other.name] = {c.lower(): kind for c, kind in self.engine.columns(name)}
+        return found[table.name], units_are_whole(dataset.tables, found)
 
     def view_sql(self, scan: Scan) -> str:
         """Return the SELECT whose stored result is the bounded table."""
-        assert scan.dataset is not None, "every table belongs to a dataset"
-        assert scan.table.max_rows is not None, "the catalog asks for max_rows"
-        block = self._plain_scan(scan, engine_name(scan.dataset, scan.table))
-        found = self.bounded(block, scan.table.max_rows)
-        columns = [f"{found.cells[f.name].value} AS c{i}" for i, f in enumerate(scan.fields)]
-        return f"SELECT {', '.join([*columns, f'{found.unit} AS u'])} {found.body()}"
-
-    def _plain_scan(self, scan: Scan, name: str) -> Block:
-        types = {column.lower(): kind for column, kind in self.engine.columns(name)}
-        alias = self.alias()
-        cells = {}
-        for field in scan.fields:
-            assert field.origin is not None, "a table's columns come from the table"
-            column = field.origin.column
-            bare = f"{alias}.{column_name(column.name, self.dialect)}"
-            cells[field.name] = source_cell(
-                column, bare, types.get(column.name.lower(), ""), self.dialect
-            )
-        source = f"{self.engine.relation(name)} AS {alias}"
-        block = Block(source, cells, plain=True)
-        if scan.unit is None:
-            return block
-        # The bare column: two people whose names round to one declared value stay two.
-        own = column_name(scan.unit.split(".", 1)[1], self.dialect)
-        unit = cells[scan.unit].raw or f"{alias}.{own}"
-        block = replace(block, unit=unit)
-        block = replace(block, where=(f"{unit} IS NOT NULL",))
-        return self._constants(scan, block)
-
-    def _constants(self, scan: Scan, block: Block) -> Block:
-        """Return the block with one value for each unit in columns declared constant.
-
-        The bill of a person may be split by such a column, so that the person has one value is
-        enforced here, from the person's own rows alone, and not believed.
-        """
-        fixed = [
-            field.name
-            for field in scan.fields
-            if field.origin is not None
-            and field.origin.column.constant
-            and field.name in self.used
-            and field.name != scan.unit
-        ]
-        if not fixed:
-            return block
-        found = self.wrapped(block, [name for name in block.cells if name in self.used])
-        alias, inner = self.alias(), found
-        window = f"OVER (PARTITION BY {inner.unit})"
-        columns = [f"{inner.unit} AS u"]
-        cells = {}
-        for i, (name, cell) in enumerate(inner.cells.items()):
-            value = self._least(cell, window) if name in fixed else cell.value
-            columns.append(f"{value} AS c{i}")
-            cells[name] = Cell(f"{alias}.c{i}", cell.domain, f"{alias}.c{i}")
-        source = f"(SELECT {', '.join(columns)} {inner.body()}) AS {alias}"
-        return Block(source, cells, unit=f"{alias}.u")
-
-    def _least(self, cell: Cell, window: str) -> str:
-        return f"{self._extreme('MIN', cell.domain)}({cell.value}) {window}"
+        columns = ", ".join([*(f"v.c{i} AS c{i}" for i in stored_columns(scan.table)), "v.u AS u"])
+        return f"SELECT {columns} FROM ({self._canonical(scan)}) AS v WHERE v.r <= {scan.table.max_rows}"
 
     def _extreme(self, name: str, domain: Domain) -> str:
         # PostgreSQL has no least or greatest truth value.
@@ -321,7 +305,7 @@ class BlockWriter:
         ]
         columns = [f"{inner} AS c{i}" for i, (inner, _) in enumerate(carried)]
         kept = ", ".join([*(f"c{i}" for i in range(len(names))), "u"])
-        ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {self._content(len(names))}) AS n"
+        ordered = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {content_order([f'b.c{i}' for i in range(len(names))], self.dialect)}) AS n"
         inner = (
             f"WITH b AS {self._kept(block)}"
             f"(SELECT {', '.join([*columns, f'{block.unit} AS u'])} {block.body()}), "
@@ -336,11 +320,10 @@ class BlockWriter:
     def _carried(self, cell: Cell, place: str) -> tuple[str, Cell]:
         """Return what bounding carries along for a cell, and the cell that it becomes.
 
-        A category is looked up in its list only afterwards, for the rows that are left.
+        A stored category becomes a text only afterwards, for the rows that are left.
         """
         if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
-            found = Cell(declared_text(place, cell.domain, self.dialect), cell.domain, place)
-            return str(cell.raw), found
+            return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
         return cell.value, Cell(place, cell.domain, place)
 
     def _kept(self, block: Block) -> str:
@@ -348,19 +331,6 @@ class BlockWriter:
         if self.dialect == "spark":
             return ""
         return "NOT MATERIALIZED " if block.plain else "MATERIALIZED "
-
-    def _content(self, columns: int) -> str:
-        """Return what rows are ordered by: a hash of all they say, then what they say."""
-        texts = [
-            f"COALESCE({function('text_of_any', self.dialect, f'b.c{i}')}, '')"
-            for i in range(columns)
-        ]
-        said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
-        # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
-        # themselves come last; rows that are still equal are interchangeable.
-        return ", ".join(
-            [function("hash60", self.dialect, said), *(f"b.c{i}" for i in range(columns))]
-        )
 
 
 def _key(cell: Cell) -> str:

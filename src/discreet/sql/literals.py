@@ -1,50 +1,5 @@
-"""Constants in generated SQL, quoted for each dialect."""
+"""Constants of generated SQL, under the name that the writers of questions know them by."""
 
-from __future__ import annotations
+from discreet.kernel.literals import column_name, constant, decimal, text
 
-import datetime as dt
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any
-
-from discreet.engine.names import quoted
-
-
-def text(value: str, dialect: str) -> str:
-    """Return a quoted text constant."""
-    if dialect == "spark":
-        # Spark reads '' as two joined literals, and \\ as an escape.
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-    return "'" + value.replace("'", "''") + "'"
-
-
-def column_name(name: str, dialect: str) -> str:
-    """Return a quoted column name; for Spark a word in double quotes would be a text."""
-    if dialect == "spark":
-        return "`" + name.replace("`", "``") + "`"
-    return quoted(name)
-
-
-def constant(value: Any, dialect: str) -> str:
-    """Return a constant that is not a number in steps: text, truth value, date or NULL."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case str():
-            return text(value, dialect)
-        case dt.datetime():
-            return f"TIMESTAMP '{value:%Y-%m-%d %H:%M:%S}'"
-        case dt.date():
-            return f"DATE '{value.isoformat()}'"
-        case _:
-            return str(int(value))
-
-
-def decimal(value: Fraction) -> str:
-    """Return a decimal constant: exact where the fraction has a finite decimal."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+__all__ = ["column_name", "constant", "decimal", "text"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.core.event import Failing, Gaussian, PrivacyEvent
 from discreet.core.schema import CategoryDomain
-from discreet.engine.base import Engine, open_exact
+from discreet.engine.base import Engine, Held, open_exact
 from discreet.errors import InternalError
 from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
@@ -45,6 +45,7 @@ class Means:
     """What learning works with: paid rows, and what was paid for it."""
 
     engine: Engine
+    held: Held
     receipt: Receipt
     purse: Purse
     threshold_delta: Fraction
@@ -146,7 +147,7 @@ class _EachColumn:
         engine, receipt = self._means.engine, self._means.receipt
         relation = f"({codes_sql(self._scan, engine, [column])}) AS z"
         alone = Shape((column.name,), (column.size,))
-        return SqlCounter(engine, relation, alone, receipt).marginals([(0,)])[0]
+        return SqlCounter(self._means.held, relation, alone, receipt).marginals([(0,)])[0]
 
 
 def _learn_words(
@@ -169,7 +170,7 @@ def _learn_words(
     sigma_squared = moved / (2 * purse.amount)
     noise = GroupNoise.gaussian(sigma_squared)
     threshold = threshold_for(noise, risk, max_groups=means.unit.l1)
-    values, units = _words(scan, item.name, means.engine)
+    values, units = _words(scan, item.name, means)
     shown = keep_groups(units, noise, threshold, rng=means.rng)
     events.append(Failing(Gaussian(sigma_squared, moved), risk))
     noisy = shown.noisy[shown.keep]
@@ -181,9 +182,9 @@ def _learn_words(
     return Coded(item.name, CategoryDomain(tuple(words)), None, missing=True)
 
 
-def _words(scan: Scan, name: str, engine: Engine) -> tuple[list[str], list[int]]:
+def _words(scan: Scan, name: str, means: Means) -> tuple[list[str], list[int]]:
     """Return every text of a column and how many units have it, in the order of the texts."""
-    block = rows_block(scan, engine, [name])
+    block = rows_block(scan, means.engine, [name])
     text = cell_of(block, scan, name).value
     unit = "" if block.unit is None else f", {block.unit} AS u"
     count = "COUNT(*)" if block.unit is None else "COUNT(DISTINCT w.u)"
@@ -192,7 +193,7 @@ def _words(scan: Scan, name: str, engine: Engine) -> tuple[list[str], list[int]]
         f"SELECT w.v AS v, {count} AS n FROM ({inner}) AS w WHERE w.v IS NOT NULL "
         f"AND length(w.v) BETWEEN 1 AND {LONGEST_WORD} GROUP BY w.v"
     )
-    table = open_exact(engine.run(sql, seconds=PATIENCE))
+    table = open_exact(means.held.run(sql, seconds=PATIENCE))
     counts = table.column("n").cast(pa.int64()).to_pylist()
     pairs = sorted(zip(table.column("v").to_pylist(), counts, strict=True))
     return [value for value, _ in pairs], [count for _, count in pairs]

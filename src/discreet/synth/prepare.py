@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,21 +13,21 @@ from discreet.core.numbers import Delta
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
 from discreet.core.unit import Neighbours
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.plan.regions import reach_of
-from discreet.release.snapshots import label, snapshots_of
+from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth import learn as learning
 from discreet.synth.codes_sql import rows_of_unit
 from discreet.synth.columns import Coded, Encoding, MadeUp
 from discreet.synth.door import Door, Purse, Unit
 from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
 from discreet.synth.methods import Method, find_method, refuse_missing
-from discreet.synth.outline import Outline, RangeToLearn, outline_of
+from discreet.synth.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
 from discreet.synth.shape import Columns, Counts, Shape
@@ -57,7 +58,20 @@ class Prepared:
         return not any(method.uses_data for _, method in self.methods)
 
 
-def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Prepared:
+@contextmanager
+def prepared(
+    request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[Prepared, Held]]:
+    """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
+    check_early(request)
+    dataset, table = _find(catalog, request.table)
+    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger) as held:
+        yield prepare(request, catalog=catalog, ledger=ledger, engine=engine, held=held), held
+
+
+def prepare(
+    request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
+) -> Prepared:
     """Return the plan and the price of a synthesis. Depends on public facts only."""
     methods = check_early(request)
     dataset, table = _find(catalog, request.table)
@@ -75,7 +89,7 @@ def prepare(request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: 
     said = exposure_note(ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
-    snapshots = snapshots_of(outline.scan, engine, ledger)
+    snapshots = snapshots_of(outline.scan, held, ledger)
     unit = Unit(rows_of_unit(outline.scan), dataset.neighbours is Neighbours.REPLACE_ONE)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)

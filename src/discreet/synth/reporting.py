@@ -11,7 +11,7 @@ from discreet.engine.base import Engine
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
-from discreet.release.snapshots import label, snapshots_of
+from discreet.release.snapshots import hold
 from discreet.report import Document
 from discreet.synth.codes_sql import codes_sql
 from discreet.synth.comparison import owner_report
@@ -87,13 +87,14 @@ def comparison(
     dataset = str(saved.facts["dataset"])
     scan = scan_of(catalog, f"{dataset}.{saved.encoding.table}")
 
-    def open_counter() -> Counter:
-        assert scan.dataset is not None, "a private table belongs to a dataset"
-        snapshot = f"synth {label(snapshots_of(scan, engine, ledger))}"
-        looked = Looked(engine_name(scan.dataset, scan.table))
-        sql = codes_sql(scan, engine, saved.encoding.coded)
-        relation = store_codes(engine, sql, snapshot=snapshot, permit=looked)
-        return SqlCounter(engine, relation, saved.encoding.shape, looked)
-
     subject = subject_of(saved, synthetic.rows, synthetic.notices)
-    return owner_report(subject, open_counter, ledger=ledger, dataset=dataset, target=target)
+    with hold(scan, engine, ledger) as held:
+
+        def open_counter() -> Counter:
+            assert scan.dataset is not None, "a private table belongs to a dataset"
+            looked = Looked(engine_name(scan.dataset, scan.table))
+            sql = codes_sql(scan, engine, saved.encoding.coded)
+            relation = store_codes(held, sql, permit=looked)
+            return SqlCounter(held, relation, saved.encoding.shape, looked)
+
+        return owner_report(subject, open_counter, ledger=ledger, dataset=dataset, target=target)

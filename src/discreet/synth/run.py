@@ -12,7 +12,7 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
 from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
@@ -24,7 +24,7 @@ from discreet.synth.implied import too_small
 from discreet.synth.learn import Means, learn
 from discreet.synth.model import Model
 from discreet.synth.model_file import Saved, from_text, to_text
-from discreet.synth.prepare import Prepared, prepare, preview_of
+from discreet.synth.prepare import Prepared, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.recording import RecordingDoor
 from discreet.synth.request import SynthRequest
@@ -58,7 +58,18 @@ def synthesize(
         request id gets the same model again, free. Rows, conditions and rules are post-processing.
     """
     started = time.monotonic()
-    ready = prepare(request, catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
+        return _synthesized(ready, (ledger, engine, held), rng, progress, started)
+
+
+def _synthesized(
+    ready: Prepared,
+    means: tuple[Ledger, Engine, Held],
+    rng: Rng,
+    progress: Progress,
+    started: float,
+) -> Synthetic:
+    request, (ledger, engine, held) = ready.request, means
     if ready.free:
         saved = _without_data(ready, rng, progress)
         return _finished(ready, saved, None, _now(ledger, ready.payer), started)
@@ -72,7 +83,7 @@ def synthesize(
     )
     stored = ledger.stored_answer(request.request_id) if receipt.repeated else None
     if stored is None:
-        saved = _fitted(ready, receipt, engine, rng, progress)
+        saved = _fitted(ready, receipt, (engine, held), rng, progress)
         stored = ledger.store_answer(receipt, pack(saved))
     saved = replace(unpack(stored), rules=ready.rules)
     try:
@@ -83,11 +94,15 @@ def synthesize(
 
 
 def _fitted(
-    ready: Prepared, receipt: Receipt, engine: Engine, rng: Rng, progress: Progress
+    ready: Prepared,
+    receipt: Receipt,
+    rows: tuple[Engine, Held],
+    rng: Rng,
+    progress: Progress,
 ) -> Saved:
-    funds, outline = ready.funds, ready.outline
+    funds, outline, (engine, held) = ready.funds, ready.outline, rows
     progress(0, 1, "reading the table")
-    means = Means(engine, receipt, funds.learning, funds.threshold_delta, ready.unit, rng)
+    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.unit, rng)
     learned = learn(outline, means, lambda what: progress(0, 1, what))
     encoding = learned.encoding
     if not encoding.coded:
@@ -97,8 +112,8 @@ def _fitted(
         )
     progress(0, 1, "storing the codes")
     sql = codes_sql(outline.scan, engine, encoding.coded)
-    relation = store_codes(engine, sql, snapshot=ready.snapshot, permit=receipt)
-    counter = SqlCounter(engine, relation, encoding.shape, receipt)
+    relation = store_codes(held, sql, permit=receipt)
+    counter = SqlCounter(held, relation, encoding.shape, receipt)
     door = RecordingDoor(counter, encoding.shape, funds.fitting, ready.unit, rng)
     fitted = _fit(ready, door, progress)
     notices = (*outline.notices, *learned.notices, *fitted.words)

@@ -6,7 +6,6 @@ numbers a row, and counted here; larger tables never leave the engine.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from discreet.engine.base import Engine, open_exact
+from discreet.engine.base import Held, open_exact
 from discreet.ledger.entry import Receipt
 from discreet.synth.memory import MemoryCounter
 from discreet.synth.shape import Columns, Counts, Shape
@@ -47,19 +46,18 @@ Permit: TypeAlias = Receipt | Looked
 """What must be in hand before rows are read: a receipt, or a recorded look of the owner."""
 
 
-def store_codes(engine: Engine, sql: str, *, snapshot: str, permit: Permit) -> str:
-    """Return the relation of the stored codes, computed now unless they are there. After paying."""
+def store_codes(held: Held, sql: str, *, permit: Permit) -> str:
+    """Return the relation of the codes, stored for as long as the state is held. After paying."""
     assert isinstance(permit, Receipt | Looked), "a charge comes before a look"
-    digest = hashlib.sha256(repr((snapshot, sql)).encode()).hexdigest()[:24]
-    return engine.materialise(f"codes_{digest}", sql)
+    return held.keep(sql)
 
 
 class SqlCounter:
     """Counts marginals of stored codes; see `discreet.synth.door.Counter`."""
 
-    def __init__(self, engine: Engine, relation: str, shape: Shape, permit: Permit) -> None:
+    def __init__(self, held: Held, relation: str, shape: Shape, permit: Permit) -> None:
         assert isinstance(permit, Receipt | Looked), "a charge comes before a look"
-        self._engine = engine
+        self._held = held
         self._relation = relation
         self._shape = shape
         self._known: OrderedDict[Columns, Counts] = OrderedDict()
@@ -88,7 +86,7 @@ class SqlCounter:
 
     def _fetch(self) -> None:
         """Bring the codes of a small table here; a large one stays where it is."""
-        count = self._engine.run(f"SELECT COUNT(*) AS n FROM {self._relation}", seconds=PATIENCE)
+        count = self._held.run(f"SELECT COUNT(*) AS n FROM {self._relation}", seconds=PATIENCE)
         rows = int(_integers(open_exact(count).column("n"))[0])
         if rows * self._shape.width > MOST_CELLS:
             self._large = True
@@ -96,7 +94,7 @@ class SqlCounter:
         groups = _packed(self._shape)
         packs = ", ".join(f"{_pack(group, self._shape)} AS k{i}" for i, group in enumerate(groups))
         sql = f"SELECT {packs} FROM {self._relation}"
-        table = open_exact(self._engine.run(sql, seconds=PATIENCE))
+        table = open_exact(self._held.run(sql, seconds=PATIENCE))
         codes = np.empty((rows, self._shape.width), dtype=np.int32, order="F")
         for i, group in enumerate(groups):
             rest = _integers(table.column(f"k{i}"))
@@ -108,7 +106,7 @@ class SqlCounter:
         sql = " UNION ALL ".join(
             _group(i, columns, self._shape, self._relation) for i, columns in enumerate(batch)
         )
-        table = open_exact(self._engine.run(sql, seconds=PATIENCE))
+        table = open_exact(self._held.run(sql, seconds=PATIENCE))
         which, place, rows = (_integers(table.column(name)) for name in ("m", "k", "n"))
         counts = []
         for i, columns in enumerate(batch):

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.base import Capabilities, Exact, Recipe, engine_failed
+from discreet.engine.live import LiveHeld
 from discreet.engine.names import quoted
 from discreet.errors import UnknownName
 
@@ -19,6 +20,7 @@ class FakeEngine:
 
     `answers` is one table for every SELECT, a table for each SQL text, a function of the SQL text,
     or None: then every SELECT fails as a database would. `ran` lists what was run, in order.
+    `canonical`: it says that held tables are there in canonical form, as DuckDB does.
 
     >>> engine = FakeEngine({"census.people": {"age": "BIGINT"}}, dialect="spark")
     >>> engine.relation("census.people"), engine.columns("census.people")
@@ -31,8 +33,9 @@ class FakeEngine:
         *,
         dialect: str = "duckdb",
         answers: Answers = None,
+        canonical: bool = False,
     ) -> None:
-        self.capabilities = Capabilities(dialect=dialect)
+        self.capabilities = Capabilities(dialect=dialect, canonical=canonical)
         self.answers = answers
         self.ran: list[str] = []
         self.closed = False
@@ -80,6 +83,10 @@ class FakeEngine:
     def fingerprint(self, name: str) -> str:
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
+
+    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
+        """Return these tables as they are."""
+        return LiveHeld(self, tables)
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Do nothing: nothing runs."""

@@ -41,15 +41,15 @@ def test_csv_files_are_read_once_into_the_state_folder(tmp_path, opened):
     source.write_text('name;age;day\n"A;B";1;2024-01-01\n"";;\nZoë;30;2024-01-02\n')
     state = tmp_path / "state"
     engine = opened("duckdb:", {"people": "people.csv"}, tmp_path, state=state)
-    assert engine.columns("people") == [("name", "VARCHAR"), ("age", "BIGINT"), ("day", "DATE")]
-    sql = f'SELECT COUNT(*) AS n, COUNT("name") AS m, SUM("age") AS s FROM {engine.relation("people")}'
-    assert rows(engine, sql) == [(3, 2, 31)]
-    snapshots = list((state / "duckdb").glob("csv-*.parquet"))
+    assert engine.columns("people") == [(name, "VARCHAR") for name in ("name", "age", "day")]
+    sql = f'SELECT COUNT(*) AS n, COUNT("name") AS m, SUM(LENGTH("age")) AS s FROM {engine.relation("people")}'
+    assert rows(engine, sql) == [(3, 2, 3)]
+    snapshots = list((state / "duckdb/tables").glob("csv-*.parquet"))
     assert len(snapshots) == 1
     made = snapshots[0].stat().st_mtime_ns
     assert snapshots[0].stat().st_mode & 0o077 == 0
     again = opened("duckdb:", {"people": "people.csv"}, tmp_path, state=state)
-    assert rows(again, sql) == [(3, 2, 31)]
+    assert rows(again, sql) == [(3, 2, 3)]
     assert snapshots[0].stat().st_mtime_ns == made
 
 
@@ -91,7 +91,7 @@ def test_a_child_that_dies_is_replaced(tmp_path, opened):
     engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
     sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
     assert rows(engine, sql) == [(1,)]
-    engine._idle[0]._process.kill()
+    engine._raw._idle[0]._process.kill()
     with pytest.raises(EngineFailed):
         engine.run(sql)
     assert rows(engine, sql) == [(1,)]
@@ -101,7 +101,7 @@ def test_nothing_is_left_behind(tmp_path, opened):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     engine = connect("duckdb:", {"t": "t.parquet"}, base=tmp_path, limits=LIMITS)
     engine.run(f"SELECT COUNT(*) AS n FROM {engine.relation('t')}")
-    child, folder = engine._idle[0]._process, engine._state
+    child, folder = engine._raw._idle[0]._process, engine._state
     assert folder.is_dir()
     engine.close()
     assert child.poll() is not None
@@ -115,7 +115,7 @@ def test_the_child_ends_when_its_parent_is_killed(tmp_path):
         "from discreet.engine.connect import connect\n"
         "engine = connect('duckdb:', {'t': 't.parquet'}, base=Path(sys.argv[1]), state=Path(sys.argv[1]))\n"
         "engine.columns('t')\n"
-        "print(engine._idle[0]._process.pid, flush=True)\n"
+        "print(engine._raw._idle[0]._process.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
@@ -155,7 +155,7 @@ def test_source_files_cannot_be_written_even_past_the_guard(tmp_path, opened):
     ]
     (tmp_path / "other.csv").write_text("a\n1\n")
     for sql in attempts:
-        with engine._child("") as child, pytest.raises(EngineFailed):
+        with engine._child() as child, pytest.raises(EngineFailed):
             child.ask(b"R" + sql.encode(), 10.0)
     assert path.read_bytes() == before
     assert not never.exists()

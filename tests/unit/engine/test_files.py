@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from discreet.engine import files
 from discreet.engine.files import ContentHashes, FileKind, column_names, delimiter, find_files
 from discreet.errors import CatalogError
 
@@ -75,10 +76,12 @@ def test_the_hash_follows_the_content(tmp_path):
     assert hashes.of(source) != first, "old date and size must not hide new content"
 
 
-def test_the_hash_is_remembered_between_processes(tmp_path):
+def test_the_hash_is_remembered_between_processes(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("a\n1\n")
     source = find_files("t", "a.csv", tmp_path)
+    assert ContentHashes(tmp_path / "hashes.json").known(source) is None
+    monkeypatch.setattr(files, "_SETTLED", 0.0)
     first = ContentHashes(tmp_path / "hashes.json").of(source)
     memory = tmp_path / "hashes.json"
     memory.write_text(memory.read_text().replace('", "', '", "00'))

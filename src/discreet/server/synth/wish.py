@@ -16,7 +16,7 @@ from discreet.server.auth import Principal
 from discreet.synth.columns import Coded, MadeUp
 from discreet.synth.methods import METHODS
 from discreet.synth.outline import Item, RangeToLearn
-from discreet.synth.prepare import Prepared, prepare, preview_of
+from discreet.synth.prepare import Prepared, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import DEFAULT_METHOD, SynthRequest
 from discreet.synth.synthetic import Synthetic
@@ -101,9 +101,9 @@ class Wanted:
             )
         wish = self.wish
         request = SynthRequest.of(wish.table, **self._asked)
-        ready = prepare(
-            request, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine
-        )
+        catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
+        with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
+            pass
         if wish.target is not None:
             preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
         return ready

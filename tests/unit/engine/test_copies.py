@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from discreet.engine.canonical import Canonical, copy_name, state_key
+from discreet.engine.copies import Canonical, copy_name, state_key
 
 WANTED = Canonical("SELECT 1", copy=True, owner="ledger")
 

@@ -1,0 +1,236 @@
+"""Canonical snapshots on disk: immutable, sealed, held while somebody reads, collected when not.
+
+A snapshot is a folder with a DuckDB file and what is known about it. It is made under another name
+and renamed whole, so it is complete or not there. Its name is a keyed hash of source, content and
+declarations; its seal is made with the same key, so a file from elsewhere is never read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+_ROWS = "rows.duckdb"
+_ABOUT = "about.json"
+_NEW = ".new-"
+_LEFT = 3600.0
+"""Seconds after which a folder that nobody has locked yet was left behind by somebody."""
+NEWEST = 3
+"""So many snapshots of one table are kept though nobody reads them."""
+
+
+class Snapshot:
+    """One snapshot in use: nobody removes it before it is released."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any], lock: int) -> None:
+        self.path = folder / _ROWS
+        self.dropped: dict[str, int] = dict(about["dropped"])
+        self._lock: int | None = lock
+
+    def release(self) -> None:
+        """Let the snapshot go."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
+
+
+class Room:
+    """A folder under another name in which one snapshot is being made; removed unless kept."""
+
+    def __init__(self, folder: Path, lock: int) -> None:
+        self.folder = folder
+        self.rows = folder / _ROWS
+        self._lock = lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+
+
+class SnapshotStore:
+    """All snapshots below one folder, and the key that names and seals them."""
+
+    def __init__(self, folder: Path, key: bytes) -> None:
+        self.folder = folder
+        self._key = key
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+    def name(self, *parts: str) -> str:
+        """Return the name of a snapshot: everything that its rows depend on, told to nobody."""
+        return self._hash("name", repr(parts))[:40]
+
+    def salt(self) -> str:
+        """Return a secret text for numbers that stand for people, the same for all snapshots."""
+        return self._hash("people", "")
+
+    def find(self, name: str) -> Snapshot | None:
+        """Return the snapshot of this name, held; None where there is none that is whole and ours."""
+        folder = self.folder / name
+        lock = _locked(folder / _ABOUT, fcntl.LOCK_SH)
+        if lock is None:
+            return None
+        about = self._about(folder)
+        if about is None:
+            os.close(lock)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(folder)
+        return Snapshot(folder, about, lock)
+
+    def room(self) -> Room:
+        """Return an empty folder to make a snapshot in."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix=_NEW))
+        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return Room(folder, lock)
+
+    def add(self, name: str, table: str, room: Room, dropped: Mapping[str, int]) -> Snapshot:
+        """Return the finished snapshot, held; the work of another process counts as well as ours."""
+        about = {"table": table, "dropped": dict(dropped), "digest": _digest(room.rows)}
+        sealed = {**about, "name": name, "seal": self._seal(name, about)}
+        _write(room.folder / _ABOUT, json.dumps(sealed).encode())
+        _sync(room.rows)
+        (room.folder / "lock").unlink(missing_ok=True)
+        _sync(room.folder)
+        target = self.folder / name
+        for _ in range(5):
+            with contextlib.suppress(OSError):
+                room.folder.rename(target)
+                _sync(self.folder)
+            found = self.find(name)
+            if found is not None:
+                self.collect(table)
+                return found
+            # What is there is damaged or foreign: out of the way with it.
+            self._remove(target)
+        raise OSError("the snapshot could not be kept")
+
+    def collect(self, table: str) -> None:
+        """Remove what nobody holds: all but the newest snapshots of a table, and what was left."""
+        mine = []
+        for folder in self.folder.iterdir():
+            if folder.name.startswith(_NEW):
+                self._collect_left(folder)
+            elif _table(folder) == table:
+                with contextlib.suppress(OSError):
+                    mine.append((folder.stat().st_mtime_ns, folder))
+        for _, folder in sorted(mine, reverse=True)[NEWEST:]:
+            lock = _locked(folder / _ABOUT, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if lock is not None:
+                self._remove(folder)
+                os.close(lock)
+
+    def _collect_left(self, folder: Path) -> None:
+        """Remove what a process left behind that died while making or removing a snapshot."""
+        lock = _locked(folder / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.suppress(OSError):
+            if not (folder / "lock").exists() and time.time() - folder.stat().st_mtime > _LEFT:
+                shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+    def _remove(self, folder: Path) -> None:
+        gone = Path(tempfile.mkdtemp(dir=self.folder, prefix=_NEW))
+        with contextlib.suppress(OSError):
+            folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def _about(self, folder: Path) -> dict[str, Any] | None:
+        """Return what is known about a snapshot if its seal is ours and its rows are those sealed."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            found = json.loads((folder / _ABOUT).read_text())
+            about = {part: found[part] for part in ("table", "dropped", "digest")}
+            sealed = hmac.compare_digest(found["seal"], self._seal(folder.name, about))
+            if sealed and _digest(folder / _ROWS) == found["digest"]:
+                return about
+        return None
+
+    def _seal(self, name: str, about: Mapping[str, Any]) -> str:
+        return self._hash("seal", json.dumps([name, about], sort_keys=True))
+
+    def _hash(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose}\n{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def secret_key(path: Path) -> bytes:
+    """Return the key in `path`, drawn now if there is none; two processes get the same one."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_NEW)
+    with os.fdopen(handle, "wb") as file:
+        file.write(os.urandom(32))
+        file.flush()
+        os.fsync(file.fileno())
+    with contextlib.suppress(FileExistsError):
+        os.link(name, path)
+    Path(name).unlink()
+    return path.read_bytes()
+
+
+def _locked(path: Path, how: int) -> int | None:
+    """Return an open, locked file that is still the one of this name; None where there is none."""
+    try:
+        lock = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, how)
+        there = path.stat()
+        mine = os.fstat(lock)
+    except OSError:
+        os.close(lock)
+        return None
+    if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev):
+        os.close(lock)
+        return None
+    return lock
+
+
+def _table(folder: Path) -> str | None:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads((folder / _ABOUT).read_text())["table"])
+    return None
+
+
+_EDGE = 1 << 16
+
+
+def _digest(path: Path) -> str:
+    """Return a hash of a file's size and of both its ends: what a cut or a foreign file changes.
+
+    DuckDB checks every block that it reads against a sum of its own, so the middle need not be read.
+    """
+    size = path.stat().st_size
+    whole = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        whole.update(file.read(_EDGE))
+        file.seek(max(0, size - _EDGE))
+        whole.update(file.read(_EDGE))
+    return whole.hexdigest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
