@@ -149,11 +149,21 @@ def people(women: int, men: int, **columns: list) -> pa.Table:
     )
 
 
+def visits() -> pa.Table:
+    kinds = {"person": pa.int64(), "ward": pa.string(), "cost": pa.int64()}
+    return pa.schema(kinds).empty_table()
+
+
+def wards() -> pa.Table:
+    return pa.schema({"ward": pa.string(), "beds": pa.int64()}).empty_table()
+
+
 def curator(base: Path, *, rng=None, tables: dict | None = None, **settings: str) -> Curator:
     """Return a curator with a ledger in `base`, seeded noise and an engine without a server."""
     known = catalog(base=str(base), **settings)
     ledger = Ledger.open(known.ledger_url, policy_of(known), base=known.base)
-    attached = memory(**(tables or {"people": people(60, 40)}))
+    empty = {"visits": visits(), "wards": wards()}
+    attached = memory(**(empty | (tables or {"people": people(60, 40)})))
     return Curator(known, ledger=ledger, engine=attached, rng=rng or SeededRng(7))
 
 

@@ -66,6 +66,9 @@ _READERS: dict[tuple[Kind, Storage], str] = {
     (Kind.TEXT, Storage.TIMESTAMP): "text_of_any",
 }
 
+_EMPTY = frozenset({"null", "void"})
+"""Types of columns without any value."""
+
 _PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 
 
@@ -88,8 +91,8 @@ def type_name(kind: Kind, dialect: str) -> str:
 
 
 def can_read(kind: Kind, engine_type: str) -> bool:
-    """Return whether a column of this engine type can hold values of a kind at all."""
-    return (kind, storage(engine_type)) in _READERS
+    """Return whether a column of this engine type can hold values of a kind, or holds none at all."""
+    return (kind, storage(engine_type)) in _READERS or engine_type.strip('" ').lower() in _EMPTY
 
 
 def read_as(kind: Kind, expression: str, *, engine_type: str, dialect: str) -> str:

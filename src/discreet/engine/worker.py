@@ -105,9 +105,7 @@ def _csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
     return (
         f"SELECT {', '.join(quoted(column) for column in first['columns'])} FROM "
         f"read_csv({literal(part['path'])}, auto_detect = false, header = true, skip = 0, "
-        f"delim = {literal(part['delimiter'])}, quote = '"
-        ", escape = "
-        "', nullstr = '', "
+        f"delim = {literal(part['delimiter'])}, quote = '\"', escape = '\"', nullstr = '', "
         f"columns = {{{types}}})"
     )
 

@@ -83,7 +83,8 @@ def test_a_persons_own_aggregate_is_clamped():
 def test_columns_are_quoted_for_the_dialect(dialect):
     (read,) = reads("SELECT SUM(age) FROM people", dialect)
     assert ("`age`" in read.sql) == (dialect == "spark")
-    assert ('"age"' in read.sql) == (dialect != "spark")
+    assert ('"age"' in read.sql) == (dialect == "postgres")
+    assert ('canon."census.people"' in read.sql) == (dialect == "duckdb")
 
 
 def test_postgres_has_no_least_truth_value():
