@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe
 from discreet.engine.copies import canonical_of, plain_name, state_key
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
@@ -22,7 +22,7 @@ except ImportError:
 
 from discreet.engine.postgres_content import columns_of, fingerprint
 from discreet.engine.postgres_copies import is_stored, may_store, place_of, store
-from discreet.engine.postgres_held import PostgresHeld, kind_of
+from discreet.engine.postgres_held import kind_of
 from discreet.engine.postgres_holder import Holder
 from discreet.engine.postgres_pool import Pool
 from discreet.engine.rows import fetch_table
@@ -80,7 +80,7 @@ class PostgresEngine:
         with self._pool.lend(self._limits.seconds if seconds is None else seconds) as wire:
             return Exact(plain_table(fetch_table(wire, sql)))
 
-    def hold(self, tables: Mapping[str, Recipe]) -> PostgresHeld:
+    def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return the tables as they are now: one transaction, or stored copies that never change."""
         wanted = {}
         for name, recipe in tables.items():

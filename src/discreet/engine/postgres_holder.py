@@ -9,6 +9,7 @@ from pathlib import Path
 
 from discreet.engine.copies import Canonical, copy_name
 from discreet.engine.files import write_whole
+from discreet.engine.labels import Labels
 from discreet.engine.postgres_content import change_counter, fingerprint
 from discreet.engine.postgres_copies import (
     drop_older,
@@ -18,7 +19,7 @@ from discreet.engine.postgres_copies import (
     place_of,
     store,
 )
-from discreet.engine.postgres_held import Labels, PostgresHeld, begin
+from discreet.engine.postgres_held import PostgresHeld, begin
 from discreet.engine.postgres_pool import Pool
 from discreet.engine.postgres_session import Connection, Session
 
