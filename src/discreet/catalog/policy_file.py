@@ -13,6 +13,7 @@ from discreet.catalog.catalog import Budget, Cap, Catalog
 from discreet.catalog.declare import Finished, Unfinished, dataset_of, neighbours_of, refuse_twins
 from discreet.catalog.overlap import check_budgets, check_sources_apart
 from discreet.catalog.shape import AnalystShape, BudgetShape, DatasetShape, FileShape, shape_of
+from discreet.catalog.sources import refuse_password
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
@@ -61,6 +62,8 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
     budgets = _budgets(shape, datasets)
     check_budgets(datasets)
     url = shape.engine.url
+    for address in (url, shape.ledger.url):
+        refuse_password(address)
     in_files = url == "duckdb:" or url.startswith(("spark", "local"))
     check_sources_apart(datasets, base=base, files=in_files)
     analysts, doubts = _analysts(shape.analysts, shape.datasets, datasets, budgets)

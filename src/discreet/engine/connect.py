@@ -49,3 +49,11 @@ def connect(
     raise CatalogError(
         f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
     )
+
+
+def check_reach(url: str, sources: Mapping[str, str]) -> None:
+    """Refuse what is between the owner and these tables, naming the cause. For the owner only."""
+    if url.partition(":")[0] in ("postgresql", "postgres"):
+        from discreet.engine.postgres_reach import check_reach as check_postgres
+
+        check_postgres(url, sources)
