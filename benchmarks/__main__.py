@@ -17,6 +17,7 @@ QUICK = {
     "worst": ["--charges", "1000"],
     "ledger": ["--charges", "200", "--history", "10000"],
     "curator": ["--rows", "1000000", "--persons", "100000", "--rounds", "3"],
+    "snapshots": ["--rows", "1000000", "--persons", "300000", "--pairs", "5"],
     "synth": ["--seeds", "3"],
 }
 FULL = {
@@ -25,6 +26,7 @@ FULL = {
     "worst": [],
     "ledger": [],
     "curator": [],
+    "snapshots": [],
     "synth": [],
     "tpch": [],
     "engines": [],

@@ -24,6 +24,7 @@ from discreet.noise.threshold import appearance_bounds
 from discreet.plan.choose import group_noise
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.reading import run_exact
+from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
 from discreet.sql.render import Read, render
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
@@ -245,7 +246,8 @@ class Planned:
 
     def exact(self, engine: Any) -> Any:
         reads = self.reads(engine)
-        return run_exact(self.question, self.plan.mechanisms, reads, RECEIPT, engine)
+        with hold(self.question.statement.source, engine) as held:
+            return run_exact(self.question, self.plan.mechanisms, reads, RECEIPT, held)
 
 
 SNAPSHOTS = dict.fromkeys(UNIT, "1")

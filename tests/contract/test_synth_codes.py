@@ -12,6 +12,7 @@ from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import RECEIPT
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
+from discreet.release.snapshots import hold
 from discreet.synth import sql_counter
 from discreet.synth.codes_sql import codes_sql
 from discreet.synth.columns import Coded
@@ -48,15 +49,15 @@ def marginals(engine, base, table, *, every=False):
     outline = outline_of(catalog, table, bins=Bins.AUTO, types={}, has_delta=False)
     columns = [item for item in outline.items if isinstance(item, Coded)]
     columns = [_odd_bins(column) for column in columns]
-    relation = store_codes(
-        engine, codes_sql(outline.scan, engine, columns), snapshot="1", permit=RECEIPT
-    )
+    sql = codes_sql(outline.scan, engine, columns)
     shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
     # Grouping costs Spark seconds each; fetching compares every column at once.
     wanted = [(), (0,), (0, 1)]
     if every:
         wanted += itertools.combinations(range(len(columns)), 2)
-    return SqlCounter(engine, relation, shape, RECEIPT).marginals(wanted)
+    with hold(outline.scan, engine) as held:
+        relation = store_codes(held, sql, permit=RECEIPT)
+        return SqlCounter(held, relation, shape, RECEIPT).marginals(wanted)
 
 
 def _odd_bins(column):
@@ -91,8 +92,9 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     rich = Purse(Fraction(1000), concentrated=True)
     found = []
     for each in (engine, MemoryEngine(TABLES)):
-        means = Means(each, RECEIPT, rich, Fraction(1, 10**6), Unit(), SystemRng())
-        found.append(learn(outline, means, lambda _: None).encoding)
+        with hold(outline.scan, each) as held:
+            means = Means(each, held, RECEIPT, rich, Fraction(1, 10**6), Unit(), SystemRng())
+            found.append(learn(outline, means, lambda _: None).encoding)
     assert found[0] == found[1]
     assert [item.name for item in outline.items if isinstance(item, RangeToLearn)]
     assert {c.name for c in found[0].coded} >= {"income", "born", "job"}

@@ -60,7 +60,7 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     catalog = catalog_of(base)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
     before = len(engine.ran)
-    means = Means(engine, RECEIPT, PURSE, RISK, Unit(), SeededRng(9))
+    means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, Unit(), SeededRng(9))
     with monkeypatch.context() as patched:
         patched.setattr(learning, "Door", tape.door(Door))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))

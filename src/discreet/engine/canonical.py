@@ -53,6 +53,9 @@ class Maker:
             folder = room.folder / "copy"
             folder.mkdir(mode=0o700)
             copy, content = self.hashes.copy(origin.files, folder)
+            found = self.store.find(self._name(origin, recipe, content))
+            if found is not None:
+                return found, content
             child = Child("discreet.engine.worker", self._setup(origin, copy, room))
             try:
                 return self._made(origin, recipe, content, child, room), content
@@ -68,10 +71,6 @@ class Maker:
             raise unreadable(origin.name) from None
         types = _described(origin.name, json.loads(child.ask(b"C" + b"source.t", self.seconds)))
         recipe.check(types)
-        name = self._name(origin, recipe, content)
-        found = self.store.find(name)
-        if found is not None:
-            return found
         whole = self._others_whole(origin, recipe) and recipe.whole({origin.name: types})
         order = {
             "path": str(room.rows),
@@ -80,7 +79,7 @@ class Maker:
         }
         dropped = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
-        return self.store.add(name, origin.name, room, dropped)
+        return self.store.add(self._name(origin, recipe, content), origin.name, room, dropped)
 
     def _name(self, origin: Origin, recipe: Recipe, content: str) -> str:
         # The source's own schema is part of its content; that of the other tables is not.

@@ -26,7 +26,7 @@ def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, unit=None):
     engine = MemoryEngine({"town.people": table, "clinic.visits": visits()})
     types = {name.lower(): kind for name, kind in engine.columns("town.people")}
     outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
-    means = Means(engine, RECEIPT, purse, RISK, unit or Unit(), rng)
+    means = Means(engine, engine.hold({}), RECEIPT, purse, RISK, unit or Unit(), rng)
     return learn(outline, means, lambda _: None)
 
 
@@ -91,7 +91,9 @@ def test_nothing_to_learn_costs_nothing(tmp_path):
     engine = MemoryEngine({"town.people": people(), "clinic.visits": visits()})
     outline = outline_of(catalog, "people", bins=Bins.EQUAL, types={}, has_delta=False)
     before = len(engine.ran)
-    found = learn(outline, Means(engine, RECEIPT, PURSE, RISK, Unit(), SeededRng(1)), print)
+    found = learn(
+        outline, Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, Unit(), SeededRng(1)), print
+    )
     assert found.events == ()
     assert len(engine.ran) == before
 
