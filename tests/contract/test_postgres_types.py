@@ -66,7 +66,7 @@ def curator(folder, url, kind, declared, value, *, snapshot="live"):
     )
     folder.mkdir(exist_ok=True)
     (folder / "discreet.toml").write_text(
-        f'[engine]\nurl = "{url}"\n[datasets.d]\nepsilon = 1000\n[datasets.d.tables.one]\n'
+        f'[engine]\nurl = "{url}"\n[datasets.d]\nepsilon = 100000\n[datasets.d.tables.one]\n'
         f'source = "town.one"\nunit = "row"\nsnapshot = "{snapshot}"\n'
         f"[datasets.d.tables.one.columns]\nx = {declared}\n"
     )
@@ -85,13 +85,14 @@ def test_what_cannot_be_read_is_refused_before_the_charge(url, tmp_path):
         with curator(tmp_path / str(number), url, kind, declared, value) as asked:
             with pytest.raises(CatalogError, match="'x'"):
                 asked.query("SELECT COUNT(x) AS n FROM one", epsilon=50)
-            assert asked.budget()["datasets"]["d"]["charges"] == 0, kind
+            assert asked.budget_report()["datasets"]["d"]["charges"] == 0, kind
 
 
 def test_questions_read_a_copy_with_the_same_answers(url, tmp_path):
     with curator(tmp_path / "copy", url, "smallint", NUMBER, "7", snapshot="copy") as asked:
         found = asked.query("SELECT COUNT(*) AS n, SUM(x) AS s FROM one WHERE x > 3", epsilon=50)
-        assert list(found.rows[0]) == [50, 350]
+        assert found.rows[0][0] == 50
+        assert found.rows[0][1] == pytest.approx(350, abs=100), "and some noise"
         assert "discreet_state" not in str(found.provenance.sql)
         shown = asked.explain("SELECT COUNT(x) AS n FROM one", epsilon=1).sql
         own("UPDATE town.one SET x = 4")
@@ -104,14 +105,18 @@ def test_a_removed_ledger_and_a_second_project_never_read_old_rows(url, tmp_path
             text = folder / "discreet.toml"
             text.write_text(text.read_text().replace('unit = "row"', 'unit = "row"\nversion = 1'))
             with discreet.open(text) as versioned:
-                return versioned.query("SELECT SUM(x) AS s FROM one", epsilon=50).rows[0][0]
+                return versioned.query("SELECT SUM(x) AS s FROM one", epsilon=500).rows[0][0]
 
     first = tmp_path / "first"
-    assert ask(first, "7") == 350
+    assert ask(first, "7") == pytest.approx(350, abs=20)
     for file in first.glob("ledger*"):
         file.unlink()
-    assert ask(first, "3") == 150, "the ledger is gone, the state folder is not"
-    assert ask(tmp_path / "second", "5") == 250, "the same names in another project"
+    assert ask(first, "3") == pytest.approx(150, abs=20), (
+        "the ledger is gone, the state folder is not"
+    )
+    assert ask(tmp_path / "second", "5") == pytest.approx(250, abs=20), (
+        "the same names in another project"
+    )
 
 
 def test_a_superuser_is_refused_unless_the_owner_says_so(url, tmp_path):

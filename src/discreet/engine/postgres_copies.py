@@ -116,14 +116,13 @@ def no_place() -> CatalogError:
 def _fields(reader: Connection, sql: str) -> str:
     """Return the columns of a SELECT's result, asked for in the reader's read-only transaction."""
     described = reader.execute(f"SELECT * FROM ({sql}) AS t LIMIT 0".encode()).description or []
-    kinds = [f"format_type({c.type_code}, {_modifier(c)})" for c in described]
-    types = reader.execute(f"SELECT {', '.join(kinds)}".encode()).fetchone() or ()
-    return ", ".join(f"{quoted(c.name)} {t}" for c, t in zip(described, types, strict=True))
-
-
-def _modifier(column: psycopg.Column) -> int:
     # What a canonical cell needs is its type; lengths and scales would only cut.
-    return -1 if column.type_code else 0
+    kinds = [f"format_type({c.type_code}, -1)" for c in described]
+    types = reader.execute(f"SELECT {', '.join(kinds)}".encode()).fetchone() or ()
+    return ", ".join(
+        f"{quoted(c.name)} {t}" + (' COLLATE "C"' if t == "text" else "")
+        for c, t in zip(described, types, strict=True)
+    )
 
 
 def _stream(reader: Connection, writer: Connection, sql: str, target: str) -> None:

@@ -116,7 +116,8 @@ def content_order(values: Sequence[str], dialect: str) -> str:
     said = f" || {constant('|', dialect)} || ".join(texts) if texts else "''"
     # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
     # themselves come last; rows that are still equal are interchangeable.
-    return ", ".join([function("hash60", dialect, said), *values])
+    # Where NULL stands by itself differs between engines.
+    return ", ".join([function("hash60", dialect, said), *(f"{v} NULLS FIRST" for v in values)])
 
 
 def units_are_whole(tables: Iterable[Table], types: Mapping[str, Mapping[str, str]]) -> bool:

@@ -224,7 +224,7 @@ class BlockWriter:
         """Return a public table with at most `copies` rows for one key: enforced, not believed."""
         names = [name for name in kept if name in self.used or name in keys]
         by = ", ".join(f"({block.cells[name].value})" for name in keys)
-        order = ", ".join(f"({block.cells[name].value})" for name in names)
+        order = ", ".join(f"({block.cells[name].value}) NULLS FIRST" for name in names)
         number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
         found = self.wrapped(block, names, extra=number)
         alias = found.source.rsplit(" ", 1)[1]

@@ -173,10 +173,10 @@ CAUSES = {
     "no schema": ("//poor@/{db}/x.people{here}", "has no schema 'x'."),
     "no table": ("//poor@/{db}/tax.person{here}", "The schema 'tax' has no table 'person'."),
     "no right to the schema": ("//poor@/{db}/tax.people{here}", "it lacks USAGE."),
-    "no right to the table": ("//taxman@/{db}/tax.secret{here}", "it lacks SELECT."),
+    "no right to the table": ("//clerk@/{db}/tax.secret{here}", "it lacks SELECT."),
     "a superuser": ("//postgres@/{db}/tax.people{here}", "is a superuser"),
-    "a password": ("//taxman:hush@/{db}/tax.people{here}", "holds a password in clear."),
-    "a password behind": ("//taxman@/{db}/tax.people{here}&password=hush", "password in clear."),
+    "a password": ("//clerk:hush@/{db}/tax.people{here}", "holds a password in clear."),
+    "a password behind": ("//clerk@/{db}/tax.people{here}&password=hush", "password in clear."),
 }
 
 
@@ -189,11 +189,11 @@ def test_what_is_in_the_way_is_named(tmp_path, postgres_url):
             "CREATE SCHEMA tax",
             "CREATE TABLE tax.people AS SELECT 1 AS a",
             "CREATE TABLE tax.secret AS SELECT 1 AS a",
-            *(f"DROP ROLE IF EXISTS {role}" for role in ("poor", "taxman", "locked")),
+            *(f"DROP ROLE IF EXISTS {role}" for role in ("poor", "clerk", "locked")),
             "CREATE ROLE poor LOGIN",
-            "CREATE ROLE taxman LOGIN",
+            "CREATE ROLE clerk LOGIN",
             "CREATE ROLE locked",
-            "GRANT USAGE ON SCHEMA tax TO taxman",
+            "GRANT USAGE ON SCHEMA tax TO clerk",
         ):
             connection.execute(statement)
     head, _, query = postgres_url.partition("?")
