@@ -41,7 +41,7 @@ CELLS: dict[str, tuple[pa.DataType, object, list[tuple[object, object]]]] = {
         CENTS,
         [
             (Decimal("0.005000000000000000"), 1),
-            (Decimal("0.004999999999999999"), 0),
+            (Decimal("0.004999999999999999"), 1),  # as the nearest double, by documentation
             (Decimal("99.999999999999999999"), 10000),
             (Decimal("100.000000000000000001"), 10000),
             (Decimal("99999999999999999999.5"), None),
