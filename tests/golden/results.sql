@@ -10,9 +10,9 @@ SELECT 100.0 * COUNT(*) FILTER (WHERE member) / COUNT(*) AS percent FROM people
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb, postgres:
--->   SELECT COUNT(CAST(CASE WHEN t0."member" THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM "census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN t0.c5 THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM (SELECT s."member" AS c5 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT COUNT(CAST(CASE WHEN t0.`member` THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM `census.people` AS t0
+-->   SELECT COUNT(CAST(CASE WHEN t0.c5 THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM (SELECT s.`member` AS c5 FROM `census.people` AS s) AS t0
 
 SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
 --> shows root, rounded
@@ -24,9 +24,9 @@ SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
 --> centred: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb, postgres:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS r1 FROM "census.people" AS t0
+-->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) AS r1 FROM `census.people` AS t0
+-->   SELECT CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
 
 SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
 --> shows n, years, doubled
@@ -38,9 +38,9 @@ SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb, postgres:
--->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0
+-->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM `census.people` AS t0
+-->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
 
 SELECT sex, COUNT(*) AS n, n / 2 AS half FROM people GROUP BY sex
 --> shows sex, n, half
@@ -51,11 +51,11 @@ SELECT sex, COUNT(*) AS n, n / 2 AS half FROM people GROUP BY sex
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0."sex" AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> postgres:
--->   SELECT (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0.`sex` AS k0, COUNT(*) AS r0 FROM `census.people` AS t0 GROUP BY 1
+-->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region ORDER BY 2 DESC NULLS LAST
 --> shows region, per_year
@@ -67,11 +67,11 @@ SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region OR
 --> sum: discrete Laplace noise of scale 1e8, one unit moves it by 50,000,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb:
--->   SELECT t0."region" AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 AND NOT isnan(t0."income") THEN TRY_CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CAST(TRY_CAST(s."region" AS ENUM('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør')) AS VARCHAR) AS c2, CASE WHEN s."income" >= 0 AND s."income" <= 500000 AND NOT isnan(s."income") THEN TRY_CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> postgres:
--->   SELECT (CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS k0, CAST(SUM(CAST((CASE WHEN t0."income" >= 0 AND t0."income" <= 500000 THEN CAST(FLOOR(t0."income" * 100 + 0.5) AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0."age" BETWEEN 0 AND 120 THEN CAST(t0."age" AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0.`region` AS k0, CAST(SUM(CAST((CASE WHEN t0.`income` >= 0 AND t0.`income` <= 500000 THEN CAST(FLOOR(t0.`income` * 100 + 0.5) AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN t0.`age` BETWEEN 0 AND 120 THEN CAST(t0.`age` AS BIGINT) END) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM `census.people` AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0, CASE WHEN s.`region` IN ('North', 'O\'Brien', 'back\\slash', 'say "hi"', 'Sør') THEN s.`region` END AS c2, CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT UPPER(sex) AS sex, COUNT(*) FROM people GROUP BY UPPER(sex)
 --> shows sex, count(*)
@@ -82,8 +82,8 @@ SELECT UPPER(sex) AS sex, COUNT(*) FROM people GROUP BY UPPER(sex)
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT CASE WHEN (CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) IN ('Female') THEN 'FEMALE' WHEN (CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR)) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (CAST(t0.c1 AS VARCHAR)) IN ('Female') THEN 'FEMALE' WHEN (CAST(t0.c1 AS VARCHAR)) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> postgres:
--->   SELECT CASE WHEN (CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IN ('Female') THEN 'FEMALE' WHEN (CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM "census.people" AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (t0.c1) IN ('Female') THEN 'FEMALE' WHEN (t0.c1) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT CASE WHEN (CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) IN ('Female') THEN 'FEMALE' WHEN (CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM `census.people` AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (t0.c1) IN ('Female') THEN 'FEMALE' WHEN (t0.c1) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1 FROM `census.people` AS s) AS t0 GROUP BY 1

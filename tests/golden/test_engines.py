@@ -18,6 +18,7 @@ from kit import HERE, catalog, engine, read
 from discreet.core.numbers import Epsilon
 from discreet.engine.base import open_exact
 from discreet.plan.plan import ask, make_plan
+from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
 from discreet.sql.render import render
 from engines import ENGINES, engine_place
@@ -78,8 +79,10 @@ def test_every_plan_runs(kind, tmp_path):
             delta = catalog().budget_of(question.dataset).delta
             plan = make_plan(question, epsilon=Epsilon.of("1"), budget_delta=delta)
             widths = {name: s.width for name, s in plan.mechanisms.selections.items()}
-            for each in render(question, with_rows, widths=widths):
-                found = open_exact(with_rows.run(each.sql))
-                assert found.num_columns == len(statement.keys) + (len(each.raws) or 2), pair.sql
+            with hold(statement.source, with_rows) as held:
+                for each in render(question, with_rows, widths=widths):
+                    found = open_exact(held.run(each.sql))
+                    width = len(statement.keys) + (len(each.raws) or 2)
+                    assert found.num_columns == width, pair.sql
     finally:
         with_rows.close()

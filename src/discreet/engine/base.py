@@ -227,6 +227,10 @@ class Engine(Protocol):
         """Return the columns of a table with the engine's names for their types."""
         ...
 
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a source's columns, in small letters, that no row can change."""
+        ...
+
     def fingerprint(self, name: str) -> str:
         """Return a text that changes when the content of a table changes.
 

@@ -14,7 +14,7 @@ from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import ContentHashes, FileKind, FileSource, csv_parts
 from discreet.engine.snapshots import Room, Snapshot, SnapshotStore
-from discreet.errors import CatalogError
+from discreet.errors import CatalogError, EngineFailed
 
 Types = dict[str, str]
 
@@ -77,7 +77,10 @@ class Maker:
             "sql": recipe.stored(types, "source.t", whole=whole, salt=self.store.salt()),
             "dropped": recipe.dropped(types, "source.t", whole=whole),
         }
-        dropped = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))
+        try:
+            dropped = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))
+        except EngineFailed:
+            raise unreadable(origin.name) from None
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
         return self.store.add(self._name(origin, recipe, content), origin.name, room, dropped)
 

@@ -72,9 +72,7 @@ class DuckDBEngine:
         self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
-        self._maker = Maker(
-            store, self._hashes, self._common(), limits.store_seconds, self._stored_types
-        )
+        self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
         places = threading.Semaphore(limits.workers)
         self._canon = Pool(places, seconds=limits.seconds)
         self._raw = Pool(places, seconds=limits.seconds)
@@ -187,8 +185,8 @@ class DuckDBEngine:
             return Origin(name, database_files(self._database), tuple(source.split(".")))
         return Origin(name, find_files(name, source, self._base))
 
-    def _stored_types(self, name: str) -> dict[str, str]:
-        """Return the types of a table's columns as they are now; in text files all are text."""
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a table's columns that no row can change: text files hold texts."""
         files = self._origin(name).files
         if files.kind is FileKind.CSV:
             return {column.lower(): "VARCHAR" for column in column_names(name, files.paths[0])}
@@ -242,7 +240,7 @@ class DuckDBEngine:
         }
 
     def _text_table(self, origin: Origin) -> Path:
-        """Return the Parquet copy of a CSV source, all texts, made now unless this content has one."""
+        """Return the Parquet copy of a CSV source, made now unless this content has one."""
         with tempfile.TemporaryDirectory(dir=self._stored, prefix=".new-") as made:
             folder = Path(made)
             content = self._hashes.known(origin.files)
@@ -260,7 +258,8 @@ class DuckDBEngine:
 
     def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
         child = Child("discreet.engine.worker", self._setup({"t": place_of(name, copy, ())[0]}))
-        order = {"sql": "SELECT * FROM source.t", "path": str(target)}
+        rough = str(target.with_name("rough.parquet"))
+        order = {"sql": "SELECT * FROM source.t", "path": str(target), "rough": rough}
         try:
             child.wait_ready(self._limits.store_seconds)
             child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)

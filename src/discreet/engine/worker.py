@@ -21,20 +21,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.ingest import literal, store_typed
+from discreet.engine.names import quoted
+
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
 _MOST_ATTACHED = 16
 """So many snapshots may stay open in one child though nothing reads them any more."""
-
-
-def quoted(name: str) -> str:
-    """Return `name` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return `text` as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def listed(paths: list[str]) -> str:
@@ -94,12 +87,12 @@ def _rows(place: dict[str, Any]) -> str:
     if "table" in place:
         return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
     if "csv" in place:
-        return " UNION ALL ".join(_csv_rows(part, place["csv"][0]) for part in place["csv"])
+        return " UNION ALL ".join(csv_rows(part, place["csv"][0]) for part in place["csv"])
     union = "true" if len(place["parquet"]) > 1 else "false"
     return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
 
 
-def _csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
+def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
     """Return the rows of one CSV file as texts: no storage type ever follows from the data."""
     types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in part["columns"])
     return (
@@ -179,6 +172,10 @@ class Worker:
 
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
+        if "rough" in order:
+            place = {"rough": order["rough"], "target": order["path"]}
+            store_typed(self._database, order["sql"], **place)
+            return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
         return b"K"

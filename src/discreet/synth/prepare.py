@@ -78,12 +78,11 @@ def prepare(
     budget = catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
     name = engine_name(dataset, table)
-    types = {column.lower(): kind for column, kind in engine.columns(name)}
     outline = outline_of(
         catalog,
         f"{dataset.name}.{table.name}",
         bins=request.bins,
-        types=types,
+        types=engine.schema(name),
         has_delta=bool(delta.value),
     )
     said = exposure_note(ledger, dataset.name)

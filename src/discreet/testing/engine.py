@@ -84,6 +84,10 @@ class FakeEngine:
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
 
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a source's columns, in small letters."""
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
     def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
         """Return these tables as they are."""
         return LiveHeld(self, tables)

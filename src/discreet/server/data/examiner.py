@@ -15,8 +15,9 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from discreet.engine.ingest import snapshot
-from discreet.engine.worker import hold_down, literal, open_database, quoted
+from discreet.engine.ingest import literal, store_typed
+from discreet.engine.names import quoted
+from discreet.engine.worker import csv_rows, hold_down, open_database
 
 MAX_NAME = 200
 """The most letters that the name of a column may have."""
@@ -65,8 +66,10 @@ def read_csv(setup: dict[str, Any]) -> str:
     problem = names_problem(setup["names"], setup["columns"])
     if problem:
         return problem
-    snapshot(setup | {"paths": [setup["path"]], "columns": setup["names"]})
-    return texts_problem(open_database(setup), literal(setup["target"]), setup)
+    connection = open_database(setup)
+    select = csv_rows({**setup, "columns": setup["names"]}, {"columns": setup["names"]})
+    store_typed(connection, select, rough=setup["rough"], target=setup["target"])
+    return texts_problem(connection, literal(setup["target"]), setup)
 
 
 def measure(setup: dict[str, Any]) -> str:
