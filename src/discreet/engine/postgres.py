@@ -129,28 +129,13 @@ class PostgresEngine:
         It reads the whole table: give a big or busy one a declared version instead, and nobody will
         ask here.
         """
-<<<<<<< HEAD
         relation = self.relation(name)
         with self._pool.lend(self._limits.store_seconds) as wire:
             return fingerprint(wire, relation)
-=======
-        row = f"CAST({quoted(name)} AS TEXT)"
-        sql = (
-            f"SELECT count(*), sum(hashtextextended({row}, 0)), sum(hashtextextended({row}, 1)) "
-            f"FROM {self.relation(name)} AS {quoted(name)}"
-        )
-        with self._lock, self._answering(self._limits.store_seconds) as session:
-            found = session.execute(sql.encode()).fetchone()
-        return hashlib.sha256(repr((self.columns(name), found)).encode()).hexdigest()
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
-        """Return these tables as they are."""
-        return LiveHeld(self, tables)
->>>>>>> snapshots
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""

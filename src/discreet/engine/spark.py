@@ -182,7 +182,6 @@ class SparkEngine:
         with self._within(self._limits.seconds) as session:
             return hashlib.sha256("\n".join(listing(session, place)).encode()).hexdigest()
 
-<<<<<<< HEAD
     def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return these tables as they are now; see `SparkHeld`."""
         pins, places, labels = {}, {}, {}
@@ -257,15 +256,10 @@ class SparkEngine:
         found = sorted(self._stored.glob(f"{copy.family}*"), key=lambda path: path.stat().st_mtime)
         for old in found[:-_COPIES]:
             self.forget(old.stem)
-=======
+
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
-        """Return these tables as they are."""
-        return LiveHeld(self, tables)
->>>>>>> snapshots
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
