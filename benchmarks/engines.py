@@ -1,14 +1,17 @@
-"""The same plans on DuckDB, PostgreSQL and Spark: identical exact tables, and how long each takes.
+"""The same plans on DuckDB, PostgreSQL and Spark: identical exact tables, and private over plain.
 
-python -m benchmarks.engines [--rows N] [--engine NAME ...]
+python -m benchmarks.engines [--rows N] [--engine NAME ...] [--rounds N]
 
-Noise is left out (only here, on made-up data) so that the tables can be compared cell by cell.
+Noise is left out (only here, on made-up data) so that the tables can be compared cell by cell. The
+ratio is that of a whole private question (planned, charged durably, read from its copy, noised,
+stored) to the plain query on the same engine and table; each is asked in turn, medians compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import statistics
 import tempfile
 import time
 import uuid
@@ -24,7 +27,13 @@ from discreet.plan.keys import PublicGroups
 from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 
-BOUNDED = 'unit = "person_id"\nmax_rows = 3'
+BOUNDED = 'unit = "person_id"\nmax_rows = 3\nbound = "table"'
+READER = "discreet_reader"
+MEDIANS = {
+    "duckdb": "MEDIAN(income)",
+    "postgres": "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY income)",
+    "spark": "PERCENTILE(income, 0.5)",
+}
 PERSON_TASKS = {
     "3 rows a person: count": "SELECT place, COUNT(*) AS n FROM t GROUP BY place",
     "3 rows a person: sum and mean": ROW_TASKS["sum and mean by groups"],
@@ -65,13 +74,46 @@ def postgres(source: Path, folder: Path):
         with psycopg.connect(server.get_uri(), autocommit=True) as session:
             session.execute("CREATE SCHEMA bench")
             copy_table(session, "bench.t", pq.read_table(source))
-        yield server.get_uri()
+            for statement in (
+                f"CREATE ROLE {READER} LOGIN",
+                f"GRANT USAGE ON SCHEMA bench TO {READER}",
+                f"GRANT SELECT ON bench.t TO {READER}",
+                f"CREATE SCHEMA discreet_state AUTHORIZATION {READER}",
+                "VACUUM ANALYZE bench.t",
+            ):
+                session.execute(statement.encode())
+        yield server.get_uri().replace("postgres:@", f"{READER}:@")
     finally:
         server.cleanup()
 
 
-def measure(kind: str, source: Path, folder: Path):
-    """Return the exact tables and the seconds of every plan on one engine."""
+def plain(curator, sql: str) -> None:
+    """Run the question without privacy on the same engine and table."""
+    engine = curator.engine
+    text = sql.replace("MEDIAN(income)", MEDIANS[engine.capabilities.dialect])
+    engine.run(text.replace(" FROM t", f" FROM {engine.relation('bench.t')} AS t"))
+
+
+def in_pairs(curator, sql: str, rounds: int) -> tuple[float, float]:
+    """Return the median seconds of the private and of the plain question, asked in turn."""
+    took: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for times, ask in zip(
+            took,
+            (
+                lambda: curator.query(sql, epsilon="0.1", fresh=True),
+                lambda: plain(curator, sql),
+            ),
+            strict=True,
+        ):
+            start = time.perf_counter()
+            ask()
+            times.append(time.perf_counter() - start)
+    return statistics.median(took[0]), statistics.median(took[1])
+
+
+def measure(kind: str, source: Path, folder: Path, rounds: int):
+    """Return the exact tables and the seconds, private and plain, of every plan on one engine."""
     found = {}
     with contextlib.ExitStack() as stack:
         url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}.get(kind)
@@ -81,13 +123,11 @@ def measure(kind: str, source: Path, folder: Path):
             place = folder / f"{kind}{number}"
             table = "bench.t" if kind == "postgres" else source
             curator = stack.enter_context(
-                curator_of(place, table, f"{unit}\nversion = 1", engine=url)
+                curator_of(place, table, f'{unit}\nsnapshot = "copy"', engine=url)
             )
             for task, sql in tasks.items():
-                exact(curator, sql)
-                start = time.perf_counter()
                 answer = exact(curator, sql)
-                found[task] = (answer, time.perf_counter() - start)
+                found[task] = (answer, *in_pairs(curator, sql, rounds))
     return found
 
 
@@ -95,20 +135,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--engine", nargs="*", default=["postgres", "spark"])
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         source = bench_table(options.rows, options.rows // 3, folder / "t.parquet", groups=GROUPS)
-        first = measure("duckdb", source, folder)
-        others = {kind: measure(kind, source, folder) for kind in options.engine}
-        print(f"{options.rows:,} rows\n{'plan':<36}{'duckdb':>10}", end="")
-        print("".join(f"{kind:>12}{'':>12}" for kind in others))
-        for task, (table, took) in first.items():
-            line = f"{task:<36}{took:>8.3f} s"
-            for found in others.values():
-                same = "identical" if found[task][0] == table else "DIFFERENT"
-                line += f"{found[task][1]:>10.3f} s  {same:<10}"
-            print(line, flush=True)
+        kinds = ["duckdb", *options.engine]
+        found = {kind: measure(kind, source, folder, options.rounds) for kind in kinds}
+    print(f"{options.rows:,} rows; private and plain seconds, their ratio, the exact table")
+    for task in found["duckdb"]:
+        print(task)
+        for kind, tasks in found.items():
+            table, private, bare = tasks[task]
+            same = "identical" if table == found["duckdb"][task][0] else "DIFFERENT"
+            ratio = f"{private / bare:>6.2f}"
+            print(f"    {kind:<10}{private:>8.3f} s{bare:>8.3f} s{ratio}  {same}", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -232,6 +233,10 @@ def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) 
     return engine.beside(places)
 
 
+NOBODY = SimpleNamespace(identity="test")
+"""As much of a ledger as holding tables needs."""
+
+
 @dataclass(frozen=True)
 class Planned:
     """A question with its plan and generated SQL: everything but the rows."""
@@ -259,7 +264,7 @@ class Planned:
 
     def exact(self, engine: Any) -> Any:
         sealed = self.sealed(engine)
-        with hold(self.question.statement.source, engine) as held:
+        with hold(self.question.statement.source, engine, NOBODY) as held:
             return exact_of(self.question, sealed, held)
 
 

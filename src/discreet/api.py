@@ -88,6 +88,7 @@ class Curator:
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,
+            allow_superuser=self.catalog.allow_superuser,
         )
 
     def query(

@@ -40,7 +40,8 @@ class Catalog:
 
     `analysts` maps a name to the caps by dataset; empty means that only the local owner asks.
     `unfinished` maps a dataset that cannot be asked yet to the sentence that says what to fill in;
-    `waiting` holds the names of its tables. `warnings` are for the owner's eyes.
+    `waiting` holds the names of its tables. `warnings` are for the owner's eyes. `allow_superuser`:
+    the engine's role may be a superuser of its server.
     """
 
     base: Path
@@ -52,6 +53,7 @@ class Catalog:
     unfinished: Mapping[str, str] = field(default_factory=dict)
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    allow_superuser: bool = False
     path: Path | None = None
 
     @property

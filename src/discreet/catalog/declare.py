@@ -88,6 +88,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         max_rows=_max_rows(shape, unit, place),
         version=None if shape.version is None else str(shape.version),
         bounded=_bounded(shape, unit, place),
+        copied=_copied(shape, place),
         rules=shape.rules,
     )
 
@@ -185,6 +186,12 @@ def _bounded(shape: TableShape, unit: PrivacyUnit | None, place: str) -> bool:
     if unit is None or unit.is_row or shape.max_rows is None:
         raise CatalogError(f'{place}: bound = "table" needs a person column as unit and max_rows.')
     return True
+
+
+def _copied(shape: TableShape, place: str) -> bool:
+    if shape.snapshot not in (None, "copy", "live"):
+        raise CatalogError(f'{place}: snapshot is "copy" or "live", not "{shape.snapshot}".')
+    return shape.snapshot == "copy"
 
 
 def _has(columns: Iterable[Column], name: str) -> bool:

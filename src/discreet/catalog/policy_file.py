@@ -13,6 +13,7 @@ from discreet.catalog.catalog import Budget, Cap, Catalog
 from discreet.catalog.declare import Finished, Unfinished, dataset_of, neighbours_of, refuse_twins
 from discreet.catalog.overlap import check_budgets, check_ledger_apart, check_sources_apart
 from discreet.catalog.shape import AnalystShape, BudgetShape, DatasetShape, FileShape, shape_of
+from discreet.catalog.sources import refuse_password
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
@@ -61,6 +62,8 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
     budgets = _budgets(shape, datasets)
     check_budgets(datasets)
     url, ledger = shape.engine.url, shape.ledger.url
+    for address in (url, ledger):
+        refuse_password(address)
     check_sources_apart(datasets, base=base, engine_url=url)
     check_ledger_apart(datasets, base=base, engine_url=url, ledger_url=ledger)
     analysts, doubts = _analysts(shape.analysts, shape.datasets, datasets, budgets)
@@ -75,6 +78,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
         unfinished={n: d.sentence for n, d in unfinished.items()},
         waiting={n: d.tables for n, d in unfinished.items()},
         warnings=(*warnings, *doubts),
+        allow_superuser=shape.engine.allow_superuser,
     )
 
 

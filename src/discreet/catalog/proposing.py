@@ -13,7 +13,7 @@ from discreet.catalog.render import render_toml
 from discreet.catalog.sources import find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.connect import connect
+from discreet.engine.connect import check_reach, connect
 from discreet.errors import EngineFailed, InvalidInput
 
 
@@ -40,6 +40,7 @@ def propose_file(wish: Wish, *, progress: Progress = lambda _: None) -> Proposal
     if not base.is_dir():
         raise InvalidInput(f"There is no folder '{base}' to write to.")
     found = find_sources(wish.words, base=base)
+    check_reach(found.engine_url, found.tables)
     try:
         engine = connect(found.engine_url, found.tables, base=base)
         try:

@@ -24,6 +24,7 @@ class EngineShape(_Shape):
     """`[engine]`."""
 
     url: StrictStr = "duckdb:"
+    allow_superuser: StrictBool = False
 
 
 class LedgerShape(_Shape):
@@ -59,6 +60,7 @@ class TableShape(_Shape):
     version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
     max_rows: StrictInt | None = Field(default=None, ge=1)
     bound: StrictStr | None = None
+    snapshot: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
     rules: tuple[StrictStr, ...] = Field(default=(), strict=False)
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
@@ -192,12 +194,16 @@ _WANTED = {
     "max_rows": "must be a whole number of at least 1",
     "key_copies": "must be a whole number of at least 1",
     "bound": 'must be "query" or "table"',
+    "snapshot": 'must be "copy" or "live"',
     "version": "must be a text, a number or a date",
     "memory": 'must be a text such as "4 GB"',
     **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),
     **dict.fromkeys(("lower", "upper"), "must be a finite number or a date"),
     **dict.fromkeys(
-        ("missing", "complete", "hidden", "constant", "immutable", "review", "public", "accepted"),
+        (
+            *("missing", "complete", "hidden", "constant", "immutable", "review", "public"),
+            *("accepted", "allow_superuser"),
+        ),
         "must be true or false",
     ),
 }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
@@ -69,11 +69,24 @@ def _database(word: str, base: Path) -> tuple[str, str]:
             raise InvalidInput(f"Say which table: duckdb:FILE.duckdb/TABLE, not '{word}'.")
         relative = os.path.relpath(Path(file).resolve(), base.resolve())
         return f"duckdb:{Path(relative).as_posix()}", table
+    refuse_password(word)
     parts = urlsplit(word)
     database, slash, table = parts.path.strip("/").partition("/")
     if not slash or not table:
         raise InvalidInput("Say which table: postgresql://HOST/DATABASE/SCHEMA.TABLE.")
     return urlunsplit(parts._replace(path=f"/{database}")), table
+
+
+def refuse_password(url: str) -> None:
+    """Refuse an address with a password in it: it would lie in a file, a history, a process list."""
+    if not url.startswith(("postgres:", "postgresql:")):
+        return
+    parts = urlsplit(url)
+    if parts.password or any(key == "password" for key, _ in parse_qsl(parts.query)):
+        raise InvalidInput(
+            "The address of the PostgreSQL server holds a password in clear.",
+            hint="Leave it out, and put it into PGPASSWORD, ~/.pgpass or a service file.",
+        )
 
 
 def check_file(path: Path) -> None:

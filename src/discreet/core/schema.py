@@ -241,6 +241,7 @@ class Table:
     `unit` is None for a public table. `max_rows` bounds how many rows of one unit are kept
     (1 for row units); for a public table it is the greatest number of rows with one join key.
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
+    `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
     """
 
@@ -251,6 +252,7 @@ class Table:
     max_rows: int | None = None
     version: str | None = None
     bounded: bool = False
+    copied: bool = False
     rules: tuple[str, ...] = ()
 
     @property

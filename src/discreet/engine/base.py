@@ -127,6 +127,25 @@ class Recipe(Protocol):
         """Refuse what a source of these column types cannot give."""
         ...
 
+    @property
+    def copy(self) -> bool:
+        """Return whether the owner lets a database or cluster store the canonical rows."""
+        ...
+
+    @property
+    def version(self) -> str | None:
+        """Return the owner's word for the source's content, where there is one."""
+        ...
+
+    @property
+    def owner(self) -> str:
+        """Return the ledger that a stored copy belongs to."""
+        ...
+
+    def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
+        """Return the SELECT whose result is stored where engines are shared: c0, ..., u and r."""
+        ...
+
     def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
         """Return the SELECT whose result is stored as the canonical rows."""
         ...

@@ -16,12 +16,14 @@ def connect(
     base: Path,
     state: Path | None = None,
     limits: EngineLimits | None = None,
+    allow_superuser: bool = False,
 ) -> Engine:
     """Return the engine behind `url`, with each table of `sources` attached under its name.
 
     `duckdb:` reads CSV and Parquet files below `base`; `duckdb:FILE` also tables of that database
     file; `postgresql://...` tables written as schema.table; `spark://local[*]`, `local[2]` or
     `spark://host:port` files again. `state` is where snapshots and stored tables outlive us.
+    `allow_superuser` lets a PostgreSQL role be one, which is refused otherwise.
     Drivers are imported by the engine that needs them.
     """
     bounds = EngineLimits() if limits is None else limits
@@ -36,7 +38,9 @@ def connect(
     if scheme in ("postgresql", "postgres"):
         from discreet.engine.postgres import PostgresEngine
 
-        return PostgresEngine(url, sources, limits=bounds)
+        return PostgresEngine(
+            url, sources, state=state, limits=bounds, allow_superuser=allow_superuser
+        )
     if scheme == "spark" or url.startswith("local"):
         from discreet.engine.spark import SparkEngine
 
@@ -45,3 +49,11 @@ def connect(
     raise CatalogError(
         f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
     )
+
+
+def check_reach(url: str, sources: Mapping[str, str]) -> None:
+    """Refuse what is between the owner and these tables, naming the cause. For the owner only."""
+    if url.partition(":")[0] in ("postgresql", "postgres"):
+        from discreet.engine.postgres_reach import check_reach as check_postgres
+
+        check_postgres(url, sources)

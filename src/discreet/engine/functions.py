@@ -113,9 +113,21 @@ def _by_dialect(build: object) -> _Templates:
     return {dialect: build(dialect) for dialect in DOUBLE}
 
 
-def _text_of_number_postgres() -> str:
-    text = '(CAST($0 AS TEXT) COLLATE "C")'
-    return f"CASE WHEN {text} ~ '^-?[0-9]+$' THEN {text} || '.0' ELSE {text} END"
+def _text_of_number(dialect: str) -> str:
+    """Return a double as text where all engines spell it alike, NULL elsewhere.
+
+    Whole numbers end in .0; fractions are shortest decimals, without an exponent.
+    """
+    text = (
+        '(CAST({} AS TEXT) COLLATE "C")'
+        if dialect == "postgres"
+        else f"CAST({{}} AS {TEXT[dialect]})"
+    )
+    whole = text.format(f"{TRY_CAST[dialect]}($0 AS BIGINT)")
+    return (
+        f"CASE WHEN abs($0) <= {_EXACT} AND $0 = floor($0) THEN {whole} || '.0' "
+        f"WHEN abs($0) >= 0.001 AND abs($0) < 10000000 THEN {text.format('$0')} END"
+    )
 
 
 _ROUND_DAY = "$0 BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
@@ -153,11 +165,7 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres='(CAST($0 AS TEXT) COLLATE "C")',
             spark="CAST($0 AS STRING)",
         ),
-        "text_of_number": _each(
-            duckdb="CAST($0 AS VARCHAR)",
-            postgres=_text_of_number_postgres(),
-            spark="CAST($0 AS STRING)",
-        ),
+        "text_of_number": _by_dialect(_text_of_number),
         # -- a hash of text that sorts: the first 60 bits of MD5 as a non-negative BIGINT
         "hash60": _each(
             duckdb="CAST('0x' || substr(md5($0), 1, 15) AS BIGINT)",

@@ -36,6 +36,8 @@ _SESSION = {
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.caseSensitive": "false",
     "spark.sql.adaptive.enabled": "true",
+    # Without it a file with times in nanoseconds cannot be opened at all.
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 

@@ -8,30 +8,41 @@ import shutil
 import tempfile
 import threading
 import uuid
-import warnings
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe, engine_failed
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
+from discreet.engine.copies import Canonical, CopyName, canonical_of, copy_name, state_key
 from discreet.engine.files import (
     ContentHashes,
-    FileKind,
     FileSource,
-    column_names,
-    delimiter,
     find_files,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.jvm import Driver, driver
-from discreet.engine.live import LiveHeld
 from discreet.engine.names import checked_name, is_name, name_taken
-from discreet.errors import CatalogError, DiscreetError, UnknownName
+from discreet.engine.pins import Facts, facts_of
+from discreet.engine.spark_held import SparkHeld
+from discreet.engine.spark_sources import (
+    attach_files,
+    attach_remote,
+    kept,
+    listing,
+    show_stored,
+    ticked,
+    upload,
+)
+from discreet.errors import DiscreetError, UnknownName
 
+_TRIES = 3
+"""How often a source that changes while it is copied is tried again."""
+_COPIES = 3
+"""How many copies of one source stay: the newest, and two that a running question may read."""
 _GRACE = 0.5
 """Seconds between the cancelling of a job and the end of the Java process."""
 
@@ -57,6 +68,8 @@ class SparkEngine:
             dialect="spark", distributed=not master.startswith("local"), parallel_queries=True
         )
         self._limits = limits
+        self._base = base
+        self._named = {name: source for name, source in sources.items() if "://" not in source}
         self._files: dict[str, FileSource] = {}
         self._remote: dict[str, str] = {}
         for name, source in sources.items():
@@ -68,6 +81,9 @@ class SparkEngine:
         self._stored = (temporary or (state or base).resolve()) / "spark" / "tables"
         self._stored.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._hashes = ContentHashes(self._stored.parent / "hashes.json")
+        self._key = state_key(self._stored.parent)
+        self._attached: dict[str, Facts] = {}
+        self._types: dict[tuple[str, Facts], list[tuple[str, str]]] = {}
         self._uploads: dict[str, pa.Table] = {}
         self._lock = threading.RLock()
         self._driver: Driver | None = None
@@ -79,16 +95,16 @@ class SparkEngine:
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
         if name in self._files or name in self._remote:
-            return _ticked(name)
+            return ticked(name)
         if name in self._uploads:
-            return _ticked(_kept(name))
+            return ticked(kept(name))
         if self.has(name):
             with self._lock, _sealed():
                 session = self._live()
                 if name not in self._views:
-                    _show_stored(session, name, self._stored_folder(name))
+                    show_stored(session, name, self._stored_folder(name))
                     self._views.add(name)
-            return _ticked(_kept(name))
+            return ticked(kept(name))
         raise UnknownName(f"The engine has no table '{name}'.")
 
     def has(self, name: str) -> bool:
@@ -107,9 +123,9 @@ class SparkEngine:
         if checked_name(name) in self._files or name in self._remote:
             raise name_taken(name)
         with self._within(self._limits.seconds) as session:
-            _upload(session, name, table)
+            upload(session, name, table)
         self._uploads[name] = table
-        return _ticked(_kept(name))
+        return ticked(kept(name))
 
     def materialise(self, name: str, sql: str) -> str:
         """Return the relation of the stored result of `sql`, computed unless it is there.
@@ -119,22 +135,36 @@ class SparkEngine:
         only_select(sql, self.capabilities.dialect)
         if checked_name(name) in self._files or name in self._remote:
             raise name_taken(name)
-        target = self._stored_folder(name)
-        if not target.is_dir():
-            rough = target.with_name(f".new-{uuid.uuid4().hex}")
-            try:
-                with self._within(self._limits.store_seconds) as session:
-                    session.sql(sql).write.parquet(str(rough))
-                rough.replace(target)
-            finally:
-                shutil.rmtree(rough, ignore_errors=True)
+        if not self._stored_folder(name).is_dir():
+            self._store(name, sql, still=lambda: True)
         return self.relation(name)
+
+    def _store(self, name: str, sql: str, *, still: Callable[[], bool]) -> bool:
+        """Store the result of `sql` if `still` holds once it is computed; return whether it did."""
+        target = self._stored_folder(name)
+        rough = target.with_name(f".new-{uuid.uuid4().hex}")
+        try:
+            with self._within(self._limits.store_seconds) as session:
+                session.sql(sql).write.parquet(str(rough))
+            if not still():
+                return False
+            with contextlib.suppress(OSError):  # another process may have been first
+                rough.replace(target)
+        finally:
+            shutil.rmtree(rough, ignore_errors=True)
+        return True
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with Spark's names for their types."""
-        relation = self.relation(name)
-        with self._within(self._limits.seconds) as session:
-            return [(column, kind) for column, kind in session.table(relation).dtypes]
+        key = (name, self._attached.get(name, ()))
+        if key not in self._types:
+            relation = self.relation(name)
+            with self._within(self._limits.seconds) as session:
+                found = [(column, kind) for column, kind in session.table(relation).dtypes]
+            if not key[1]:
+                return found
+            self._types[key] = found
+        return list(self._types[key])
 
     def fingerprint(self, name: str) -> str:
         """Return a hash of the content of local files, or of names, sizes and times of remote ones.
@@ -150,15 +180,86 @@ class SparkEngine:
             raise UnknownName(f"The engine has no table '{name}'.")
         place = self._remote.get(name) or f"file://{self._stored_folder(name)}"
         with self._within(self._limits.seconds) as session:
-            return hashlib.sha256("\n".join(_listing(session, place)).encode()).hexdigest()
+            return hashlib.sha256("\n".join(listing(session, place)).encode()).hexdigest()
+
+    def hold(self, tables: Mapping[str, Recipe]) -> Held:
+        """Return these tables as they are now; see `SparkHeld`."""
+        pins, places, labels = {}, {}, {}
+        for name, recipe in tables.items():
+            pins[name] = self._refreshed(name)
+            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.columns)
+            if wanted is not None:
+                places[name], labels[name] = self._copy(name, wanted)
+                del pins[name]
+        return SparkHeld(self, pins, places, labels, self.fingerprint)
+
+    def facts(self, name: str) -> Facts:
+        """Return what tells one state of a source's files from the next."""
+        if name in self._files:
+            try:
+                return facts_of(self._files[name].paths)
+            except OSError:
+                return ()
+        with self._within(self._limits.seconds) as session:
+            return tuple(listing(session, self._remote[name]))
+
+    def forget(self, name: str) -> None:
+        """Remove a stored table that nobody will read again."""
+        shutil.rmtree(self._stored_folder(name), ignore_errors=True)
+        with self._lock:
+            self._views.discard(name)
+
+    def _refreshed(self, name: str) -> Facts:
+        """Return the facts of a source's present files, attached anew where they have changed."""
+        if name in self._named:
+            self._files[name] = find_files(name, self._named[name], self._base)
+        facts = self.facts(name)
+        with self._lock:
+            if self._attached.get(name) != facts:
+                self._attach(self._live(), name)
+                self._attached[name] = facts
+        return facts
+
+    def _attach(self, session: Any, name: str) -> None:
+        if name in self._files:
+            attach_files(session, name, self._files[name])
+        else:
+            attach_remote(session, name, self._remote[name])
+
+    def _copy(self, name: str, wanted: Canonical) -> tuple[str, str]:
+        """Return the relation of the copy of a source's present content, and its label.
+
+        Guarantee: the copy was made from the content that the label stands for: the files are the
+            same before the label is taken and after they are read, or it is thrown away.
+        """
+        source = self._named.get(name) or self._remote[name]
+        for _ in range(_TRIES):
+            facts = self._refreshed(name)
+
+            def unchanged(then: Facts = facts) -> bool:
+                return self.facts(name) == then
+
+            version = wanted.version
+            label = self.fingerprint(name) if version is None else f"declared {version}"
+            copy = copy_name(self._key, source, label, wanted)
+            if not self._stored_folder(copy.whole).is_dir():
+                if not self._store(copy.whole, wanted.select, still=unchanged):
+                    continue
+                self._drop_older(copy)
+            elif version is None and not unchanged():
+                continue
+            self._stored_folder(copy.whole).touch()
+            return self.relation(copy.whole), label
+        raise engine_failed()
+
+    def _drop_older(self, copy: CopyName) -> None:
+        found = sorted(self._stored.glob(f"{copy.family}*"), key=lambda path: path.stat().st_mtime)
+        for old in found[:-_COPIES]:
+            self.forget(old.stem)
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def hold(self, tables: Mapping[str, Recipe]) -> LiveHeld:
-        """Return these tables as they are."""
-        return LiveHeld(self, tables)
 
     def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
         """Return None: this engine does not show its parse."""
@@ -203,14 +304,12 @@ class SparkEngine:
         live = driver(self._master, self._limits)
         if self._driver is not live:
             session = live.new_session()
-            for name, source in self._files.items():
-                _attach(session, name, source)
-            for name, place in self._remote.items():
-                _attach_remote(session, name, place)
+            for name in (*self._files, *self._remote):
+                self._attach(session, name)
             for name, table in self._uploads.items():
-                _upload(session, name, table)
+                upload(session, name, table)
             for name in self._views:
-                _show_stored(session, name, self._stored_folder(name))
+                show_stored(session, name, self._stored_folder(name))
             self._driver, self._session = live, session
         return self._session
 
@@ -226,67 +325,6 @@ def _sealed() -> Iterator[None]:
         raise
     except Exception:  # noqa: BLE001 Spark's text may hold a cell
         raise engine_failed() from None
-
-
-def _show_stored(session: Any, name: str, folder: Path) -> None:
-    session.read.parquet(f"file://{folder}").createOrReplaceTempView(_kept(name))
-
-
-def _attach(session: Any, name: str, source: FileSource) -> None:
-    paths = [f"file://{path}" for path in source.paths]
-    try:
-        if source.kind is FileKind.PARQUET:
-            frame = session.read.parquet(*paths)
-        else:
-            columns = column_names(name, source.paths[0])
-            frame = _read_csv(session, paths, columns, delimiter(source.paths[0]))
-        frame.createOrReplaceTempView(_ticked(name))
-    except CatalogError:
-        raise
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
-
-
-def _read_csv(session: Any, paths: list[str], columns: list[str], separator: str) -> Any:
-    """Return every cell as text, an empty one as NULL, as `discreet.engine.ingest` reads it."""
-    schema = ", ".join(f"{_ticked(column)} STRING" for column in columns)
-    frame = session.read.csv(
-        paths, schema=schema, header=True, sep=separator, quote='"', escape='"', multiLine=True
-    )
-    cells = [f"nullif({_ticked(column)}, '') AS {_ticked(column)}" for column in columns]
-    return frame.selectExpr(*cells)
-
-
-def _attach_remote(session: Any, name: str, place: str) -> None:
-    reader = session.read
-    try:
-        if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
-            frame = reader.csv(place, header=True, quote='"', escape='"', multiLine=True)
-        else:
-            frame = reader.parquet(place)
-        frame.createOrReplaceTempView(_ticked(name))
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
-
-
-def _upload(session: Any, name: str, table: pa.Table) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.createDataFrame(plain_table(table)).createOrReplaceTempView(_kept(name))
-
-
-def _listing(session: Any, place: str) -> list[str]:
-    """Return name, size and time of every file below a place of any Hadoop file system."""
-    context = session.sparkContext
-    path = context._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001 the only way to ask Hadoop
-    system = path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 likewise
-    found = []
-    for match in system.globStatus(path) or []:
-        files = system.listFiles(match.getPath(), True)
-        while files.hasNext():
-            file = files.next()
-            found.append(f"{file.getPath()}|{file.getLen()}|{file.getModificationTime()}")
-    return sorted(found)
 
 
 class _Watch:
@@ -329,18 +367,3 @@ class _Watch:
 def _remove(folder: Path | None) -> None:
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _ticked(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _kept(name: str) -> str:
-    return f"kept_{name}"
-
-
-def _unreadable(name: str) -> CatalogError:
-    return CatalogError(
-        f"The source of table '{name}' could not be read.",
-        hint="Spark reads Parquet files and CSV files with a first line of column names.",
-    )

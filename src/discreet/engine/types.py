@@ -38,7 +38,8 @@ _STORAGE: tuple[tuple[str, Storage], ...] = (
     (r"bool(ean)?", Storage.BOOLEAN),
     (r"date", Storage.DATE),
     (r"timestamp.*", Storage.TIMESTAMP),
-    (r"(var)?char.*|character.*|text|string|enum\(.*|citext|uuid", Storage.TEXT),
+    (r"(var)?char.*|character.*|bpchar|\"char\"|name|text|string", Storage.TEXT),
+    (r"enum\(.*|citext|uuid", Storage.TEXT),
 )
 
 _READERS: dict[tuple[Kind, Storage], str] = {
@@ -74,6 +75,8 @@ _PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
 def storage(engine_type: str) -> Storage:
     """Return how a column of this engine type is read; OTHER is never read."""
     name = engine_type.strip().lower()
+    if name.endswith("]"):  # a list of values is no value, whatever they are
+        return Storage.OTHER
     for pattern, found in _STORAGE:
         if re.fullmatch(pattern, name):
             return found

@@ -117,7 +117,8 @@ def content_order(values: Sequence[str], dialect: str) -> str:
     said = f" || {constant('|', dialect)} || ".join(texts) if texts else "''"
     # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
     # themselves come last; rows that are still equal are interchangeable.
-    return ", ".join([function("hash60", dialect, said), *values])
+    # Where NULL stands by itself differs between engines.
+    return ", ".join([function("hash60", dialect, said), *(f"{v} NULLS FIRST" for v in values)])
 
 
 def units_are_whole(tables: Iterable[Table], types: Mapping[str, Mapping[str, str]]) -> bool:
@@ -178,6 +179,17 @@ class Recipe:
 
     dataset: Dataset
     table: Table
+    owner: str = ""
+
+    @property
+    def copy(self) -> bool:
+        """Return whether the owner lets a database or cluster store the canonical rows."""
+        return self.table.copied
+
+    @property
+    def version(self) -> str | None:
+        """Return the owner's word for the source's content, where there is one."""
+        return self.table.version
 
     @property
     def declared(self) -> str:
@@ -228,6 +240,14 @@ class Recipe:
             [*filter(None, [_typed(columns)]), f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
         )
         return f"SELECT {cells} FROM ({rows}) AS n ORDER BY u, r"
+
+    def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
+        """Return the SELECT that other engines store: texts as they are, sorted by person."""
+        columns = stored_columns(self.table)
+        if unit_column(self.table) is None:
+            return canonical_select(self.table, columns, types, dialect, relation)
+        rows = ranked_select(self.table, types, dialect, relation, whole=whole)
+        return f"SELECT n.* FROM ({rows}) AS n ORDER BY n.u, n.r"
 
     def _numbered(self, *, whole: bool) -> bool:
         unit = unit_column(self.table)

@@ -145,7 +145,11 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     if _rounds_inside(domain, engine_type):
         return f"CASE WHEN {inside} THEN {nearest} END"
     # Rounding may pass an end by one step; the declared range holds whatever the machine does.
-    return f"CASE WHEN {inside} THEN GREATEST({low}, LEAST({high}, {nearest})) END"
+    # Not GREATEST and LEAST: they skip the NULL of a NaN that DuckDB's comparisons let pass.
+    return (
+        f"CASE WHEN {inside} THEN CASE WHEN {nearest} > {high} THEN {high} "
+        f"WHEN {nearest} < {low} THEN {low} ELSE {nearest} END END"
+    )
 
 
 def _number(bare: str, engine_type: str, dialect: str) -> str:

@@ -314,7 +314,8 @@ def _window(node: Mapping[str, Any]) -> Term:
     )
     order = []
     for each in node["orders"]:
-        _only(each, read=("type", "expression"), unused={"null_order": "ORDER_DEFAULT"})
+        # Where NULL stands in an order does not make it less of one.
+        _only(each, read=("type", "expression", "null_order"), unused={})
         if each["type"] not in {"ORDER_DEFAULT", "ASCENDING"}:
             raise Unfit("a window in descending order")
         order.append(_term(each["expression"]))

@@ -72,6 +72,11 @@ class Ledger:
             raise
         return ledger
 
+    @property
+    def identity(self) -> str:
+        """Return what tells this ledger from every other one: the hash of its first entry."""
+        return self._book.genesis
+
     def _begin(self, policy: Policy, who: str) -> None:
         if self._book.position < 0 or adopt(self._book, policy):
             with self.session() as session:

@@ -112,7 +112,7 @@ def prepared(
     for scan in scans_of(statement.source):
         assert scan.dataset is not None, "every table belongs to a dataset"
         check_table(scan.dataset, scan.table, engine)
-    with hold(statement.source, engine) as held:
+    with hold(statement.source, engine, ledger) as held:
         snapshots = snapshots_of(statement.source, held, ledger)
         yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
 

@@ -66,7 +66,7 @@ def declared_scans(source: Relation, engine: Engine) -> CatalogScans:
     for scan in scans_of(source):
         assert scan.dataset is not None, "every table belongs to a dataset"
         view = None
-        if not engine.capabilities.canonical:
+        if not (engine.capabilities.canonical or scan.table.copied):
             view = cache(_view(scan.dataset, scan.table, engine))
         name = engine_name(scan.dataset, scan.table)
         found[name] = Declared(scan.dataset, scan.table, view)

@@ -9,12 +9,17 @@ from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
 
 
-def hold(source: Relation, engine: Engine) -> Held:
-    """Return one unchanging state of every table under `source`, to be closed by the caller."""
+def hold(source: Relation, engine: Engine, ledger: Ledger) -> Held:
+    """Return one unchanging state of every table under `source`, to be closed by the caller.
+
+    What the engine stores for it belongs to `ledger` alone.
+    """
     recipes = {}
     for scan in scans_of(source):
         assert scan.dataset is not None, "every table belongs to a dataset"
-        recipes[engine_name(scan.dataset, scan.table)] = Recipe(scan.dataset, scan.table)
+        recipes[engine_name(scan.dataset, scan.table)] = Recipe(
+            scan.dataset, scan.table, owner=ledger.identity
+        )
     return engine.hold(recipes)
 
 

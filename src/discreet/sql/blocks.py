@@ -15,14 +15,13 @@ from discreet.core.schema import (
 )
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
-from discreet.engine.names import quoted
 from discreet.kernel.canonical import (
     canonical_select,
     column_types,
     ranked_select,
     stored_columns,
 )
-from discreet.kernel.literals import constant
+from discreet.kernel.literals import column_name, constant
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (
@@ -102,8 +101,9 @@ class BlockWriter:
         """Return the block of a table's canonical rows: c0, c1, ... and u, under names of ours."""
         assert scan.dataset is not None, "every table belongs to a dataset"
         name, table = engine_name(scan.dataset, scan.table), scan.table
-        stored = self.engine.capabilities.canonical
-        source = f"canon.{quoted(name)}" if stored else f"({self._canonical(scan)})"
+        stored = self.engine.capabilities.canonical or table.copied
+        named = f"canon.{column_name(name, self.dialect)}"
+        source = named if stored else f"({self._canonical(scan)})"
         alias = self.alias()
         cells = {field.name: self._column(scan, field, alias) for field in scan.fields}
         if scan.unit is None:
@@ -237,7 +237,7 @@ class BlockWriter:
         names = [name for name in kept if name in self.used or name in keys]
         inner = self.wrapped(block, names) if block.where else block
         by = ", ".join(_bare(inner.cells[name]) for name in keys)
-        order = ", ".join(_bare(inner.cells[name]) for name in names)
+        order = ", ".join(f"{_bare(inner.cells[name])} NULLS FIRST" for name in names)
         number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
         found = self.wrapped(inner, names, extra=number)
         alias = found.source.rsplit(" ", 1)[1]

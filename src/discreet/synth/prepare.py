@@ -66,7 +66,7 @@ def prepared(
     """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
     check_early(request)
     dataset, table = _find(catalog, request.table)
-    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine) as held:
+    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger) as held:
         yield prepare(request, catalog=catalog, ledger=ledger, engine=engine, held=held), held
 
 

@@ -1,6 +1,7 @@
 """`discreet init` from the command line to the file, through the real engine."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from discreet.catalog import load
 from discreet.catalog.check import check_columns
+from discreet.catalog.policy_file import loads
 from discreet.cli.init import init
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.engine.connect import connect
@@ -141,7 +143,11 @@ def test_a_table_on_a_server(tmp_path, postgres_url):
             "DATE '2020-05-01' + i % 90 AS day, i % 2 = 0 AS ok, (i % 500)::numeric / 100 AS pay "
             "FROM generate_series(1, 1000) AS i"
         )
-    head, _, query = postgres_url.partition("?")
+        connection.execute("DROP ROLE IF EXISTS taxman")
+        connection.execute("CREATE ROLE taxman LOGIN")
+        connection.execute("GRANT USAGE ON SCHEMA tax TO taxman")
+        connection.execute("GRANT SELECT ON tax.people TO taxman")
+    head, _, query = postgres_url.replace("postgres:@", "taxman:@").partition("?")
     out = tmp_path / "discreet.toml"
     options = ["--out", out, "--epsilon", "1", "--unit", "person_id", "--accept"]
     result = run(f"{head}/tax.people" + (f"?{query}" if query else ""), *options)
@@ -153,3 +159,62 @@ def test_a_table_on_a_server(tmp_path, postgres_url):
     kinds = [type(column.domain).__name__ for column in people.columns]
     wanted = ["Identifier", "Integer", "Date", "Boolean", "Number"]
     assert kinds == [f"{name}Domain" for name in wanted]
+
+
+CAUSES = {
+    "no host": ("//me@no-such-host.invalid/db", "There is no host 'no-such-host.invalid'."),
+    "no server": (
+        "//me@127.0.0.1:1/db",
+        "No PostgreSQL server answers on host '127.0.0.1', port 1.",
+    ),
+    "no database": ("//postgres@/nothing{here}", "The server has no database 'nothing'."),
+    "no role": ("//nobody@/{db}{here}", "The server has no role 'nobody'."),
+    "no login": ("//locked@/{db}{here}", "The role 'locked' may not log in."),
+    "no schema": ("//poor@/{db}/x.people{here}", "has no schema 'x'."),
+    "no table": ("//poor@/{db}/tax.person{here}", "The schema 'tax' has no table 'person'."),
+    "no right to the schema": ("//poor@/{db}/tax.people{here}", "it lacks USAGE."),
+    "no right to the table": ("//clerk@/{db}/tax.secret{here}", "it lacks SELECT."),
+    "a superuser": ("//postgres@/{db}/tax.people{here}", "is a superuser"),
+    "a password": ("//clerk:hush@/{db}/tax.people{here}", "holds a password in clear."),
+    "a password behind": ("//clerk@/{db}/tax.people{here}&password=hush", "password in clear."),
+}
+
+
+@pytest.mark.postgres
+def test_what_is_in_the_way_is_named(tmp_path, postgres_url):
+    import psycopg
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        for statement in (
+            "CREATE SCHEMA tax",
+            "CREATE TABLE tax.people AS SELECT 1 AS a",
+            "CREATE TABLE tax.secret AS SELECT 1 AS a",
+            *(f"DROP ROLE IF EXISTS {role}" for role in ("poor", "clerk", "locked")),
+            "CREATE ROLE poor LOGIN",
+            "CREATE ROLE clerk LOGIN",
+            "CREATE ROLE locked",
+            "GRANT USAGE ON SCHEMA tax TO clerk",
+        ):
+            connection.execute(statement)
+    head, _, query = postgres_url.partition("?")
+    facts = {"{db}": head.rpartition("/")[2], "{here}": f"?{query}"}
+    for address, told in CAUSES.values():
+        for key, value in facts.items():
+            address = address.replace(key, value)  # noqa: PLW2901 it is filled in
+        if "?" not in address:
+            address += "/t"  # noqa: PLW2901 likewise
+        elif address.partition("?")[0].count("/") == 3:
+            address = address.replace("?", "/t?")  # noqa: PLW2901 likewise
+        result = run(f"postgresql:{address}", "--out", tmp_path / "discreet.toml")
+        assert result.exit_code == 1, address
+        assert told in str(result.exception), (address, str(result.exception))
+        assert "hush" not in str(result.exception)
+
+
+def test_a_password_in_the_file_is_refused():
+    for place in ("engine", "ledger"):
+        text = f'[{place}]\nurl = "postgresql://me:hush@host/db"\n'
+        with pytest.raises(InvalidInput, match="password in clear") as caught:
+            loads(text, base=Path())
+        assert "hush" not in str(caught.value)
+    loads('[engine]\nurl = "postgresql://me:@host/db"\n', base=Path())

@@ -1,0 +1,97 @@
+"""What an engine must know to hold a table in its canonical form, and the names of stored copies."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.engine.base import Recipe
+from discreet.engine.files import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """How the rows of a source become canonical: a SELECT, and whether its result may be stored.
+
+    `select` reads the engine's own relation of the source. `version` is the owner's word for the
+    content, where there is one; `owner` names the ledger that a stored copy belongs to.
+    """
+
+    select: str
+    copy: bool = False
+    version: str | None = None
+    owner: str = ""
+
+
+def canonical_of(
+    recipe: Recipe,
+    name: str,
+    relation: str,
+    dialect: str,
+    columns: Callable[[str], list[tuple[str, str]]],
+) -> Canonical | None:
+    """Return the copy to make of a table, None where the owner did not allow one.
+
+    Refuses, in either case, what a source of these columns cannot give.
+    """
+    known = {column.lower(): kind for column, kind in columns(name)}
+    recipe.check(known)
+    if not recipe.copy:
+        return None
+    others = {
+        other: {column.lower(): kind for column, kind in columns(other)}
+        for other in recipe.people
+        if other != name
+    }
+    whole = recipe.whole({name: known, **others} if recipe.people else {})
+    select = recipe.copied(known, relation, dialect, whole=whole)
+    return Canonical(select, copy=True, version=recipe.version, owner=recipe.owner)
+
+
+def state_key(folder: Path) -> bytes:
+    """Return the secret of a state folder, made now if it has none."""
+    path = folder / "key"
+    if not path.is_file():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = folder / f".key-{secrets.token_hex(8)}"
+        write_whole(fresh, secrets.token_bytes(32))
+        with contextlib.suppress(FileExistsError):
+            os.link(fresh, path)  # another process may have been first: then its key counts
+        fresh.unlink()
+    return path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class CopyName:
+    """`family` is common to all copies of one source under one ledger; `whole` is one content's."""
+
+    family: str
+    whole: str
+
+
+def copy_name(key: bytes, source: str, content: str, wanted: Canonical) -> CopyName:
+    """Return the name of a stored copy.
+
+    Guarantee: a keyed hash of the ledger, the source, its content and the declarations (which the
+        SELECT spells out). So another ledger, another project with its own key, another content or
+        another declaration never meets this name, and the name says nothing about the rows.
+    """
+    family = _keyed(key, wanted.owner, source)[:16]
+    whole = _keyed(key, wanted.owner, source, content, wanted.select)[:40]
+    return CopyName(f"c_{family}_", f"c_{family}_{whole}")
+
+
+def plain_name(key: bytes, *parts: str) -> str:
+    """Return a keyed name for a stored table that is no copy of a source."""
+    return f"m_{_keyed(key, *parts)[:40]}"
+
+
+def _keyed(key: bytes, *parts: str) -> str:
+    said = b"".join(len(p.encode()).to_bytes(8, "big") + p.encode() for p in parts)
+    return hmac.new(key, said, hashlib.sha256).hexdigest()

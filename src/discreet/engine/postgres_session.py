@@ -1,0 +1,171 @@
+"""One locked-down connection to PostgreSQL: fixed settings, a time limit, a wire that can be cut."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+
+from discreet.engine.base import EngineLimits, engine_failed
+from discreet.errors import CatalogError, DiscreetError
+
+Connection = psycopg.Connection[Any]
+
+_PATIENCE = 0.5
+"""Seconds that the server has to end a query by itself before we cut the connection."""
+_SETTINGS = {
+    "search_path": "pg_catalog, pg_temp",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "standard_conforming_strings": "on",
+    "client_min_messages": "error",
+    "client_encoding": "UTF8",
+    "lock_timeout": "5s",
+    # A state that nobody lets go would keep the owner from changing the table.
+    "idle_in_transaction_session_timeout": "1h",
+    "jit": "off",
+}
+
+
+class Session:
+    """A connection that reads only, in the role of the URL, one statement at a time.
+
+    Guarantee: every statement runs in a read-only transaction under a time limit of the server; if
+    the server does not keep it, the connection is cut half a second later. No message of the server
+    is kept or passed on.
+    """
+
+    def __init__(self, url: str, limits: EngineLimits, *, allow_superuser: bool) -> None:
+        self.wire = open_connection(url)
+        self.known: dict[str, int] = {}
+        self.user: int | None = None
+        self._timeout: float | None = None
+        try:
+            self.wire.execute("SET default_transaction_read_only = on")
+            _limit_files(self.wire, limits.memory_mb)
+            _demote(self.wire, allowed=allow_superuser)
+        except BaseException:
+            self.wire.close()
+            raise
+
+    @property
+    def idle(self) -> bool:
+        """Return whether the connection stands and no transaction is open on it."""
+        if self.wire.closed or self.wire.broken:
+            return False
+        return self.wire.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    @property
+    def _failed(self) -> bool:
+        return self.wire.info.transaction_status == psycopg.pq.TransactionStatus.INERROR
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[Connection]:
+        """Lend the connection under a time limit; every failure becomes the one sentence."""
+        if self.wire.closed:
+            raise engine_failed()
+        watch = _Watch(self.wire.fileno(), seconds + _PATIENCE)
+        self.user = threading.get_ident()
+        try:
+            if seconds != self._timeout and not self._failed:
+                self.wire.execute(f"SET statement_timeout = {max(1, int(seconds * 1000))}".encode())
+                # A ROLLBACK would take a setting back that was made inside a transaction.
+                self._timeout = seconds if self.idle else None
+            yield self.wire
+        except DiscreetError:
+            raise
+        except Exception:  # noqa: BLE001 psycopg's and Arrow's texts may hold a cell
+            raise engine_failed() from None
+        finally:
+            self.user = None
+            watch.stop()
+
+    def end(self) -> None:
+        """Roll back what is open; a connection that cannot is closed."""
+        if self.wire.closed or self.idle:
+            return
+        try:
+            with self.within(_PATIENCE):
+                self.wire.execute("ROLLBACK")
+        except DiscreetError:
+            self.wire.close()
+
+    def cancel(self) -> None:
+        """Stop the statement that runs now."""
+        with contextlib.suppress(psycopg.Error):
+            self.wire.cancel_safe(timeout=5.0)
+
+    def close(self) -> None:
+        """Close the connection; its temporary tables go with it."""
+        self.wire.close()
+
+
+def open_connection(url: str) -> Connection:
+    """Return a connection with our settings, or refuse without naming address and role."""
+    try:
+        wire = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        for name, value in _SETTINGS.items():
+            wire.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+        encoding = wire.info.parameter_status("server_encoding")
+    except psycopg.Error:
+        # Its text may hold the address and the role, and an analyst may be who asked.
+        raise CatalogError(
+            "The PostgreSQL server of the engine could not be reached.",
+            hint="Check [engine] url in discreet.toml.",
+        ) from None
+    if encoding != "UTF8":
+        wire.close()
+        raise CatalogError("The PostgreSQL database must have the encoding UTF8.")
+    return wire
+
+
+def _limit_files(wire: Connection, memory_mb: int | None) -> None:
+    if memory_mb is not None:
+        # Only some roles may set it; the owner's own setting then stands.
+        with contextlib.suppress(psycopg.errors.InsufficientPrivilege):
+            wire.execute(f"SET temp_file_limit = '{4 * memory_mb}MB'".encode())
+
+
+def _demote(wire: Connection, *, allowed: bool) -> None:
+    row = wire.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+    if not row or not row[0]:
+        return
+    if not allowed:
+        raise CatalogError(
+            "The role of [engine] url is a superuser of the PostgreSQL server.",
+            hint="Make a role that may only read (docs/engines.md has the five lines), or write "
+            "'allow_superuser = true' under [engine].",
+        )
+    wire.execute("SET ROLE pg_read_all_data")
+
+
+class _Watch:
+    """Cuts a connection whose server does not answer in time; libpq then reports it as broken."""
+
+    def __init__(self, handle: int, seconds: float) -> None:
+        self._wire = socket.socket(fileno=os.dup(handle))
+        self._lock = threading.Lock()
+        self._over = False
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _cut(self) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            if not self._over:
+                self._wire.shutdown(socket.SHUT_RDWR)
+
+    def stop(self) -> None:
+        """End the watch."""
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            self._wire.close()

@@ -1,0 +1,118 @@
+"""How Spark reads what it is given: files, remote places, uploaded and stored tables."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.functions import expr
+
+from discreet.engine.arrow import plain_table
+from discreet.engine.files import FileKind, FileSource, csv_parts
+from discreet.errors import CatalogError
+
+
+def show_stored(session: Any, name: str, folder: Path) -> None:
+    """Make a stored table readable."""
+    session.read.parquet(f"file://{folder}").createOrReplaceTempView(kept(name))
+
+
+def attach_files(session: Any, name: str, source: FileSource) -> None:
+    """Make the files of a source readable under the table's name."""
+    try:
+        if source.kind is FileKind.PARQUET:
+            frame = _read_parquet(session, source)
+        else:
+            parts = csv_parts(name, source)
+            frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
+            frame = functools.reduce(lambda one, two: one.union(two), frames)
+        frame.createOrReplaceTempView(ticked(name))
+    except CatalogError:
+        raise
+    except Exception:  # noqa: BLE001 Spark's text may hold a cell
+        raise _unreadable(name) from None
+
+
+def _read_parquet(session: Any, source: FileSource) -> Any:
+    """Return the rows; times in nanoseconds, which Spark reads as integers, become times again."""
+    frame = session.read.parquet(*(f"file://{path}" for path in source.paths))
+    fields = {field.name: field.type for field in pq.read_schema(source.paths[0])}
+    fine = [n for n, t in fields.items() if pa.types.is_timestamp(t) and t.unit == "ns"]
+    for column in fine:
+        cell = ticked(column)
+        # Rounded down, as everywhere: a moment before midnight stays on its day.
+        frame = frame.withColumn(
+            column, expr(f"timestamp_micros(({cell} - pmod({cell}, 1000)) div 1000)")
+        )
+    return frame
+
+
+def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
+    """Return every cell as text, an empty one as NULL, in the order of the first file's columns."""
+    schema = ", ".join(f"{ticked(column)} STRING" for column in part["columns"])
+    frame = session.read.csv(
+        f"file://{part['path']}",
+        schema=schema,
+        header=True,
+        sep=part["delimiter"],
+        quote='"',
+        escape='"',
+        multiLine=True,
+    )
+    cells = [f"nullif({ticked(column)}, '') AS {ticked(column)}" for column in wanted]
+    return frame.selectExpr(*cells)
+
+
+def attach_remote(session: Any, name: str, place: str) -> None:
+    """Make a place of any Hadoop file system readable under the table's name."""
+    reader = session.read
+    try:
+        if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
+            frame = reader.csv(place, header=True, quote='"', escape='"', multiLine=True)
+        else:
+            frame = reader.parquet(place)
+        frame.createOrReplaceTempView(ticked(name))
+    except Exception:  # noqa: BLE001 Spark's text may hold a cell
+        raise _unreadable(name) from None
+
+
+def upload(session: Any, name: str, table: pa.Table) -> None:
+    """Make a small table readable."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session.createDataFrame(plain_table(table)).createOrReplaceTempView(kept(name))
+
+
+def listing(session: Any, place: str) -> list[str]:
+    """Return name, size and time of every file below a place of any Hadoop file system."""
+    context = session.sparkContext
+    path = context._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001 the only way to ask Hadoop
+    system = path.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001 likewise
+    found = []
+    for match in system.globStatus(path) or []:
+        files = system.listFiles(match.getPath(), True)
+        while files.hasNext():
+            file = files.next()
+            found.append(f"{file.getPath()}|{file.getLen()}|{file.getModificationTime()}")
+    return sorted(found)
+
+
+def ticked(name: str) -> str:
+    """Return `name` as an identifier of Spark's."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def kept(name: str) -> str:
+    """Return the name of the view of an uploaded or stored table."""
+    return f"kept_{name}"
+
+
+def _unreadable(name: str) -> CatalogError:
+    return CatalogError(
+        f"The source of table '{name}' could not be read.",
+        hint="Spark reads Parquet files and CSV files with a first line of column names.",
+    )

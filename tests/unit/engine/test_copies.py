@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from discreet.engine.copies import Canonical, copy_name, state_key
+
+WANTED = Canonical("SELECT 1", copy=True, owner="ledger")
+
+
+def test_the_key_of_a_state_folder_stays_and_is_its_own(tmp_path):
+    first = state_key(tmp_path / "a")
+    assert state_key(tmp_path / "a") == first
+    assert state_key(tmp_path / "b") != first
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["key"]
+    assert (tmp_path / "a" / "key").stat().st_mode & 0o077 == 0
+
+
+def test_a_copy_is_named_by_everything_that_its_rows_depend_on():
+    names = {
+        copy_name(key, source, content, wanted).whole
+        for key in (b"1", b"2")
+        for source in ("s.t", "s.u")
+        for content in ("x", "y")
+        for wanted in (
+            WANTED,
+            Canonical("SELECT 2", copy=True, owner="ledger"),
+            Canonical("SELECT 1", copy=True, owner="another"),
+        )
+    }
+    assert len(names) == 24
+    assert all(len(name) < 63 for name in names), "PostgreSQL cuts longer names"
+
+
+def test_parts_of_a_name_do_not_run_into_each_other():
+    one = copy_name(b"k", "ab", "c", WANTED)
+    two = copy_name(b"k", "a", "bc", WANTED)
+    assert one.whole[-40:] != two.whole[-40:]
+
+
+def test_copies_of_one_source_under_one_ledger_are_a_family():
+    one, two = (copy_name(b"k", "s.t", content, WANTED) for content in "xy")
+    assert one.family == two.family
+    assert one.whole.startswith(one.family)
+    other = Canonical("SELECT 1", copy=True, owner="another")
+    assert copy_name(b"k", "s.t", "x", other).family != one.family
