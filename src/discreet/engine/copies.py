@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import os
-import secrets
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +59,8 @@ def state_key(folder: Path) -> bytes:
     path = folder / "key"
     if not path.is_file():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = folder / f".key-{secrets.token_hex(8)}"
-        write_whole(fresh, secrets.token_bytes(32))
+        fresh = folder / f".key-{uuid.uuid4().hex}"
+        write_whole(fresh, os.urandom(32))
         with contextlib.suppress(FileExistsError):
             os.link(fresh, path)  # another process may have been first: then its key counts
         fresh.unlink()

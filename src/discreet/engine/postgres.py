@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,7 +49,7 @@ class PostgresEngine:
         self._limits = limits
         self._pool = Pool(url, limits, allow_superuser=allow_superuser)
         folder = None if state is None else state / "postgres"
-        self._key = secrets.token_bytes(32) if folder is None else state_key(folder)
+        self._key = os.urandom(32) if folder is None else state_key(folder)
         self._sources: dict[str, str] = {}
         for name, source in sources.items():
             parts = source.split(".") if "." in source else ["public", source]

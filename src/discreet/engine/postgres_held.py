@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import uuid
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -121,7 +121,7 @@ class PostgresHeld:
         """
         text, session = self._text(sql), self._open()
         seconds = self._pool.limits.store_seconds
-        name = f"k_{secrets.token_hex(20)}"
+        name = f"k_{uuid.uuid4().hex}"
         with session.within(seconds) as wire:
             if not may_store(wire):
                 return f"({text})"

@@ -224,13 +224,14 @@ class BlockWriter:
 
     def _met(self, block: Block, relation: Relation, names: list[str]) -> Block:
         """Return a private block that may meet another: few rows of each unit, in a subquery."""
-        wanted = [name for name in names if name in block.cells]
-        if block.kept:
-            return self.wrapped(block, wanted) if block.where else block
-        most = bound_rows(relation)
-        if isinstance(relation, Scan) and block.rank is not None:
-            return self.wrapped(self.at_most(block, most), wanted)
-        return self.wrapped(self.bounded(block, most), wanted)
+        met = block
+        if not block.kept:
+            most = bound_rows(relation)
+            ranked = isinstance(relation, Scan) and block.rank is not None
+            met = self.at_most(block, most) if ranked else self.bounded(block, most)
+        if not met.where:
+            return met
+        return self.wrapped(met, [name for name in names if name in met.cells])
 
     def _copies(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
         """Return a public table with at most `copies` rows for one key: enforced, not believed."""

@@ -49,7 +49,7 @@ def test_counting_people_has_the_noise_of_a_count_also_after_joins(sql):
     found = plan(sql)
     assert [measure.kind for _, measure in found.question.measured.measures] == [Kind.UNITS]
     assert found.mechanisms.laws["m0"].scale == 1
-    assert not found.question.stability.enforced
+    assert not found.question.enforced
 
 
 def test_counting_other_columns_is_not_counting_people():

@@ -68,7 +68,7 @@ def test_null_beside_a_range_leaves_the_whole_range():
     # A span that begins at NULL holds the values from 0 on, not only its last one.
     sql = "SELECT AVG(balance) FROM people WHERE balance <= -10 OR balance IS NULL"
     assert narrowed(sql, "balance") == IntegerDomain(-50, -10)
-    assert [m.reach for _, m in question(sql).measured.measures] == [40, 1]
+    assert [m.bound.reach for _, m in question(sql).measured.measures] == [40, 1]
 
 
 def test_null_alone_leaves_the_declared_range():
