@@ -8,10 +8,12 @@ SELECT MEDIAN(age) FROM people
 --> error median(age) depends on the data
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 121 public values, rank off by at most 8 rows at 95% (1)
---> duckdb, postgres:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
+--> duckdb:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT MIN(age) AS least, MAX(age) AS most FROM people
 --> shows least, most
@@ -22,12 +24,15 @@ SELECT MIN(age) AS least, MAX(age) AS most FROM people
 --> event Select(0.5) and Select(0.5)
 --> quantile 0: exponential mechanism over 121 public values, rank off by at most 32 rows at 95% (0.5)
 --> quantile 1: exponential mechanism over 121 public values, rank off by at most 32 rows at 95% (0.5)
---> duckdb, postgres:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
+--> duckdb:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT QUANTILE_CONT(income, 0.9) AS ninth FROM people
 --> shows ninth
@@ -38,11 +43,11 @@ SELECT QUANTILE_CONT(income, 0.9) AS ninth FROM people
 --> event Select(1)
 --> quantile 0.9: exponential mechanism over 4,096 public values, rank off by at most 21 rows at 95% (1)
 --> duckdb:
--->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 AND NOT isnan(s."income") THEN TRY_CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
--->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) / CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) / CAST((12208) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) div CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) div CAST((12208) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age DESC) AS q FROM people
 --> shows q
@@ -52,10 +57,12 @@ SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age DESC) AS q FROM people
 --> error q depends on the data
 --> event Select(1)
 --> quantile 0.75: exponential mechanism over 121 public values, rank off by at most 12 rows at 95% (1)
---> duckdb, postgres:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
+--> duckdb:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+--> postgres:
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT sex, MEDIAN(income) FROM people GROUP BY sex
 --> shows sex, median(income)
@@ -66,11 +73,11 @@ SELECT sex, MEDIAN(income) FROM people GROUP BY sex
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 4,096 public values, rank off by at most 12 rows at 95% (1)
 --> duckdb:
--->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 AND NOT isnan(s."income") THEN TRY_CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) // CAST((12208) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1, 2
 --> postgres:
--->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) / CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) / CAST((12208) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1, 2
 --> spark:
--->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) div CAST((12208) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1, CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c1 AS k0, CASE WHEN (12208) <> 0 THEN CAST(((t0.c3)) AS BIGINT) div CAST((12208) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1, CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1, 2
 
 SELECT MEDIAN(born) AS day FROM people
 --> shows day
@@ -81,11 +88,11 @@ SELECT MEDIAN(born) AS day FROM people
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 4,018 public values, rank off by at most 12 rows at 95% (1)
 --> duckdb:
--->   SELECT CASE WHEN (11) <> 0 THEN CAST(((date_diff('day', DATE '1970-01-01', (t0.c6)) - date_diff('day', DATE '1970-01-01', (DATE '1900-01-01')))) AS BIGINT) // CAST((11) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (11) <> 0 THEN CAST(((date_diff('day', DATE '1970-01-01', (t0.c6)) - date_diff('day', DATE '1970-01-01', (DATE '1900-01-01')))) AS BIGINT) // CAST((11) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
--->   SELECT CASE WHEN (11) <> 0 THEN CAST(((CAST((t0.c6) - DATE '1970-01-01' AS BIGINT) - CAST((DATE '1900-01-01') - DATE '1970-01-01' AS BIGINT))) AS BIGINT) / CAST((11) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (11) <> 0 THEN CAST(((CAST((t0.c6) - DATE '1970-01-01' AS BIGINT) - CAST((DATE '1900-01-01') - DATE '1970-01-01' AS BIGINT))) AS BIGINT) / CAST((11) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT CASE WHEN (11) <> 0 THEN CAST(((CAST(unix_date((t0.c6)) AS BIGINT) - CAST(unix_date((DATE '1900-01-01')) AS BIGINT))) AS BIGINT) div CAST((11) AS BIGINT) END AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`born` BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s.`born` END AS c6 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (11) <> 0 THEN CAST(((CAST(unix_date((t0.c6)) AS BIGINT) - CAST(unix_date((DATE '1900-01-01')) AS BIGINT))) AS BIGINT) div CAST((11) AS BIGINT) END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`born` BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s.`born` END AS c6 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT MEDIAN(balance) FROM people WHERE balance < 0 OR balance IS NULL
 --> shows median(balance)
@@ -95,10 +102,12 @@ SELECT MEDIAN(balance) FROM people WHERE balance < 0 OR balance IS NULL
 --> error median(balance) depends on the data
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 50 public values, rank off by at most 7 rows at 95% (1)
---> duckdb, postgres:
--->   SELECT ((t0.c8) - -50) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR (t0.c8) IS NULL) GROUP BY 1
+--> duckdb:
+-->   SELECT ((t0.c8) - -50) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
+--> postgres:
+-->   SELECT ((t0.c8) - -50) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
 --> spark:
--->   SELECT ((t0.c8) - -50) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`balance` BETWEEN -50 AND 50 THEN CAST(s.`balance` AS BIGINT) END AS c8 FROM `census.people` AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR (t0.c8) IS NULL) GROUP BY 1
+-->   SELECT ((t0.c8) - -50) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`balance` BETWEEN -50 AND 50 THEN CAST(s.`balance` AS BIGINT) END AS c8 FROM `census.people` AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
 
 SELECT MEDIAN(2 * age) FROM people WHERE age BETWEEN 30 AND 40
 --> shows median(2 * age)
@@ -108,10 +117,12 @@ SELECT MEDIAN(2 * age) FROM people WHERE age BETWEEN 30 AND 40
 --> error median(2 * age) depends on the data
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 11 public values, rank off by at most 6 rows at 95% (1)
---> duckdb, postgres:
--->   SELECT ((((1) * (t0.c0))) - 30) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+--> duckdb:
+-->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+--> postgres:
+-->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
 --> spark:
--->   SELECT ((((1) * (t0.c0))) - 30) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+-->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
 
 SELECT ward, MAX(cost) FROM visits GROUP BY ward
 --> shows ward, max(cost)
@@ -123,11 +134,11 @@ SELECT ward, MAX(cost) FROM visits GROUP BY ward
 --> quantile 1: exponential mechanism over 4,082 public values, rank off by at most 114 rows at 95% (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) // CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u FROM (SELECT CAST(TRY_CAST(s."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c2, CASE WHEN CAST(CAST(s."cost" AS VARCHAR) AS DOUBLE) >= 0 AND CAST(CAST(s."cost" AS VARCHAR) AS DOUBLE) <= 10000 THEN CASE WHEN TRY_CAST(FLOOR(CAST(CAST(s."cost" AS VARCHAR) AS DOUBLE) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN TRY_CAST(FLOOR(CAST(CAST(s."cost" AS VARCHAR) AS DOUBLE) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE TRY_CAST(FLOOR(CAST(CAST(s."cost" AS VARCHAR) AS DOUBLE) * 100 + 0.5) AS BIGINT) END END AS c3, CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) // CAST((245) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1, 2
 --> postgres:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) / CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN CAST(s."cost" AS DOUBLE PRECISION) >= 0 AND CAST(s."cost" AS DOUBLE PRECISION) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) END END AS c3, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) / CAST((245) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c2, t0.c3) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN CAST(s."cost" AS DOUBLE PRECISION) >= 0 AND CAST(s."cost" AS DOUBLE PRECISION) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(s."cost" AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) END END AS c3, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1, 2
 --> spark:
--->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) div CAST((245) AS BIGINT) END AS b, COUNT(*) AS n FROM (WITH b AS (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CASE WHEN CAST(s.`cost` AS DOUBLE) >= 0 AND CAST(s.`cost` AS DOUBLE) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) END END AS c3, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c0 AS k0, CASE WHEN (245) <> 0 THEN CAST(((t1.c1)) AS BIGINT) div CAST((245) AS BIGINT) END AS k1, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c2) AS STRING), '') || '|' || COALESCE(CAST((t0.c3) AS STRING), '')), t0.c2, t0.c3) AS n FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CASE WHEN CAST(s.`cost` AS DOUBLE) >= 0 AND CAST(s.`cost` AS DOUBLE) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(s.`cost` AS DOUBLE) * 100 + 0.5) AS BIGINT) END END AS c3, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1, 2
 
 SELECT MEDIAN(score), MAX(score) FROM replies
 --> shows median(score), max(score)
@@ -139,14 +150,14 @@ SELECT MEDIAN(score), MAX(score) FROM replies
 --> quantile 0.5: exponential mechanism over 1,001 public values, rank off by at most 40 rows at 95% (0.5)
 --> quantile 1: exponential mechanism over 1,001 public values, rank off by at most 40 rows at 95% (0.5)
 --> duckdb:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 AND NOT isnan(s."score") THEN TRY_CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 AND NOT isnan(s."score") THEN TRY_CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0 GROUP BY 1
+-->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0 GROUP BY 1
 
 SELECT party, QUANTILE_DISC(score, 0.75) FROM replies GROUP BY party
 --> shows party, quantile_disc(score, 0.75)
@@ -157,8 +168,8 @@ SELECT party, QUANTILE_DISC(score, 0.75) FROM replies GROUP BY party
 --> event Select(1)
 --> quantile 0.75: exponential mechanism over 1,001 public values, rank off by at most 30 rows at 95% (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 AND NOT isnan(s."score") THEN TRY_CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0, CAST(TRY_CAST(s."party" AS ENUM('red', 'green', 'blue')) AS VARCHAR) AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c2 AS k0, (t0.c0) AS k1, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1, 2
 --> postgres:
--->   SELECT t0.c2 AS k0, (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c2 AS k0, (t0.c0) AS k1, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1, 2
 --> spark:
--->   SELECT t0.c2 AS k0, (t0.c0) AS b, COUNT(*) AS n FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0, CASE WHEN s.`party` IN ('red', 'green', 'blue') THEN s.`party` END AS c2 FROM `panel.replies` AS s) AS t0 GROUP BY 1, 2
+-->   SELECT t0.c2 AS k0, (t0.c0) AS k1, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0, CASE WHEN s.`party` IN ('red', 'green', 'blue') THEN s.`party` END AS c2 FROM `panel.replies` AS s) AS t0 GROUP BY 1, 2

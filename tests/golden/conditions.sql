@@ -9,7 +9,7 @@ SELECT COUNT(*) FROM people WHERE sex = 'Female' AND age BETWEEN 20 AND 30
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 20 AND 30) AND (t0.c1 IN ('Female'))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 20 AND 30) AND (t0.c1 IN ('Female'))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 20 AND 30) AND (t0.c1 IN ('Female'))
 --> spark:
@@ -24,7 +24,7 @@ SELECT COUNT(*) FROM people WHERE region IN ('O''Brien', 'back\slash', 'say "hi"
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."region" AS ENUM('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør')) AS VARCHAR) AS c2 FROM "census.people" AS s) AS t0 WHERE (t0.c2 IN ('O''Brien', 'back\slash', 'say "hi"'))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c2 IN ('O''Brien', 'back\slash', 'say "hi"'))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0 WHERE (t0.c2 IN ('O''Brien', 'back\slash', 'say "hi"'))
 --> spark:
@@ -39,11 +39,11 @@ SELECT COUNT(*) FROM people WHERE sex IS NULL
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 WHERE ((CAST(t0.c1 AS VARCHAR)) IS NULL)
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c1 IS NULL)
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE ((t0.c1) IS NULL)
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c1 IS NULL)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1 FROM `census.people` AS s) AS t0 WHERE ((t0.c1) IS NULL)
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1 FROM `census.people` AS s) AS t0 WHERE (t0.c1 IS NULL)
 
 SELECT COUNT(*) FROM people WHERE NOT (sex = 'Female')
 --> shows count(*)
@@ -54,7 +54,7 @@ SELECT COUNT(*) FROM people WHERE NOT (sex = 'Female')
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c1 IN ('Male'))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c1 IN ('Male'))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c1 IN ('Male'))
 --> spark:
@@ -69,7 +69,7 @@ SELECT COUNT(*) FROM people WHERE sex = 'Female' OR age > 60
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 WHERE (((CAST(t0.c1 AS VARCHAR)) = ('Female')) OR ((t0.c0) > (60)))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (((CAST(t0.c1 AS VARCHAR)) = ('Female')) OR ((t0.c0) > (60)))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (((t0.c1) = ('Female')) OR ((t0.c0) > (60)))
 --> spark:
@@ -84,7 +84,7 @@ SELECT COUNT(*) FROM people WHERE (sex = 'Female' AND age < 10) OR (sex = 'Femal
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 WHERE ((((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) < (10))) OR (((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) > (90))))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) < (10))) OR (((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) > (90))))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE ((((t0.c1) = ('Female')) AND ((t0.c0) < (10))) OR (((t0.c1) = ('Female')) AND ((t0.c0) > (90))))
 --> spark:
@@ -99,11 +99,11 @@ SELECT COUNT(*) FROM people WHERE income > debt
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 AND NOT isnan(s."income") THEN TRY_CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."debt" >= -1000 AND s."debt" <= 1000 THEN GREATEST(-200, LEAST(200, TRY_CAST(FLOOR(s."debt" / 5.0 + 0.5) AS BIGINT))) END AS c4 FROM "census.people" AS s) AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."debt" >= -1000 AND s."debt" <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(s."debt" / 5.0 + 0.5) AS BIGINT))) END AS c4 FROM "census.people" AS s) AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."debt" >= -1000 AND s."debt" <= 1000 THEN CASE WHEN CAST(FLOOR(s."debt" / 5.0 + 0.5) AS BIGINT) > 200 THEN 200 WHEN CAST(FLOOR(s."debt" / 5.0 + 0.5) AS BIGINT) < -200 THEN -200 ELSE CAST(FLOOR(s."debt" / 5.0 + 0.5) AS BIGINT) END END AS c4 FROM "census.people" AS s) AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s.`debt` >= -1000 AND s.`debt` <= 1000 THEN GREATEST(-200, LEAST(200, CAST(FLOOR(s.`debt` / 5.0 + 0.5) AS BIGINT))) END AS c4 FROM `census.people` AS s) AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s.`debt` >= -1000 AND s.`debt` <= 1000 THEN CASE WHEN CAST(FLOOR(s.`debt` / 5.0 + 0.5) AS BIGINT) > 200 THEN 200 WHEN CAST(FLOOR(s.`debt` / 5.0 + 0.5) AS BIGINT) < -200 THEN -200 ELSE CAST(FLOOR(s.`debt` / 5.0 + 0.5) AS BIGINT) END END AS c4 FROM `census.people` AS s) AS t0 WHERE ((t0.c3) > ((t0.c4) * 500))
 
 SELECT COUNT(*) FROM people WHERE income >= 99.995 AND income < 200
 --> shows count(*)
@@ -114,7 +114,7 @@ SELECT COUNT(*) FROM people WHERE income >= 99.995 AND income < 200
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 AND NOT isnan(s."income") THEN TRY_CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 WHERE (t0.c3 BETWEEN 10000 AND 19999)
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c3 BETWEEN 10000 AND 19999)
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 WHERE (t0.c3 BETWEEN 10000 AND 19999)
 --> spark:
@@ -128,7 +128,9 @@ SELECT COUNT(*) FROM people WHERE born >= '1990-01-01' AND born < DATE '1991-01-
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c6 BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6 FROM "census.people" AS s) AS t0 WHERE (t0.c6 BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`born` BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s.`born` END AS c6 FROM `census.people` AS s) AS t0 WHERE (t0.c6 BETWEEN DATE '1990-01-01' AND DATE '1990-12-31')
@@ -142,7 +144,7 @@ SELECT COUNT(*) FROM people WHERE EXTRACT(YEAR FROM joined) = 2024 AND MONTH(joi
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN CASE WHEN TRY_CAST((s."joined") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."joined") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."joined") AS TIMESTAMP) AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN TRY_CAST((s."joined") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."joined") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."joined") AS TIMESTAMP) AS DATE) END END AS c7 FROM "census.people" AS s) AS t0 WHERE (t0.c7 BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c7 BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN CASE WHEN (s."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (s."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."joined") AS DATE) END END AS c7 FROM "census.people" AS s) AS t0 WHERE (t0.c7 BETWEEN DATE '2024-01-01' AND DATE '2024-02-29')
 --> spark:
@@ -157,7 +159,7 @@ SELECT COUNT(*) FROM people WHERE joined - born > 365 * 18
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6, CASE WHEN CASE WHEN TRY_CAST((s."joined") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."joined") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."joined") AS TIMESTAMP) AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN TRY_CAST((s."joined") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."joined") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."joined") AS TIMESTAMP) AS DATE) END END AS c7 FROM "census.people" AS s) AS t0 WHERE (((date_diff('day', DATE '1970-01-01', (t0.c7)) - date_diff('day', DATE '1970-01-01', (t0.c6)))) > (6570))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (((date_diff('day', DATE '1970-01-01', (t0.c7)) - date_diff('day', DATE '1970-01-01', (t0.c6)))) > (6570))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."born" BETWEEN DATE '1900-01-01' AND DATE '2020-12-31' THEN s."born" END AS c6, CASE WHEN CASE WHEN (s."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."joined") AS DATE) END BETWEEN DATE '2023-01-01' AND DATE '2024-12-31' THEN CASE WHEN (s."joined") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."joined") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."joined") AS DATE) END END AS c7 FROM "census.people" AS s) AS t0 WHERE (((CAST((t0.c7) - DATE '1970-01-01' AS BIGINT) - CAST((t0.c6) - DATE '1970-01-01' AS BIGINT))) > (6570))
 --> spark:
@@ -172,11 +174,11 @@ SELECT COUNT(*) FROM people WHERE region LIKE '%r%' AND UPPER(sex) = 'MALE'
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE (t0."sex" IN ('Male')) AND (t0."region" IN ('North', 'O''Brien', 'Sør'))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c1 IN ('Male')) AND (t0.c2 IN ('North', 'O''Brien', 'Sør'))
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM "census.people" AS t0 WHERE ((CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Male')) AND ((CAST(((CAST((t0."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'Sør'))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0 WHERE (t0.c1 IN ('Male')) AND (t0.c2 IN ('North', 'O''Brien', 'Sør'))
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM `census.people` AS t0 WHERE (t0.`sex` IN ('Male')) AND (t0.`region` IN ('North', 'O\'Brien', 'Sør'))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1, CASE WHEN s.`region` IN ('North', 'O\'Brien', 'back\\slash', 'say "hi"', 'Sør') THEN s.`region` END AS c2 FROM `census.people` AS s) AS t0 WHERE (t0.c1 IN ('Male')) AND (t0.c2 IN ('North', 'O\'Brien', 'Sør'))
 
 SELECT COUNT(*) FROM people WHERE member IS TRUE
 --> shows count(*)
@@ -186,7 +188,9 @@ SELECT COUNT(*) FROM people WHERE member IS TRUE
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c5)
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT s."member" AS c5 FROM "census.people" AS s) AS t0 WHERE (t0.c5)
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT s.`member` AS c5 FROM `census.people` AS s) AS t0 WHERE (t0.c5)
@@ -199,7 +203,9 @@ SELECT COUNT(*) FROM people WHERE age > 200
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE FALSE
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE FALSE
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE FALSE
@@ -213,7 +219,7 @@ SELECT COUNT(*) FROM people WHERE age % 10 = 3 AND code // 1000 = 7
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN s."code" BETWEEN 0 AND 1000000000 THEN CAST(s."code" AS BIGINT) END AS c9 FROM "census.people" AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) // CAST((1000) AS BIGINT) END)) = (7))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) // CAST((1000) AS BIGINT) END)) = (7))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN s."code" BETWEEN 0 AND 1000000000 THEN CAST(s."code" AS BIGINT) END AS c9 FROM "census.people" AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) / CAST((1000) AS BIGINT) END)) = (7))
 --> spark:
@@ -227,7 +233,9 @@ SELECT COUNT(*) FROM people WHERE code > 5 AND code IS NOT NULL
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c9 BETWEEN 6 AND 1000000000)
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."code" BETWEEN 0 AND 1000000000 THEN CAST(s."code" AS BIGINT) END AS c9 FROM "census.people" AS s) AS t0 WHERE (t0.c9 BETWEEN 6 AND 1000000000)
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`code` BETWEEN 0 AND 1000000000 THEN CAST(s.`code` AS BIGINT) END AS c9 FROM `census.people` AS s) AS t0 WHERE (t0.c9 BETWEEN 6 AND 1000000000)
@@ -241,7 +249,7 @@ SELECT COUNT(*) FROM people WHERE "shoe size" >= 40
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN CASE WHEN regexp_full_match((CAST((s."shoe size") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((s."shoe size") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((s."shoe size") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE)) THEN TRY_CAST(CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END BETWEEN 20 AND 50 THEN CASE WHEN regexp_full_match((CAST((s."shoe size") AS VARCHAR)), '[+-]?[0-9]{1,18}') THEN CAST((CAST((s."shoe size") AS VARCHAR)) AS BIGINT) WHEN regexp_full_match((CAST((s."shoe size") AS VARCHAR)), '[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?') THEN CASE WHEN CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) >= -9007199254740991 AND CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) <= 9007199254740991 AND CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) = floor(CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE)) THEN TRY_CAST(CAST((CAST((s."shoe size") AS VARCHAR)) AS DOUBLE) AS BIGINT) END END END AS c11 FROM "census.people" AS s) AS t0 WHERE (t0.c11 BETWEEN 40 AND 50)
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c11 BETWEEN 40 AND 50)
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN CASE WHEN ((CAST((s."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((s."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END BETWEEN 20 AND 50 THEN CASE WHEN ((CAST((s."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?[0-9]{1,18})$' THEN CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS BIGINT) WHEN ((CAST((s."shoe size") AS TEXT) COLLATE "C")) ~ '^([+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?)$' THEN CASE WHEN CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) >= -9007199254740991 AND CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) <= 9007199254740991 AND CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) = floor(CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION)) THEN CAST(CAST(((CAST((s."shoe size") AS TEXT) COLLATE "C")) AS DOUBLE PRECISION) AS BIGINT) END END END AS c11 FROM "census.people" AS s) AS t0 WHERE (t0.c11 BETWEEN 40 AND 50)
 --> spark:
@@ -257,11 +265,11 @@ SELECT COUNT(*) FROM patients WHERE sex = 'Female' AND NOT insured
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> at most 1 row of each unit count
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS MATERIALIZED (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CAST(TRY_CAST(t0."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (t2.c0 IN ('Female')) AND (NOT t2.c1)), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.patients" AS t0 WHERE (t0.c1 IN ('Female')) AND (NOT t0.c2)) AS t1 WHERE t1.n <= 1
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS MATERIALIZED (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, BOOL_AND(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((t0."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c0, CASE WHEN (t0."insured") = 1 THEN TRUE WHEN (t0."insured") = 0 THEN FALSE END AS c1, t0."patient_id" AS u FROM "clinic.patients" AS t0 WHERE t0."patient_id" IS NOT NULL) AS t1) AS t2 WHERE (t2.c0 IN ('Female')) AND (NOT t2.c1)), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT MIN(s.c1) OVER (PARTITION BY s.u) AS c1, BOOL_AND(s.c2) OVER (PARTITION BY s.u) AS c2, s.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN (s."insured") = 1 THEN TRUE WHEN (s."insured") = 0 THEN FALSE END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.patients" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS s) AS t0 WHERE (t0.c1 IN ('Female')) AND (NOT t0.c2)) AS t1 WHERE t1.n <= 1
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t2.c0 AS c0, t2.c1 AS c1, t2.u AS u FROM (SELECT t1.u AS u, MIN(t1.c0) OVER (PARTITION BY t1.u) AS c0, MIN(t1.c1) OVER (PARTITION BY t1.u) AS c1 FROM (SELECT CASE WHEN t0.`sex` IN ('Female', 'Male') THEN t0.`sex` END AS c0, CASE WHEN (t0.`insured`) = 1 THEN TRUE WHEN (t0.`insured`) = 0 THEN FALSE END AS c1, t0.`patient_id` AS u FROM `clinic.patients` AS t0 WHERE t0.`patient_id` IS NOT NULL) AS t1) AS t2 WHERE (t2.c0 IN ('Female')) AND (NOT t2.c1)), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 1) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0, b.c1) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 1) AS t3
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '') || '|' || COALESCE(CAST((t0.c2) AS STRING), '')), t0.c1, t0.c2) AS n FROM (SELECT MIN(s.c1) OVER (PARTITION BY s.u) AS c1, MIN(s.c2) OVER (PARTITION BY s.u) AS c2, s.u AS u FROM (SELECT CASE WHEN s.`sex` IN ('Female', 'Male') THEN s.`sex` END AS c1, CASE WHEN (s.`insured`) = 1 THEN TRUE WHEN (s.`insured`) = 0 THEN FALSE END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.patients` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS s) AS t0 WHERE (t0.c1 IN ('Female')) AND (NOT t0.c2)) AS t1 WHERE t1.n <= 1
 
 SELECT COUNT(*) FROM visits WHERE ward = 'A'
 --> shows count(*)
@@ -273,11 +281,11 @@ SELECT COUNT(*) FROM visits WHERE ward = 'A'
 --> rows: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CAST(TRY_CAST(s."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c2, CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0 WHERE (t0.c2 IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0 WHERE (t0.c2 IN ('A'))) AS t1 WHERE t1.n <= 5
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0 WHERE (t0.c2 IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c2) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0 WHERE (t0.c2 IN ('A'))) AS t1 WHERE t1.n <= 5
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0 WHERE (t0.c2 IN ('A'))), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c2) AS STRING), '')), t0.c2) AS n FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0 WHERE (t0.c2 IN ('A'))) AS t1 WHERE t1.n <= 5
 
 SELECT COUNT(*) FROM people WHERE balance IN (1, 2, NULL) OR balance NOT IN (3, 4)
 --> shows count(*)
@@ -287,7 +295,9 @@ SELECT COUNT(*) FROM people WHERE balance IN (1, 2, NULL) OR balance NOT IN (3, 
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((t0.c8 BETWEEN -50 AND 2 OR t0.c8 BETWEEN 5 AND 50))
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0 WHERE ((t0.c8 BETWEEN -50 AND 2 OR t0.c8 BETWEEN 5 AND 50))
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`balance` BETWEEN -50 AND 50 THEN CAST(s.`balance` AS BIGINT) END AS c8 FROM `census.people` AS s) AS t0 WHERE ((t0.c8 BETWEEN -50 AND 2 OR t0.c8 BETWEEN 5 AND 50))
@@ -301,7 +311,7 @@ SELECT COUNT(*) FROM people WHERE age = '42' AND zip = '10115'
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CAST(TRY_CAST(CAST((s."zip") AS VARCHAR) AS ENUM('10115', '20095')) AS VARCHAR) AS c10 FROM "census.people" AS s) AS t0 WHERE (t0.c0 = 42) AND (t0.c10 IN ('10115'))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 = 42) AND (t0.c10 IN ('10115'))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST((s."zip") AS TEXT) COLLATE "C") IN ('10115', '20095') THEN (CAST((s."zip") AS TEXT) COLLATE "C") END AS c10 FROM "census.people" AS s) AS t0 WHERE (t0.c0 = 42) AND (t0.c10 IN ('10115'))
 --> spark:

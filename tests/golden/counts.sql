@@ -8,7 +8,9 @@ SELECT COUNT(*) AS n FROM people
 --> error n ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM "census.people" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM `census.people` AS s) AS t0
@@ -23,7 +25,7 @@ SELECT sex, COUNT(*) AS n FROM people GROUP BY sex
 --> event Laplace(scale 2, l1 1)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
+-->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -38,7 +40,9 @@ SELECT COUNT(*) FROM people WHERE age > 20
 --> error count(*) ± 30
 --> event Laplace(scale 10, l1 1)
 --> rows: discrete Laplace noise of scale 10, one unit moves it by 1 (0.1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 21 AND 120)
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 21 AND 120)
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE (t0.c0 BETWEEN 21 AND 120)
@@ -52,7 +56,9 @@ SELECT COUNT(age) AS known, COUNT(*) - COUNT(age) AS unknown FROM people
 --> event Laplace(scale 2, l1 1) and Laplace(scale 2, l1 1)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(t0.c0) AS r0, COUNT(*) AS r1 FROM canon."census.people" AS t0
+--> postgres:
 -->   SELECT COUNT(t0.c0) AS r0, COUNT(*) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(t0.c0) AS r0, COUNT(*) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
@@ -65,7 +71,9 @@ SELECT COUNT(1), COUNT(*) FROM people
 --> error count(1) ± 3, count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM "census.people" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM `census.people` AS s) AS t0
@@ -79,7 +87,7 @@ SELECT COUNT(DISTINCT region) AS regions FROM people
 --> event Laplace(scale 1, l1 1)
 --> distinct: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT CAST(t0.c2 AS VARCHAR)) AS r0 FROM (SELECT CAST(TRY_CAST(s."region" AS ENUM('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør')) AS VARCHAR) AS c2 FROM "census.people" AS s) AS t0
+-->   SELECT COUNT(DISTINCT CAST(t0.c2 AS VARCHAR)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.c2) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0
 --> spark:
@@ -94,7 +102,7 @@ SELECT COUNT(DISTINCT serial) AS serials FROM people
 --> event Laplace(scale 1, l1 1)
 --> distinct: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT CAST((s."serial") AS VARCHAR) AS c13 FROM "census.people" AS s) AS t0
+-->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT (CAST((s."serial") AS TEXT) COLLATE "C") AS c13 FROM "census.people" AS s) AS t0
 --> spark:
@@ -110,7 +118,7 @@ SELECT COUNT(*) FILTER (WHERE sex = 'Female') AS women, COUNT(*) AS all_people F
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT COUNT(CAST(CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM (SELECT CAST(TRY_CAST(s."sex" AS ENUM('Female', 'Male')) AS VARCHAR) AS c1 FROM "census.people" AS s) AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(CAST(CASE WHEN ((t0.c1) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0
 --> spark:
@@ -124,7 +132,9 @@ SELECT COUNT(CASE WHEN age >= 65 THEN 1 END) AS old FROM people
 --> error old ± 3
 --> event Laplace(scale 1, l1 1)
 --> present: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(CAST(CASE WHEN ((t0.c0) >= (65)) THEN 1 ELSE NULL END AS BIGINT)) AS r0 FROM canon."census.people" AS t0
+--> postgres:
 -->   SELECT COUNT(CAST(CASE WHEN ((t0.c0) >= (65)) THEN 1 ELSE NULL END AS BIGINT)) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(CAST(CASE WHEN ((t0.c0) >= (65)) THEN 1 ELSE NULL END AS BIGINT)) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
@@ -138,7 +148,9 @@ SELECT COUNT(*) AS n FROM people
 --> error n ± 20
 --> event Laplace(scale 6.8027211, l1 1)
 --> rows: discrete Laplace noise of scale 6.80272, one unit moves it by 1 (0.147)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM "census.people" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM `census.people` AS s) AS t0
@@ -153,11 +165,11 @@ SELECT COUNT(*) AS n FROM visits
 --> rows: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.u AS u FROM (SELECT CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5(('')), 1, 15) AS BIGINT)) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.u AS u FROM (SELECT (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5(('')), 1, 15) AS BIT(60)) AS BIGINT)) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5('')) AS n FROM (SELECT (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (WITH b AS (SELECT t0.u AS u FROM (SELECT CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5(('')), 1, 15), 16, 10) AS BIGINT)) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(*) AS r0 FROM (SELECT t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5('')) AS n FROM (SELECT CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5
 
 SELECT COUNT(DISTINCT patient_id) AS people FROM visits
 --> shows people
@@ -168,7 +180,7 @@ SELECT COUNT(DISTINCT patient_id) AS people FROM visits
 --> event Laplace(scale 1, l1 1)
 --> units: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0
+-->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM canon."clinic.visits" AS t0
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0
 --> spark:
@@ -184,11 +196,11 @@ SELECT ward, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY ward
 --> units: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT CAST(t1.c0 AS VARCHAR) AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CAST(TRY_CAST(s."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c2, CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
 --> postgres:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c2) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
 --> spark:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c2) AS STRING), '')), t0.c2) AS n FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
 
 -- max_rows=2
 SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
@@ -201,11 +213,11 @@ SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 2 (1)
 --> at most 2 rows of each unit count
 --> duckdb:
--->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CAST(TRY_CAST(s."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c2, CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 2) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 2) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 2 GROUP BY 1
 --> postgres:
--->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 2) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 2) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c2) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 2 GROUP BY 1
 --> spark:
--->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (WITH b AS (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 2) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 2) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(*) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c2) AS STRING), '')), t0.c2) AS n FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 2 GROUP BY 1
 
 SELECT COUNT(DISTINCT ward) AS wards FROM visits
 --> shows wards
@@ -217,11 +229,11 @@ SELECT COUNT(DISTINCT ward) AS wards FROM visits
 --> distinct: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT COUNT(DISTINCT CAST(t1.c0 AS VARCHAR)) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CAST(TRY_CAST(s."ward" AS ENUM('A', 'B', 'C')) AS VARCHAR) AS c2, CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.visits" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(DISTINCT CAST(t1.c0 AS VARCHAR)) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5
 --> postgres:
--->   SELECT COUNT(DISTINCT t1.c0) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(DISTINCT t1.c0) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c2) AS n FROM (SELECT CASE WHEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('A', 'B', 'C') THEN (CAST(((CAST((s."ward") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5
 --> spark:
--->   SELECT COUNT(DISTINCT t1.c0) AS r0 FROM (WITH b AS (SELECT t0.c2 AS c0, t0.u AS u FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 5) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 5) AS t1
+-->   SELECT COUNT(DISTINCT t1.c0) AS r0 FROM (SELECT t0.c2 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c2) AS STRING), '')), t0.c2) AS n FROM (SELECT CASE WHEN s.`ward` IN ('A', 'B', 'C') THEN s.`ward` END AS c2, CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) AS u FROM `clinic.visits` AS s WHERE CAST((CAST((s.`patient_id`) AS STRING)) AS STRING) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5
 
 SELECT COUNT(DISTINCT patient_id) FROM patients
 --> shows count(distinct patient_id)
@@ -232,7 +244,7 @@ SELECT COUNT(DISTINCT patient_id) FROM patients
 --> event Laplace(scale 1, l1 1)
 --> units: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) AS u FROM "clinic.patients" AS s WHERE CAST((CAST((s."patient_id") AS VARCHAR)) AS VARCHAR) IS NOT NULL) AS t0
+-->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM canon."clinic.patients" AS t0
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.patients" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0
 --> spark:

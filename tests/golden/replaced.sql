@@ -8,7 +8,9 @@ SELECT COUNT(*) FROM replies
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."panel.replies" AS t0
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM "panel.replies" AS s) AS t0
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT 1 AS c FROM `panel.replies` AS s) AS t0
@@ -21,7 +23,9 @@ SELECT COUNT(*) FROM replies WHERE yes
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT COUNT(*) AS r0 FROM canon."panel.replies" AS t0 WHERE (t0.c1)
+--> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT s."yes" AS c1 FROM "panel.replies" AS s) AS t0 WHERE (t0.c1)
 --> spark:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT s.`yes` AS c1 FROM `panel.replies` AS s) AS t0 WHERE (t0.c1)
@@ -35,7 +39,7 @@ SELECT party, COUNT(*) AS n FROM replies GROUP BY party
 --> event Laplace(scale 2, l1 2)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 2 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM (SELECT CAST(TRY_CAST(s."party" AS ENUM('red', 'green', 'blue')) AS VARCHAR) AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -50,7 +54,7 @@ SELECT SUM(score) FROM replies
 --> event Laplace(scale 1000, l1 1000)
 --> sum: discrete Laplace noise of scale 1000, one unit moves it by 1,000 steps of 0.001 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 AND NOT isnan(s."score") THEN TRY_CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
+-->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
@@ -64,7 +68,9 @@ SELECT SUM(change) FROM replies
 --> error sum(change) ± 33
 --> event Laplace(scale 11, l1 11)
 --> sum: discrete Laplace noise of scale 11, one unit moves it by 11 (1)
---> duckdb, postgres:
+--> duckdb:
+-->   SELECT CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
+--> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0
 --> spark:
 -->   SELECT CAST(SUM(CAST((t0.c3) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s.`change` BETWEEN -3 AND 8 THEN CAST(s.`change` AS BIGINT) END AS c3 FROM `panel.replies` AS s) AS t0
@@ -78,7 +84,7 @@ SELECT party, SUM(change) FROM replies GROUP BY party
 --> event Laplace(scale 16, l1 16)
 --> sum: discrete Laplace noise of scale 16, one unit moves it by 16 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CAST(TRY_CAST(s."party" AS ENUM('red', 'green', 'blue')) AS VARCHAR) AS c2, CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -94,7 +100,7 @@ SELECT AVG(score) FROM replies
 --> centred: discrete Laplace noise of scale 4000, one unit moves it by 2,000 steps of 0.001 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 AND NOT isnan(s."score") THEN TRY_CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
+-->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."panel.replies" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
@@ -110,11 +116,11 @@ SELECT SUM(fee) FROM members
 --> sum: discrete Laplace noise of scale 300, one unit moves it by 300 (1)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+-->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3
 --> postgres:
--->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+-->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '')), t0.c1) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
 --> spark:
--->   SELECT CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (WITH b AS (SELECT t0.c1 AS c0, t0.u AS u FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1
+-->   SELECT CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '')), t0.c1) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
 
 SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
 --> shows grade, fees, n
@@ -127,11 +133,11 @@ SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
 --> rows: discrete Laplace noise of scale 12, one unit moves it by 6 (0.5)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(TRY_CAST(s."grade" AS ENUM('bronze', 'gold')) AS VARCHAR) AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> postgres:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> spark:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (WITH b AS (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '') || '|' || COALESCE(CAST((t0.c2) AS STRING), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 
 SELECT town, COUNT(DISTINCT member_id) AS people FROM members GROUP BY town
 --> shows town, people
@@ -144,11 +150,11 @@ SELECT town, COUNT(DISTINCT member_id) AS people FROM members GROUP BY town
 --> groups appear from 125 noisy units on
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c3 AS c0, t0.u AS u FROM (SELECT CAST((CAST((s."town") AS VARCHAR)) AS VARCHAR) AS c3, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> postgres:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c3 AS c0, t0.u AS u FROM (SELECT (CAST(((CAST((s."town") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS c3, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c3) AS n FROM (SELECT (CAST(((CAST((s."town") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS c3, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> spark:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (WITH b AS (SELECT t0.c3 AS c0, t0.u AS u FROM (SELECT CAST((CAST((s.`town`) AS STRING)) AS STRING) AS c3, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c3) AS STRING), '')), t0.c3) AS n FROM (SELECT CAST((CAST((s.`town`) AS STRING)) AS STRING) AS c3, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 
 SELECT grade, MEDIAN(fee) FROM members GROUP BY grade
 --> shows grade, median(fee)
@@ -160,11 +166,11 @@ SELECT grade, MEDIAN(fee) FROM members GROUP BY grade
 --> quantile 0.5: exponential mechanism over 101 public values, rank off by at most 46 rows at 95% (1)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(TRY_CAST(s."grade" AS ENUM('bronze', 'gold')) AS VARCHAR) AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST('0x' || substr(md5((COALESCE(CAST((b.c0) AS VARCHAR), '') || '|' || COALESCE(CAST((b.c1) AS VARCHAR), ''))), 1, 15) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
 --> postgres:
--->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS NOT MATERIALIZED (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(CAST('x' || substr(md5((COALESCE((CAST((b.c0) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((b.c1) AS TEXT) COLLATE "C"), ''))), 1, 15) AS BIT(60)) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
 --> spark:
--->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS b, COUNT(*) AS n FROM (WITH b AS (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0), h AS (SELECT u FROM b GROUP BY u HAVING COUNT(*) > 3) SELECT c0, c1, u FROM b WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.u = b.u) UNION ALL SELECT c0, c1, u FROM (SELECT b.*, ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY CAST(conv(substr(md5((COALESCE(CAST((b.c0) AS STRING), '') || '|' || COALESCE(CAST((b.c1) AS STRING), ''))), 1, 15), 16, 10) AS BIGINT), b.c0 NULLS FIRST, b.c1 NULLS FIRST) AS n FROM b JOIN h ON h.u = b.u) AS w WHERE w.n <= 3) AS t1 GROUP BY 1, 2
+-->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '') || '|' || COALESCE(CAST((t0.c2) AS STRING), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
 
 SELECT COUNT(DISTINCT member_id) FROM members WHERE seen >= '2024-06-01' AND seen < TIMESTAMP '2024-07-01 00:00:00'
 --> shows count(distinct member_id)
@@ -175,7 +181,7 @@ SELECT COUNT(DISTINCT member_id) FROM members WHERE seen >= '2024-06-01' AND see
 --> event Laplace(scale 1, l1 1)
 --> units: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT CASE WHEN CASE WHEN TRY_CAST((s."seen") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."seen") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."seen") AS TIMESTAMP) AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-12-31' THEN CASE WHEN TRY_CAST((s."seen") AS TIMESTAMP) >= TIMESTAMP '0001-01-01 00:00:00' AND TRY_CAST((s."seen") AS TIMESTAMP) < TIMESTAMP '9999-12-31 00:00:00' THEN CAST(TRY_CAST((s."seen") AS TIMESTAMP) AS DATE) END END AS c4, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0 WHERE (t0.c4 BETWEEN DATE '2024-06-01' AND DATE '2024-06-30')
+-->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM canon."club.members" AS t0 WHERE (t0.c4 BETWEEN DATE '2024-06-01' AND DATE '2024-06-30')
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.u) AS r0 FROM (SELECT CASE WHEN CASE WHEN (s."seen") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."seen") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."seen") AS DATE) END BETWEEN DATE '2024-01-01' AND DATE '2024-12-31' THEN CASE WHEN (s."seen") >= TIMESTAMP '0001-01-01 00:00:00' AND (s."seen") < TIMESTAMP '9999-12-31 00:00:00' THEN CAST((s."seen") AS DATE) END END AS c4, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0 WHERE (t0.c4 BETWEEN DATE '2024-06-01' AND DATE '2024-06-30')
 --> spark:

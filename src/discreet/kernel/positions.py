@@ -25,7 +25,7 @@ _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def positions_of(term: Term, column: Name, domain: FiniteDomain) -> Positions:
     """Return every position of `column` at which `term` can be true."""
     everything = Positions.whole(domain.size)
-    match term:
+    match _as_text(term, column, domain):
         case Constant(value=False) | Constant(value=None):
             return Positions(())
         case Name() if term == column and isinstance(domain, BooleanDomain):
@@ -44,6 +44,17 @@ def positions_of(term: Term, column: Name, domain: FiniteDomain) -> Positions:
             return _compared(_TURNED.get(name, ""), bound, domain)
         case _:
             return everything
+
+
+def _as_text(term: Term, column: Name, domain: FiniteDomain) -> Term:
+    """Return a test of a stored category's text as the same test of the category."""
+    if not isinstance(domain, CategoryDomain) or not isinstance(term, Apply):
+        return term
+    plain = tuple(
+        column if operand == Apply("cast varchar", (column,)) else operand
+        for operand in term.operands
+    )
+    return Apply(term.name, plain)
 
 
 def _tested(name: str, others: list[Term], domain: FiniteDomain) -> Positions:

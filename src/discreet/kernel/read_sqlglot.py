@@ -27,7 +27,9 @@ from discreet.kernel.tree import (
     by_place,
 )
 
-_SPELLING = frozenset({"big_int", "safe", "ignore_nulls", "quoted", "nested", "copy", "typed"})
+_SPELLING = frozenset(
+    {"big_int", "safe", "ignore_nulls", "quoted", "nested", "copy", "typed", "null_if_pos_overflow"}
+)
 _FOLDS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
     exp.Sum: "sum",

@@ -107,10 +107,8 @@ def clamp_of(term: Term) -> tuple[Term, int, int] | None:
                 other,
             ),
         ):
-            inner = other
-            if isinstance(other, Apply) and other.name == "cast bigint":
-                inner = other.operands[0]
-            same = one == two == inner and (high, low) == (top, bottom) and low <= high
+            passed = other in (one, Apply("cast bigint", (one,)))
+            same = one == two and passed and (high, low) == (top, bottom) and low <= high
             # True and False are numbers to Python, not to SQL.
             plain = all(type(number) is int for number in (high, top, low, bottom))
             return (one, low, high) if same and plain else None

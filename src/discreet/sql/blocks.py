@@ -10,6 +10,7 @@ from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
     Domain,
+    IdentifierDomain,
     IntegerDomain,
     NumberDomain,
 )
@@ -307,15 +308,20 @@ class BlockWriter:
         names = [name for name in block.cells if name in self.used]
         order = block.rank
         if order is None:
-            order = self._content([_carried(block.cells[name], "")[0] for name in names])
+            order = self._content([block.cells[name] for name in names])
         over = f"PARTITION BY {block.unit} ORDER BY {', '.join(order) or block.unit}"
         found = self.wrapped(block, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
         alias = found.source.rsplit(" ", 1)[1]
         return replace(found, where=(f"{alias}.n <= {max_rows}",), kept=True)
 
-    def _content(self, values: list[str]) -> tuple[str, ...]:
+    def _content(self, cells: list[Cell]) -> tuple[str, ...]:
         """Return what rows are ordered by: a hash of all they say, then what they say."""
-        texts = [f"COALESCE({function('text_of_any', self.dialect, v)}, '')" for v in values]
+        values = [_carried(cell, "")[0] for cell in cells]
+        texts = [
+            f"COALESCE({function('text_of_any', self.dialect, value)}, '')"
+            for cell, value in zip(cells, values, strict=True)
+            if not isinstance(cell.domain, IdentifierDomain)
+        ]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
         return (f"md5({said})", *values)
 

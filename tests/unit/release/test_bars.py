@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import plan
+from discreet.kernel.look import Noisy
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Operator
 from discreet.release.bars import bar_of, interval
 from discreet.release.finish import finish
-from discreet.release.noise_step import Noisy
 
 LAWS = {"m0": LaplaceLaw(Fraction(1)), "m1": LaplaceLaw(Fraction(10))}
 M0, M1 = e.ColumnRef("m0"), e.ColumnRef("m1")
