@@ -290,7 +290,15 @@ def planned(
     question = ask(statement, catalog, SNAPSHOTS)
     delta = catalog.budget_of(question.dataset).delta
     plan = make_plan(question, epsilon=Epsilon.of(epsilon), budget_delta=Delta(delta.value))
-    return Planned(sql, plan, catalog)
+    found = Planned(sql, plan, catalog)
+    found.sealed(_empty())
+    return found
+
+
+@functools.cache
+def _empty() -> MemoryEngine:
+    """Return an engine without rows: the SQL depends on the types of columns only."""
+    return MemoryEngine({name: arrow(name, []) for name in TABLES})
 
 
 @dataclass(frozen=True)

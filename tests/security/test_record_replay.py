@@ -24,8 +24,9 @@ from curator_kit import (
 from discreet.api import Curator
 from discreet.core.cost import FREE
 from discreet.errors import DiscreetError, EngineFailed
-from discreet.release import noise_step, pipeline
-from discreet.release.pipeline import prepare, spent_of
+from discreet.kernel import look
+from discreet.release import pipeline
+from discreet.release.pipeline import prepared, spent_of
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
@@ -53,6 +54,15 @@ AGGREGATES = (
 )
 
 
+NOISED = look.noised
+
+
+def quote_of(request, **means):
+    """Return the plan and the price of a request."""
+    with prepared(request, **means) as (ready, _held):
+        return ready
+
+
 class Recorder:
     """Stands where noise is added: keeps what came out the first time and gives it again."""
 
@@ -61,12 +71,12 @@ class Recorder:
         self.calls: list[tuple] = []
         self.replaying = False
 
-    def add_noise(self, exact, mechanisms, units, rng):
+    def noised(self, exact, mechanisms, rng):
         size = len(exact.groups) if mechanisms.threshold is None else "private"
-        self.calls.append((repr(mechanisms), units, size))
+        self.calls.append((repr(mechanisms), size))
         key = str(len(self.calls))
         if not self.replaying:
-            self.given[key] = noise_step.add_noise(exact, mechanisms, units, rng)
+            self.given[key] = NOISED(exact, mechanisms, rng)
         return self.given[key]
 
 
@@ -134,7 +144,7 @@ def _kept(engine, dataset):
 def replay(folder, sqls, seed, monkeypatch, neighbours="add-remove"):
     """Return what was told, asked and written on D and on D'."""
     recorder = Recorder()
-    monkeypatch.setattr(pipeline, "add_noise", recorder.add_noise)
+    monkeypatch.setattr(look, "noised", recorder.noised)
     found = []
     for name in ("one", "two"):
         (folder / name).mkdir()
@@ -174,7 +184,7 @@ def test_everything_but_the_noisy_values_is_the_same_in_full(tmp_path, monkeypat
 
 def test_a_curator_that_shows_how_many_rows_it_read_is_caught(tmp_path, monkeypatch):
     """The broken twin: one exact number in the notes of an answer."""
-    real = pipeline.run_exact
+    real = look.exact
     counted = []
 
     def counting(*args):
@@ -182,7 +192,7 @@ def test_a_curator_that_shows_how_many_rows_it_read_is_caught(tmp_path, monkeypa
         counted.append(sum(map(sum, exact.measures.values())))
         return exact
 
-    monkeypatch.setattr(pipeline, "run_exact", counting)
+    monkeypatch.setattr(look, "exact", counting)
     notes = pipeline._notes
     monkeypatch.setattr(
         pipeline, "_notes", lambda ready: (*notes(ready), f"{counted[-1:]} rows were read.")
@@ -239,7 +249,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path):
             epsilon = rng.choice(["0.1", "1/3", "2"])
             request = Request.of(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
             try:
-                ready = prepare(request, catalog=catalog, ledger=curator.ledger, engine=absent)
+                ready = quote_of(request, catalog=catalog, ledger=curator.ledger, engine=absent)
             except DiscreetError as refused:
                 with pytest.raises(type(refused)):
                     curator.query(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
@@ -284,7 +294,7 @@ def test_the_price_with_the_data_absent_in_full(tmp_path):
             quotes = []
             for chosen in (absent, engine):
                 try:
-                    ready = prepare(request, catalog=catalog, ledger=curator.ledger, engine=chosen)
+                    ready = quote_of(request, catalog=catalog, ledger=curator.ledger, engine=chosen)
                     quotes.append(ready.quote)
                 except DiscreetError as refused:
                     quotes.append(str(refused))

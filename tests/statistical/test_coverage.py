@@ -17,11 +17,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import catalog_of, planned
+from discreet.kernel.look import Found, noised
 from discreet.noise.rng import SystemRng
 from discreet.release import sets
 from discreet.release.finish import finish
-from discreet.release.noise_step import add_noise
-from discreet.release.reading import Exact
 from discreet.testing import SeededRng, assert_frequency
 
 FULL = os.environ.get("DISCREET_FULL") == "1"
@@ -48,13 +47,13 @@ def released(aggregate: str, rows: int, epsilon: str, *, size: int, delta: str =
         "rows": rows,
         "sum": int(found.sum()),
     }
-    given = Exact(
+    given = Found(
         groups=tuple((i,) for i in range(size)),
         measures={n: [exact[m.kind.value]] * size for n, m in plan.question.measured.measures},
         histograms={},
     )
     rng = SystemRng() if FULL else SeededRng(20261115)
-    noisy = add_noise(given, plan.plan.mechanisms, None, rng)
+    noisy = noised(given, plan.plan.mechanisms, rng)
     truth = found.std() if aggregate == "STDDEV(age)" else found.mean()
     return truth, finish(noisy, plan.question, plan.plan.mechanisms.laws)
 
