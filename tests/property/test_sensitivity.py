@@ -34,6 +34,7 @@ from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, Inte
 from discreet.errors import DiscreetError
 from discreet.kernel import canonical
 from discreet.kernel.cells import source_cell
+from discreet.kernel.tree import Unfit
 from discreet.sql.blocks import BlockWriter
 from queries import Questions
 
@@ -118,7 +119,7 @@ def test_people_are_counted_exactly_and_each_moves_one(sql):
             assert (
                 moved.l1["m0"]
                 <= 1
-                == plan.question.stability.l1(dict(plan.question.measured.measures)["m0"])
+                == plan.question.stability.l1(dict(plan.question.measured.measures)["m0"].bound)
             )
 
 
@@ -160,8 +161,10 @@ def unclamped(column, bare, engine_type, dialect):
 
 
 def test_a_curator_that_does_not_bound_rows_is_caught(monkeypatch):
+    """The kernel does not even let its SQL pass."""
     monkeypatch.setattr(BlockWriter, "bounded", unbounded)
-    assert attack(seed=11, count=300)[2]
+    with pytest.raises(Unfit, match="nothing bounds"):
+        attack(seed=11, count=300)
 
 
 def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):

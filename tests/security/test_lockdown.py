@@ -114,7 +114,8 @@ def cores_of(engine) -> set[str]:
     """Return how large a dump of each of the engine's processes may be."""
     limits = [
         Path(f"/proc/{child._process.pid}/limits").read_text()
-        for child in [*engine._idle, *engine._busy]
+        for pool in (engine._canon, engine._raw)
+        for child in [*pool._idle, *pool._busy]
     ]
     lines = [line for text in limits for line in text.splitlines() if "core file size" in line]
     return {line.split()[4] for line in lines}

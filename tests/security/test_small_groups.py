@@ -42,7 +42,7 @@ def test_the_chance_by_the_law_itself(neighbours, delta, epsilon):
         for max_rows in (None, 1, 7):
             plan = planned(sql, catalog, epsilon=epsilon, max_rows=max_rows)
             assert isinstance(plan.question.groups, PrivateGroups)
-            stability, mechanisms = plan.question.stability, plan.plan.mechanisms
+            stability, mechanisms = plan.rendered[0].reads[0].stability, plan.plan.mechanisms
             law = mechanisms.laws[plan.question.measured.units]
             kind = dict(plan.question.measured.measures)[plan.question.measured.units].kind
             # A row that a public table repeats counts as often as it is repeated.

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.core.extras import needs
 from discreet.engine.names import quoted
-from discreet.errors import CatalogError, MissingExtra
+from discreet.errors import CatalogError
 
-try:
+with needs("psycopg", extra="postgres"):
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
-except ImportError:
-    raise MissingExtra("psycopg", extra="postgres") from None
 
 _FIND = (
     "SELECT has_schema_privilege(n.oid, 'USAGE'), "

@@ -201,6 +201,9 @@ class BlockWriter:
         keys = [name for _, name in relation.pairs]
         if relation.copies is not None:
             right = self._copies(right, keys, kept, relation.copies)
+            if left.kept and left.where:
+                # The bound holds of these rows, not of their copies.
+                left = self.wrapped(left, [name for name in left.cells if name in self.used])
             rank = left.rank if relation.copies == 1 else None
             on = self._on(left, right, relation.pairs)
         else:
@@ -215,7 +218,7 @@ class BlockWriter:
             on = " AND ".join([f"{left.unit} = {right.unit}", *self._ons(left, right, others)])
         cells = {**left.cells, **right.cells}
         source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {on}"
-        return Block(source, cells, left.where, left.unit, rank, kept=relation.copies is None)
+        return Block(source, cells, left.where, left.unit, rank, kept=left.kept)
 
     def _on(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> str:
         return " AND ".join(self._ons(left, right, pairs))

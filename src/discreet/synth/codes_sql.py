@@ -19,11 +19,11 @@ from discreet.core.schema import (
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.errors import InternalError
+from discreet.kernel.literals import constant
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
 from discreet.sql.blocks import Block, BlockWriter
 from discreet.sql.cells import Cell
-from discreet.kernel.literals import constant
 from discreet.synth.columns import Coded
 
 LONGEST_WORD = 200
