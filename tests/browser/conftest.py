@@ -238,16 +238,43 @@ class GatedEngine:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def run(self, *arguments, **named):
+    def hold(self, tables):
+        return GatedHeld(self, self._inner.hold(tables))
+
+    def wait(self):
         self.reading.set()
         assert self.gate.wait(LONG), "nobody opened the gate"
         if self.stopped:
             raise EngineFailed("stopped")
-        return self._inner.run(*arguments, **named)
 
     def cancel(self, **_named):
         self.stopped = True
         self.gate.set()
+
+
+class GatedHeld:
+    """A held state behind its engine's gate."""
+
+    def __init__(self, engine, inner):
+        self._engine = engine
+        self._inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def run(self, *arguments, **named):
+        self._engine.wait()
+        return self._inner.run(*arguments, **named)
+
+    def keep(self, sql):
+        self._engine.wait()
+        return self._inner.keep(sql)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._inner.close()
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from discreet.kernel.seal import Read, admit, parse, sealed
 from discreet.kernel.tree import Select, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
+from discreet.sql.refuse import too_large
 from discreet.sql.render import render
 
 
@@ -46,9 +47,13 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
     scans = declared_scans(question.statement.source, engine)
     dialect = engine.capabilities.dialect
     reads = []
-    for draft in render(question, engine):
-        tree = parse(draft.sql, dialect, engine.tree(draft.sql))
-        reads.append(sealed(draft, tree, scans))
+    try:
+        for draft in render(question, engine):
+            tree = parse(draft.sql, dialect, engine.tree(draft.sql))
+            reads.append(sealed(draft, tree, scans))
+    except RecursionError:
+        # How deeply a question is nested is its own affair, and public.
+        raise too_large() from None
     mechanisms = admit(plan.mechanisms, tuple(reads))
     billed = {
         region_of(read.facts, scans.tables, _axes(catalog, question.snapshots), catalog.home)

@@ -34,7 +34,7 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
         ((exp.Limit, exp.Offset), ("expression",)),
         # Names and constants.
         ((exp.Identifier,), ("this", "quoted")),
-        ((exp.Column,), ("this", "table")),
+        ((exp.Column,), ("this", "table", "db")),
         ((exp.Literal,), ("this", "is_string")),
         ((exp.Star, exp.Null), ()),
         ((exp.Boolean, exp.Paren, exp.Neg, exp.Not, exp.Var, exp.DataTypeParam), _ONE),

@@ -44,12 +44,21 @@ class Names:
         """Return the field that a written column means, or say why there is none."""
         name, alias = column.name.lower(), column.table.lower()
         seen = [entry for entry in self.entries if alias in {"", entry.alias.lower()}]
+        if column.db:
+            seen = [entry for entry in seen if self._of_dataset(entry, column.db)]
         found = [(entry, field) for entry in seen for field in entry.ids(name)]
         if len(found) == 1:
             return e.ColumnRef(found[0][1])
         if found:
             raise _ambiguous(column.name, [entry.alias for entry, _ in found])
         raise self._unknown(column)
+
+    def _of_dataset(self, entry: Named, name: str) -> bool:
+        """Return whether an entry is a table of the dataset called `name`, under its own name."""
+        table = entry.table
+        if table is None or entry.alias.lower() != table.name.lower():
+            return False
+        return self.catalog.dataset_of(table).name.lower() == name.lower()
 
     def has(self, name: str) -> bool:
         """Return whether any column goes by a lower-case name."""
