@@ -15,7 +15,7 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.values import common_step, infer, infer_by_rule, lattice, points, tabulated
 from discreet.sql.cells import Cell
-from discreet.sql.literals import constant
+from discreet.kernel.literals import constant
 
 LONGEST = 4_000_000
 """Characters of one expression in SQL."""

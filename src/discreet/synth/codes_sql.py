@@ -24,7 +24,7 @@ from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
 from discreet.sql.blocks import Block, BlockWriter, clamped
 from discreet.sql.cells import Cell
-from discreet.sql.literals import constant
+from discreet.kernel.literals import constant
 from discreet.synth.columns import Coded
 
 LONGEST_WORD = 200

@@ -6,7 +6,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.sql.literals import column_name, constant, decimal, text
+from discreet.kernel.literals import column_name, constant, decimal, text
 
 NASTY = [
     "O'Brien",

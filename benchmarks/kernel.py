@@ -1,0 +1,104 @@
+"""What the kernel adds to a statement: CPU time with and without it, in turn, on one snapshot.
+
+python -m benchmarks.kernel [--rows N] [--persons N] [--pairs N]
+
+"Without" is the same SELECT over the same canonical relation with every clamp taken off its operand.
+Ratios are medians over interleaved pairs; the judging itself (parse, derive, admit) is timed apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.curator import ROWS_A_PERSON, curator_of
+from benchmarks.snapshots import GROUPS, children, cpu
+
+from discreet.engine.base import Held
+from discreet.examples import bench_table
+from discreet.kernel.canonical import Recipe
+
+_CLAMP = re.compile(
+    r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"
+)
+ROW_TASKS = {
+    "sum of a canonical column": ("SELECT SUM(income) AS s FROM t", 1.05),
+    "mean by 50 groups": ("SELECT place, AVG(income) AS m FROM t GROUP BY place", 1.05),
+    "sum in a region": ("SELECT SUM(income) AS s FROM t WHERE age BETWEEN 20 AND 60", 1.05),
+    "sum of a narrowed column": ("SELECT SUM(age) AS s FROM t WHERE age < 30", 1.5),
+    "sum of an expression": ("SELECT SUM(age * 2 + 1) AS s FROM t", 1.5),
+    "variance of an expression": ("SELECT VARIANCE(age * 2) AS v FROM t", 1.5),
+}
+PERSON_TASKS = {
+    "3 rows a person, by rank": ("SELECT place, SUM(income) AS s FROM t GROUP BY place", 1.10),
+    "3 rows a person, after WHERE": ("SELECT SUM(income) AS s FROM t WHERE age >= 18", 1.10),
+}
+
+
+def without_clamps(sql: str) -> str:
+    """Return the statement with each clamp replaced by its operand."""
+    found = sql
+    while (shorter := _CLAMP.sub(lambda match: match["m"], found)) != found:
+        found = shorter
+    return found
+
+
+def section(folder: Path, source: Path, unit: str, tasks: dict, count: int) -> None:
+    with curator_of(folder, source, unit) as curator:
+        recipe = Recipe(curator.catalog.dataset("bench"), curator.catalog.table("t"))
+        with curator.engine.hold({"bench.t": recipe}) as held:
+            for task, (sql, goal) in tasks.items():
+                start = time.perf_counter()
+                ours = curator.explain(sql, epsilon=1, fresh=True).sql
+                planned = time.perf_counter() - start
+                bare = tuple(map(without_clamps, ours))
+                _row(curator, held, task, (bare, ours), goal, count, planned)
+
+
+def _row(
+    curator, held: Held, task: str, texts: tuple, goal: float, count: int, planned: float
+) -> None:
+    def run(reads: tuple[str, ...]) -> None:
+        for read in reads:
+            held.run(read)
+
+    bare, ours = texts
+    run(bare), run(ours)
+    processes = children(curator.engine)
+    pairs = [
+        (cpu(processes, lambda: run(bare)), cpu(processes, lambda: run(ours))) for _ in range(count)
+    ]
+    floor, mine = (statistics.median(side) for side in zip(*pairs, strict=True))
+    ratio = statistics.median(two / one for one, two in pairs)
+    missed = "" if ratio <= goal else f"   MISSED {goal}"
+    print(
+        f"{task:<32}{1e3 * floor:>9.1f} ms{1e3 * mine:>9.1f} ms{ratio:>7.2f}x"
+        f"   explain {1e3 * planned:.0f} ms{missed}",
+        flush=True,
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--persons", type=int, default=3_000_000)
+    parser.add_argument("--pairs", type=int, default=21)
+    options = parser.parse_args(arguments)
+    print(f"{options.rows:,} rows, {options.pairs} pairs; CPU time: without, with, ratio")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        flat = bench_table(options.rows, options.rows, folder / "rows.parquet", groups=GROUPS)
+        section(folder / "rows", flat, 'unit = "row"', ROW_TASKS, options.pairs)
+        people = bench_table(
+            options.rows, options.persons, folder / "people.parquet", groups=GROUPS
+        )
+        bound = f'unit = "person_id"\nmax_rows = {ROWS_A_PERSON}'
+        section(folder / "people", people, bound, PERSON_TASKS, options.pairs)
+
+
+if __name__ == "__main__":
+    main()
