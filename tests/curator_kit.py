@@ -22,6 +22,7 @@ from discreet.engine.base import Capabilities, Exact, engine_failed
 from discreet.engine.live import LiveHeld
 from discreet.kernel.look import exact
 from discreet.kernel.seal import group_noise
+from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
@@ -234,6 +235,16 @@ def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) 
 
 
 NOBODY = SimpleNamespace(identity="test")
+
+
+def _receipt() -> Receipt:
+    found = object.__new__(Receipt)
+    object.__setattr__(found, "request_id", "test")
+    return found
+
+
+RECEIPT = _receipt()
+"""A charge that nobody made: for what only wants to see that there was one."""
 """As much of a ledger as holding tables needs."""
 
 
