@@ -205,6 +205,9 @@ def _function(node: Mapping[str, Any]) -> Term:
         return Fold(name, operands[0] if operands else None, bool(node["distinct"]))
     if node["distinct"]:
         raise Unfit("DISTINCT in a function")
+    if name == "/":
+        # DuckDB divides whole numbers into fractions, which would round up later.
+        return Apply("real /", operands)
     if name == "-" and len(operands) == 1:
         inner = operands[0]
         if isinstance(inner, Constant) and type(inner.value) is int:

@@ -249,6 +249,9 @@ def _call(node: Any) -> Term:
                     raise Unfit(f"unexpected '{name}' in the final SQL")
                 operands.append(Constant(each.lower()))
     name = _SIGNS.get(type(node), type(node).__name__.lower())
+    if isinstance(node, exp.Div) and not node.args.get("typed"):
+        # Only some dialects stay whole where both operands are.
+        name = "real /"
     return Apply(name, tuple(operands))
 
 
