@@ -117,7 +117,7 @@ def test_other_people_than_were_charged_are_refused(tmp_path, monkeypatch, hones
         asked.synthesize("people", epsilon=1)
     assert len(looks) == honest + 1
     assert not any("clinic.visits" in sql for sql in asked.engine.ran)
-    assert asked.ledger.spent("town").epsilon == honest
+    assert asked.ledger.spent("town").charges == honest
 
 
 def both(real, other):

@@ -1,7 +1,7 @@
 """The private reads of a synthesis, each judged by the kernel: only what is sealed here may run.
 
 Nothing that this room says about rows of a unit, sizes or neighbours is believed: the kernel reads it
-off the SQL (docs/notes/0038-kernel.md).
+off the SQL (docs/notes/0039-sealed-codes.md).
 """
 
 from __future__ import annotations
