@@ -75,6 +75,17 @@ def test_a_position_that_is_believed_is_refused(scan, monkeypatch):
         sealed(scan, [narrow])
 
 
+def test_another_list_of_words_is_looked_up(scan, monkeypatch):
+    """Where the catalog lists other values, or in another order, the stored place says nothing."""
+    assert "TRY_CAST" not in sealed(scan, [WARD]).sql
+    for values in (("B", "A", "C"), ("A", "B"), ("A", "B", "C", "D")):
+        assert "TRY_CAST" in sealed(scan, [replace(WARD, domain=CategoryDomain(values))]).sql
+    short = replace(WARD, domain=CategoryDomain(("A",)))
+    monkeypatch.setattr(codes_sql, "_place_in_list", lambda cell, *_: f"enum_code({cell.raw})")
+    with pytest.raises(Unfit, match="leave its table"):
+        sealed(scan, [short])
+
+
 def test_a_gap_that_is_denied_is_refused(scan, monkeypatch):
     real = codes_sql.codes_sql
     monkeypatch.setattr(sealing, "codes_sql", lambda *given: real(*given).split(" WHERE p.")[0])
