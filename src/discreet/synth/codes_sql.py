@@ -20,11 +20,11 @@ from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.errors import InternalError
 from discreet.kernel.cells import enum_type
+from discreet.kernel.literals import constant
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
 from discreet.sql.blocks import Block, BlockWriter, clamped
 from discreet.sql.cells import Cell
-from discreet.kernel.literals import constant
 from discreet.synth.columns import Coded
 
 LONGEST_WORD = 200
