@@ -235,6 +235,16 @@ def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) 
 
 
 NOBODY = SimpleNamespace(identity="test")
+
+
+def _receipt() -> Receipt:
+    found = object.__new__(Receipt)
+    object.__setattr__(found, "request_id", "test")
+    return found
+
+
+RECEIPT = _receipt()
+"""A charge that nobody made: for what only wants to see that there was one."""
 """As much of a ledger as holding tables needs."""
 
 

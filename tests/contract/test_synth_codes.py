@@ -10,19 +10,20 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import NOBODY, RECEIPT
+from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
 from discreet.synth import sql_counter
-from discreet.synth.codes_sql import codes_sql
 from discreet.synth.columns import Coded
-from discreet.synth.door import Purse, Unit
+from discreet.synth.door import Purse
 from discreet.synth.learn import Means, learn
 from discreet.synth.outline import Bins, RangeToLearn, outline_of
-from discreet.synth.shape import Shape
-from discreet.synth.sql_counter import SqlCounter, store_codes
+from discreet.synth.sealing import Source, seal_codes
+from discreet.synth.sql_counter import store_codes
 from engines import ENGINES, LIMITS, fill_postgres, postgres_url
 
+TOWN = Source("town", EVERYONE)
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
 
 
@@ -49,15 +50,13 @@ def marginals(engine, base, table, *, every=False):
     outline = outline_of(catalog, table, bins=Bins.AUTO, types={}, has_delta=False)
     columns = [item for item in outline.items if isinstance(item, Coded)]
     columns = [_odd_bins(column) for column in columns]
-    sql = codes_sql(outline.scan, engine, columns)
-    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
+    codes = seal_codes(outline.scan, engine, columns)
     # Grouping costs Spark seconds each; fetching compares every column at once.
     wanted = [(), (0,), (0, 1)]
     if every:
         wanted += itertools.combinations(range(len(columns)), 2)
     with hold(outline.scan, engine, NOBODY) as held:
-        relation = store_codes(held, sql, permit=RECEIPT)
-        return SqlCounter(held, relation, shape, RECEIPT).marginals(wanted)
+        return store_codes(held, codes, permit=RECEIPT).marginals(wanted)
 
 
 def _odd_bins(column):
@@ -93,7 +92,7 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     found = []
     for each in (engine, MemoryEngine(TABLES)):
         with hold(outline.scan, each, NOBODY) as held:
-            means = Means(each, held, RECEIPT, rich, Fraction(1, 10**6), Unit(), SystemRng())
+            means = Means(each, held, RECEIPT, rich, Fraction(1, 10**6), TOWN, SystemRng())
             found.append(learn(outline, means, lambda _: None).encoding)
     assert found[0] == found[1]
     assert [item.name for item in outline.items if isinstance(item, RangeToLearn)]

@@ -11,15 +11,18 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import RECEIPT
+from discreet.core.region import EVERYONE
 from discreet.synth import learn as learning
-from discreet.synth.door import Door, Measured, Purse, Unit
+from discreet.synth.door import Door, Measured, Purse
 from discreet.synth.learn import Means, learn
 from discreet.synth.learn_ranges import narrowed
 from discreet.synth.outline import Bins, outline_of
+from discreet.synth.sealing import Source
 from discreet.testing import SeededRng
 
 PURSE = Purse(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
+TOWN = Source("town", EVERYONE)
 
 
 class Tape:
@@ -60,7 +63,7 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     catalog = catalog_of(base)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
     before = len(engine.ran)
-    means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, Unit(), SeededRng(9))
+    means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:
         patched.setattr(learning, "Door", tape.door(Door))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))

@@ -205,6 +205,9 @@ def _function(node: Mapping[str, Any]) -> Term:
         return Fold(name, operands[0] if operands else None, bool(node["distinct"]))
     if node["distinct"]:
         raise Unfit("DISTINCT in a function")
+    if name == "/":
+        # DuckDB divides whole numbers into fractions, which would round up later.
+        return Apply("real /", operands)
     if name == "-" and len(operands) == 1:
         inner = operands[0]
         if isinstance(inner, Constant) and type(inner.value) is int:
@@ -223,11 +226,14 @@ def _arguments(nodes: list[Mapping[str, Any]]) -> tuple[Term, ...]:
 
 def _cast(node: Mapping[str, Any]) -> Term:
     _only(node, read=("class", "type", "alias", "child", "try_cast", "type_expr"), unused={})
-    kind = _type_name(node["type_expr"])
-    child = _term(node["child"])
+    kind, child = _type_name(node["type_expr"]), _term(node["child"])
     if kind == "date" and isinstance(child, Constant) and isinstance(child.value, str):
         return Constant(child.value, "date")
-    return Apply(f"{'try_cast' if node['try_cast'] else 'cast'} {kind}", (child,))
+    name = "try_cast" if node["try_cast"] else "cast"
+    if kind.startswith("enum("):
+        # One operand for each value: a name that shows them all would hide where one ends.
+        return Apply(f"{name} enum", (child, *map(_term, node["type_expr"]["children"])))
+    return Apply(f"{name} {kind}", (child,))
 
 
 def _type_name(node: Mapping[str, Any]) -> str:

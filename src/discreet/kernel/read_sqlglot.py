@@ -248,8 +248,14 @@ def _call(node: Any) -> Term:
                 if not (isinstance(each, str) and isinstance(node, exp.Anonymous)):
                     raise Unfit(f"unexpected '{name}' in the final SQL")
                 operands.append(Constant(each.lower()))
-    name = _SIGNS.get(type(node), type(node).__name__.lower())
-    return Apply(name, tuple(operands))
+    return Apply(_name(node), tuple(operands))
+
+
+def _name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Div) and not node.args.get("typed"):
+        # Only some dialects stay whole where both operands are.
+        return "real /"
+    return _SIGNS.get(type(node), type(node).__name__.lower())
 
 
 def _fold(node: exp.Expr) -> Term:

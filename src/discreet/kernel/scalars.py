@@ -36,7 +36,8 @@ class Value:
     """The kind of a term; for whole numbers their range and whether 64 bits are certain.
 
     `low` and `high` are None for a whole number of any size (a person's own sum), which only a clamp
-    may read. `canonical`: the value of a declared column as it is, which is its own clamp.
+    may read; of a text that is stored as one of a list they are the places in it. `canonical`: the
+    value of a declared column as it is, which is its own clamp.
     """
 
     kind: Kind
@@ -148,7 +149,8 @@ def _one_of(found: list[Value], _term: Term) -> Value:
     if len({value.kind for value in known}) > 1:
         raise Unfit("branches of different kinds")
     if known[0].kind is not Kind.INTEGER:
-        return known[0]
+        # Without places: two texts need not be of one list.
+        return Value(known[0].kind)
     bounds = [value.bounded for value in known]
     low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
     return integer(low, high, wide=any(value.wide for value in known))
@@ -214,6 +216,9 @@ def _divided(found: list[Value], _term: Term) -> Value:
     reach = max(map(abs, one.bounded))
     if not (one.wide and two.wide):
         raise Unfit("a division of unknown width")
+    if one.bounded[0] >= 0 and low > 0:
+        # Engines agree on how to round what is not negative.
+        return integer(one.bounded[0] // high, one.bounded[1] // low)
     return integer(-reach, reach)
 
 
@@ -244,6 +249,13 @@ def _widened(found: list[Value], _term: Term) -> Value:
     return integer(*found[0].bounded)
 
 
+def _small(found: list[Value], _term: Term) -> Value:
+    low, high = found[0].bounded
+    if not -(2**15) <= low <= high < 2**15:
+        raise Unfit("a whole number that could leave 16 bits")
+    return integer(low, high, wide=False)
+
+
 def _to_text(found: list[Value], _term: Term) -> Value:
     if found[0].kind is Kind.UNIT:
         raise Unfit("a unit read as text")
@@ -259,6 +271,27 @@ def _texts(found: list[Value], _term: Term) -> Value:
 def _cut(found: list[Value], _term: Term) -> Value:
     _texts(found[:1], _term)
     return TEXT
+
+
+def _length(found: list[Value], _term: Term) -> Value:
+    _texts(found, _term)
+    return integer(0, 2**31 - 1, wide=False)
+
+
+def _of_list(found: list[Value], term: Term) -> Value:
+    """Return a text looked up in a list of constants: one of them, or NULL."""
+    listed = term.operands[1:] if isinstance(term, Apply) else ()
+    if not listed or not all(isinstance(each, Constant) for each in listed):
+        raise Unfit("a list of something that is not constant")
+    _texts(found, term)
+    return Value(Kind.TEXT, 0, len(listed) - 1)
+
+
+def _place_in_list(found: list[Value], _term: Term) -> Value:
+    (text,) = found
+    if text.kind is not Kind.TEXT or text.low is None or text.high is None:
+        raise Unfit("the place of a text that is in no list")
+    return integer(text.low, text.high, wide=False)
 
 
 def _part_of_date(found: list[Value], term: Term) -> Value:
@@ -298,9 +331,13 @@ RULES: Mapping[str, Rule] = {
     "abs": _absolute,
     "cast bigint": _widened,
     "cast decimal(19, 0)": _widened,
+    "cast smallint": _small,
     **dict.fromkeys(("cast varchar", "cast text", "cast string"), _to_text),
     **dict.fromkeys(("||", "md5"), _texts),
     **dict.fromkeys(("substr", "substring"), _cut),
+    "length": _length,
+    "try_cast enum": _of_list,
+    "enum_code": _place_in_list,
     "collate": _cut,
     **dict.fromkeys(("date_part", "extract"), _part_of_date),
     "date_diff": _days_between,

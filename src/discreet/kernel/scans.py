@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from discreet.core.region import EVERYONE, Region
+from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.schema import (
     BooleanDomain,
+    CategoryDomain,
     Dataset,
     DateDomain,
     Domain,
@@ -25,8 +27,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.canonical import stored_columns
-from discreet.kernel.derive import Axis, Rows
-from discreet.kernel.facts import Facts
+from discreet.kernel.derive import Axis, Base, Rows
 from discreet.kernel.scalars import Kind, Value
 from discreet.kernel.tree import Derived, Name, Select, Stored, Unfit
 
@@ -61,8 +62,15 @@ class CatalogScans:
         declared = self.tables.get(source.path[1])
         if declared is None or declared.view is not None:
             raise Unfit("a table that the catalog does not declare as kept")
-        places = tuple(stored_columns(declared.table))
-        return _rows(source.path[1], declared, source.alias, places, ranked=True)
+        columns = stored_columns(declared.table)
+        found = _rows(source.path[1], declared, source.alias, tuple(columns), ranked=True)
+        # Stored as one of its declared list, in that order.
+        listed = {
+            Name(source.alias, f"c{i}"): Value(Kind.TEXT, 0, column.domain.size - 1)
+            for i, column in columns.items()
+            if isinstance(column.domain, CategoryDomain)
+        }
+        return replace(found, values={**found.values, **listed})
 
     def view(self, source: Derived) -> Rows | None:
         """Return what holds of a canonical view; None where the subquery is not exactly that."""
@@ -133,7 +141,21 @@ def canonical_value(domain: Domain) -> Value:
             return Value(Kind.TEXT)
 
 
-def dataset_of(facts: Facts, tables: Mapping[str, Declared]) -> Dataset:
+class Reaching(Protocol):
+    """What a statement was found to read."""
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """Return the private tables."""
+        ...
+
+    @property
+    def region(self) -> Mapping[Base, Positions]:
+        """Return where units with rows in it must sit."""
+        ...
+
+
+def dataset_of(facts: Reaching, tables: Mapping[str, Declared]) -> Dataset:
     """Return the one dataset whose people a statement reads."""
     datasets = {tables[name].dataset.name: tables[name].dataset for name in facts.private}
     if len(datasets) != 1:
@@ -143,7 +165,7 @@ def dataset_of(facts: Facts, tables: Mapping[str, Declared]) -> Dataset:
 
 
 def region_of(
-    facts: Facts,
+    facts: Reaching,
     tables: Mapping[str, Declared],
     axis: Callable[[Dataset, Table, int], str | None],
     home: Callable[[Dataset, Table], Region],

@@ -19,10 +19,11 @@ from discreet.core.schema import (
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.errors import InternalError
+from discreet.kernel.cells import enum_type
 from discreet.kernel.literals import constant
 from discreet.plan.ir import Scan
 from discreet.plan.stability import bound_rows, structural_rows
-from discreet.sql.blocks import Block, BlockWriter
+from discreet.sql.blocks import Block, BlockWriter, clamped
 from discreet.sql.cells import Cell
 from discreet.synth.columns import Coded
 
@@ -30,16 +31,10 @@ LONGEST_WORD = 200
 """Texts of more characters are never learned as a category; they count as missing."""
 
 
-def rows_of_unit(scan: Scan) -> int:
-    """Return how many rows of one unit reach the codes at most: the SQL below enforces it."""
-    known = structural_rows(scan)
-    return bound_rows(scan) if known is None else known
-
-
 def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
     """Return the canonical rows of a table with these columns, bounded where a person has several.
 
-    Guarantee: at most `rows_of_unit` rows of one unit, chosen from the unit's own rows alone.
+    How many rows of one unit there are at most, the kernel reads off the SQL.
     """
     used = frozenset(map(scan.id_of, names))
     if scan.unit is not None:
@@ -57,18 +52,24 @@ def cell_of(block: Block, scan: Scan, name: str) -> Cell:
 
 
 def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
-    """Return the SELECT of all codes, c0, c1, ...: rows with an undeclared gap are left out."""
+    """Return the SELECT of all codes, c0, c1, ...: rows with an undeclared gap are left out.
+
+    Written for `discreet.kernel.codes`, which reads off the SQL that no code can leave its table.
+    """
     block = rows_block(scan, engine, [column.name for column in columns])
     dialect = engine.capabilities.dialect
     small = "SHORT" if dialect == "spark" else "SMALLINT"
     # Positions first, bins around them: otherwise each edge of a bin would compute its cell again.
+    cells = [cell_of(block, scan, column.name) for column in columns]
     inner = [
-        f"{place_sql(cell_of(block, scan, column.name), column, dialect)} AS p{i}"
-        for i, column in enumerate(columns)
+        f"{place_sql(cell, column, engine)} AS p{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
     ]
+    if block.unit is not None:
+        inner.append(f"{block.unit} AS u")
     outer = [
-        f"CAST({code_sql(f'p.p{i}', column, dialect)} AS {small}) AS c{i}"
-        for i, column in enumerate(columns)
+        f"CAST({code_sql(f'p.p{i}', cell, column, dialect)} AS {small}) AS c{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
     ]
     complete = [f"p.p{i} IS NOT NULL" for i, column in enumerate(columns) if not column.missing]
     where = f" WHERE {' AND '.join(complete)}" if complete else ""
@@ -76,35 +77,60 @@ def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
     return f"SELECT {', '.join(outer)} FROM ({places}) AS p{where}"
 
 
-def place_sql(cell: Cell, column: Coded, dialect: str) -> str:
+def words_sql(scan: Scan, engine: Engine, name: str) -> str:
+    """Return the SELECT of a column's texts, each with the number of units that have it."""
+    block = rows_block(scan, engine, [name])
+    unit = "" if block.unit is None else f", {block.unit} AS u"
+    count = "COUNT(*)" if block.unit is None else "COUNT(DISTINCT w.u)"
+    inner = f"SELECT {cell_of(block, scan, name).value} AS v{unit} {block.body()}"
+    return (
+        f"SELECT w.v AS v, {count} AS n FROM ({inner}) AS w WHERE w.v IS NOT NULL "
+        f"AND length(w.v) BETWEEN 1 AND {LONGEST_WORD} GROUP BY w.v"
+    )
+
+
+def place_sql(cell: Cell, column: Coded, engine: Engine) -> str:
     """Return SQL for the position of a cell in its column's domain, NULL where it has none."""
-    domain = column.domain
+    domain, dialect = column.domain, engine.capabilities.dialect
     if isinstance(domain, CategoryDomain):
-        return _place_in_list(cell, domain.values, dialect)
+        return _place_in_list(cell, domain, engine)
     if isinstance(domain, BooleanDomain):
         return f"CASE WHEN {cell.value} THEN 1 WHEN NOT ({cell.value}) THEN 0 END"
     return position_sql(cell, domain, dialect)
 
 
-def code_sql(place: str, column: Coded, dialect: str) -> str:
+def code_sql(place: str, cell: Cell, column: Coded, dialect: str) -> str:
     """Return SQL for the code of a position; the last code where NULL has one of its own."""
     found = place
     if column.edges is not None:
         found = cell_sql(place, column.edges, dialect)
-    elif column.open_ends:
-        found = clamped_sql(place, column.positions)
-    return f"COALESCE({found}, {column.values})" if column.missing else found
+    elif not _is_certain(cell, column):
+        found = clamped(place, 0, column.positions - 1)
+    if not column.missing:
+        return found
+    return f"CASE WHEN {place} IS NOT NULL THEN {found} ELSE {column.values} END"
 
 
-def _place_in_list(cell: Cell, values: Sequence[str], dialect: str) -> str:
-    listed_raw = cell.raw is not None and isinstance(cell.domain, CategoryDomain)
-    text = cell.raw if listed_raw else cell.value
+def _is_certain(cell: Cell, column: Coded) -> bool:
+    """Return whether a position cannot lie outside, as the SQL alone shows."""
+    if isinstance(column.domain, BooleanDomain | CategoryDomain):
+        return True
+    days = isinstance(column.domain, DateDomain | TimestampDomain)
+    return cell.domain == column.domain and not days
+
+
+def _place_in_list(cell: Cell, domain: CategoryDomain, engine: Engine) -> str:
+    dialect = engine.capabilities.dialect
     if dialect == "duckdb":
+        if engine.capabilities.canonical and cell.raw != cell.value and cell.domain == domain:
+            return f"enum_code({cell.raw})"
         # Looked up by hash; a CASE walks through the list.
-        listed = ", ".join(constant(value, dialect) for value in values)
-        return f"enum_code(TRY_CAST({text} AS ENUM({listed})))"
-    cases = " ".join(f"WHEN {constant(value, dialect)} THEN {i}" for i, value in enumerate(values))
-    return f"CASE {text} {cases} END"
+        return f"enum_code(TRY_CAST({cell.value} AS {enum_type(domain)}))"
+    cases = " ".join(
+        f"WHEN {cell.value} = {constant(value, dialect)} THEN {i}"
+        for i, value in enumerate(domain.values)
+    )
+    return f"CASE {cases} END"
 
 
 def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:
@@ -132,14 +158,12 @@ def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:
 
 
 def cell_sql(position: str, edges: Sequence[int], dialect: str) -> str:
-    """Return SQL for the bin of a position: below the second edge 0, and so on; NULL stays NULL.
+    """Return SQL for the bin of a position that is not NULL: below the second edge 0, and so on.
 
     Runs of equally wide bins are divided instead of compared, and the run is found by halving: a
     row passes a few comparisons, not one for each of a thousand edges.
     """
-    runs = _runs(edges)
-    found = _halved(position, runs, dialect)
-    return f"CASE WHEN {position} IS NOT NULL THEN {found} END"
+    return _halved(position, _runs(edges), dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +198,11 @@ def _halved(position: str, runs: Sequence[_Run], dialect: str) -> str:
     (run,) = runs
     if run.first == run.last:
         return str(run.first)
-    # Below the first edge only where ends are open; those count in the first bin.
+    # Held inside the run first: then the quotient is, too, and nobody has to believe it.
     behind = run.start + run.width * (run.last - run.first)
-    divided = function("divide", dialect, f"{position} - {run.start}", str(run.width))
-    return (
-        f"CASE WHEN {position} < {run.start} THEN {run.first} "
-        f"WHEN {position} >= {behind} THEN {run.last} ELSE {run.first} + {divided} END"
-    )
-
-
-def clamped_sql(position: str, positions: int) -> str:
-    """Return SQL for a position held inside 0 .. positions - 1 by an explicit CASE."""
-    last = positions - 1
-    return (
-        f"CASE WHEN {position} < 0 THEN 0 WHEN {position} > {last} THEN {last} ELSE {position} END"
-    )
+    inside = _minus(clamped(position, run.start, behind), run.start)
+    divided = function("divide", dialect, inside, str(run.width))
+    return f"{run.first} + COALESCE({divided}, 0)"
 
 
 def _minus(value: str, lower: int) -> str:

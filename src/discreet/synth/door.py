@@ -91,8 +91,9 @@ class Door:
         order and however adaptively it is asked, because the shares never add up to more than 1 and
         each step is calibrated to its share: Gaussian noise of l2^2 / (2 rho), Laplace noise of
         l1 / epsilon, the exponential mechanism at sqrt(8 rho) (bounded range, epsilon^2/8-zCDP) or
-        epsilon. Assumes `unit` bounds what one unit can do to the counter, and that scores move by at
-        most the declared `sensitivity` for one row added or removed. (docs/notes/0020)
+        epsilon. Assumes `unit` bounds what one unit can do to the counter, which the kernel reads
+        off its SQL (docs/notes/0039), and that scores move by at most the declared `sensitivity`
+        for one row added or removed. (docs/notes/0020)
     """
 
     def __init__(self, counter: Counter, shape: Shape, purse: Purse, unit: Unit, rng: Rng) -> None:

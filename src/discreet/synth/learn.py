@@ -17,11 +17,11 @@ from discreet.ledger.entry import Receipt
 from discreet.noise.rng import Rng
 from discreet.noise.threshold import GroupNoise, keep_groups, threshold_for
 from discreet.plan.ir import Scan
-from discreet.synth.codes_sql import LONGEST_WORD, cell_of, codes_sql, rows_block
 from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.door import Door, Measured, Purse, Unit
 from discreet.synth.learn_ranges import first_cells, merged, narrowed
 from discreet.synth.outline import Outline, RangeToLearn, WordsToLearn
+from discreet.synth.sealing import SealedCodes, SealedWords, Source, seal_codes, seal_words
 from discreet.synth.shape import Columns, Counts, Shape
 from discreet.synth.sql_counter import PATIENCE, SqlCounter
 
@@ -42,14 +42,14 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What learning works with: paid rows, and what was paid for it."""
+    """What learning works with: paid rows, what was paid for it, and by whom."""
 
     engine: Engine
     held: Held
     receipt: Receipt
     purse: Purse
     threshold_delta: Fraction
-    unit: Unit
+    source: Source
     rng: Rng
 
 
@@ -123,8 +123,8 @@ def _histograms(
     scan: Scan, columns: Sequence[Coded], means: Means, purse: Purse, events: list[PrivacyEvent]
 ) -> dict[str, Measured]:
     shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
-    counter = _EachColumn(scan, columns, means)
-    door = Door(counter, shape, purse, means.unit, means.rng)
+    counter = _EachColumn([seal_codes(scan, means.engine, [column]) for column in columns], means)
+    door = Door(counter, shape, purse, counter.unit, means.rng)
     wanted = [(i,) for i in range(len(columns))]
     measured = door.measure(wanted, share=Fraction(1))
     events += door.events
@@ -134,20 +134,25 @@ def _histograms(
 class _EachColumn:
     """Counts single columns straight from the rows, each by a statement that reads it alone."""
 
-    def __init__(self, scan: Scan, columns: Sequence[Coded], means: Means) -> None:
-        self._scan = scan
+    def __init__(self, columns: Sequence[SealedCodes], means: Means) -> None:
+        for codes in columns:
+            means.source.check(codes.source)
         self._columns = columns
         self._means = means
+
+    @property
+    def unit(self) -> Unit:
+        """Return how far one unit can move any of these counts."""
+        return max((codes.unit for codes in self._columns), key=lambda unit: unit.l1)
 
     def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
         """Return the exact counts of single columns."""
         return [self._count(self._columns[column]) for (column,) in wanted]
 
-    def _count(self, column: Coded) -> Counts:
-        engine, receipt = self._means.engine, self._means.receipt
-        relation = f"({codes_sql(self._scan, engine, [column])}) AS z"
-        alone = Shape((column.name,), (column.size,))
-        return SqlCounter(self._means.held, relation, alone, receipt).marginals([(0,)])[0]
+    def _count(self, codes: SealedCodes) -> Counts:
+        held, receipt = self._means.held, self._means.receipt
+        counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
+        return counter.marginals([(0,)])[0]
 
 
 def _learn_words(
@@ -159,18 +164,21 @@ def _learn_words(
 ) -> Coded | None:
     """Return the column with the values that enough units have, None where there are none.
 
-    Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most l1
-        groups by one each, and a group that only one unit has appears with probability at most
-        `risk`, over all of them. Which groups there are at all is seen by nobody.
+    Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
+        `groups` texts by one each, as the kernel read off the SQL, and a text that only one unit
+        has appears with probability at most `risk`, over all of them. Which texts there are at all
+        is seen by nobody.
     """
     purse, risk = price
     if not purse.concentrated:
         raise InternalError("words are learned with delta only")
-    moved = Fraction(means.unit.l1)  # groups that move by one: the squared L2 distance as well
+    read = seal_words(scan, means.engine, item.name)
+    means.source.check(read.source)
+    moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
     sigma_squared = moved / (2 * purse.amount)
     noise = GroupNoise.gaussian(sigma_squared)
-    threshold = threshold_for(noise, risk, max_groups=means.unit.l1)
-    values, units = _words(scan, item.name, means)
+    threshold = threshold_for(noise, risk, max_groups=read.groups)
+    values, units = _words(read, means)
     shown = keep_groups(units, noise, threshold, rng=means.rng)
     events.append(Failing(Gaussian(sigma_squared, moved), risk))
     noisy = shown.noisy[shown.keep]
@@ -182,18 +190,9 @@ def _learn_words(
     return Coded(item.name, CategoryDomain(tuple(words)), None, missing=True)
 
 
-def _words(scan: Scan, name: str, means: Means) -> tuple[list[str], list[int]]:
+def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:
     """Return every text of a column and how many units have it, in the order of the texts."""
-    block = rows_block(scan, means.engine, [name])
-    text = cell_of(block, scan, name).value
-    unit = "" if block.unit is None else f", {block.unit} AS u"
-    count = "COUNT(*)" if block.unit is None else "COUNT(DISTINCT w.u)"
-    inner = f"SELECT {text} AS v{unit} {block.body()}"
-    sql = (
-        f"SELECT w.v AS v, {count} AS n FROM ({inner}) AS w WHERE w.v IS NOT NULL "
-        f"AND length(w.v) BETWEEN 1 AND {LONGEST_WORD} GROUP BY w.v"
-    )
-    table = open_exact(means.held.run(sql, seconds=PATIENCE))
+    table = open_exact(means.held.run(read.sql, seconds=PATIENCE))
     counts = table.column("n").cast(pa.int64()).to_pylist()
     pairs = sorted(zip(table.column("v").to_pylist(), counts, strict=True))
     return [value for value, _ in pairs], [count for _, count in pairs]

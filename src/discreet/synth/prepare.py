@@ -13,17 +13,15 @@ from discreet.catalog.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
-from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
+from discreet.kernel.tree import Unfit
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import SystemRng
-from discreet.plan.regions import reach_of
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth import learn as learning
-from discreet.synth.codes_sql import rows_of_unit
 from discreet.synth.columns import Coded, Encoding, MadeUp
 from discreet.synth.door import Door, Purse, Unit
 from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
@@ -31,6 +29,7 @@ from discreet.synth.methods import Method, find_method, refuse_missing
 from discreet.synth.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
+from discreet.synth.sealing import SealedCodes, Source, seal_codes, seal_words
 from discreet.synth.shape import Columns, Counts, Shape
 from discreet.synth.workload import find_workload
 
@@ -44,6 +43,7 @@ class Prepared:
     methods: tuple[tuple[str, Method], ...]
     funds: Funds
     unit: Unit
+    source: Source
     payer: Payer
     snapshot: str
     rules: tuple[str, ...]
@@ -91,18 +91,18 @@ def prepare(
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
     snapshots = snapshots_of(outline.scan, held, ledger)
-    unit = Unit(rows_of_unit(outline.scan), dataset.neighbours is Neighbours.REPLACE_ONE)
+    codes = _sealed(outline, engine)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
     learns = bool(outline.ranges or outline.words)
     funds = funds_of(
         request.epsilon,
         delta,
-        region=reach_of(outline.scan, catalog, snapshots).region,
+        region=codes.source.region,
         learn_share=learning.SHARE if learns else Fraction(0),
         words=len(outline.words),
     )
-    check_hope(funds, unit, request.epsilon)
+    check_hope(funds, codes.unit, request.epsilon)
     if request.options:
         for name, method in methods:
             try_settings(name, method, request.options, preview_of(outline).shape)
@@ -111,7 +111,8 @@ def prepare(
         outline=outline,
         methods=methods,
         funds=funds,
-        unit=unit,
+        unit=codes.unit,
+        source=codes.source,
         payer=Payer(request.analyst, dataset.name, dataset.budget),
         snapshot=f"synth {label(snapshots)}",
         rules=rules,
@@ -122,6 +123,16 @@ def prepare(
             "are.",
             hint="Say how many with --rows (rows= in Python).",
         )
+    return found
+
+
+def _sealed(outline: Outline, engine: Engine) -> SealedCodes:
+    """Return the codes as far as they are public, judged with the other reads: before the charge."""
+    found = seal_codes(outline.scan, engine, preview_of(outline).coded)
+    for item in outline.words:
+        found.source.check(seal_words(outline.scan, engine, item.name).source)
+    if found.source.dataset != outline.dataset.name:
+        raise Unfit("a read of other people than are charged")
     return found
 
 

@@ -13,7 +13,6 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.snapshots import hold
 from discreet.report import Document
-from discreet.synth.codes_sql import codes_sql
 from discreet.synth.comparison import owner_report
 from discreet.synth.door import Counter, Door, Purse, Unit
 from discreet.synth.methods import find_method
@@ -21,8 +20,9 @@ from discreet.synth.model import Model
 from discreet.synth.model_file import Saved
 from discreet.synth.outline import scan_of
 from discreet.synth.publishable import publishable_report
+from discreet.synth.sealing import seal_codes
 from discreet.synth.shape import Shape
-from discreet.synth.sql_counter import Looked, SqlCounter, store_codes
+from discreet.synth.sql_counter import Looked, store_codes
 from discreet.synth.subject import Refit, Subject
 from discreet.synth.synthetic import Rows, Synthetic
 
@@ -93,8 +93,7 @@ def comparison(
         def open_counter() -> Counter:
             assert scan.dataset is not None, "a private table belongs to a dataset"
             looked = Looked(engine_name(scan.dataset, scan.table))
-            sql = codes_sql(scan, engine, saved.encoding.coded)
-            relation = store_codes(held, sql, permit=looked)
-            return SqlCounter(held, relation, saved.encoding.shape, looked)
+            codes = seal_codes(scan, engine, saved.encoding.coded)
+            return store_codes(held, codes, permit=looked)
 
         return owner_report(subject, open_counter, ledger=ledger, dataset=dataset, target=target)

@@ -19,7 +19,6 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
-from discreet.synth.codes_sql import codes_sql
 from discreet.synth.door import Door, Measured, Purse
 from discreet.synth.implied import too_small
 from discreet.synth.learn import Means, learn
@@ -29,9 +28,10 @@ from discreet.synth.prepare import Prepared, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.recording import RecordingDoor
 from discreet.synth.request import SynthRequest
+from discreet.synth.sealing import seal_codes
 from discreet.synth.selection import Candidate, choose_method
 from discreet.synth.shape import Columns, Counts, Shape
-from discreet.synth.sql_counter import SqlCounter, store_codes
+from discreet.synth.sql_counter import store_codes
 from discreet.synth.synthetic import Synthetic, sample_rows
 
 LEFT_OUT = (
@@ -54,8 +54,9 @@ def synthesize(
     """Return a synthetic copy of a table, charged before any row is read.
 
     Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
-        every noisy table and every choice of the method, and the number of rows. It is durable
-        before the engine runs, which happens once at most for it; the model, or the failure, is
+        every noisy table and every choice of the method, and the number of rows. Each of them gets
+        noise for what the kernel read off its own SQL, which is about the people who were charged
+        (discreet.synth.sealing). The charge is durable before the engine runs, which happens once at most for it; the model, or the failure, is
         durable before anybody hears of it, and is what the same request id gets again, free
         (`once`). Rows, conditions and rules are post-processing.
     """
@@ -103,7 +104,7 @@ def _fitted(
 ) -> Saved:
     funds, outline, (engine, held) = ready.funds, ready.outline, rows
     progress(0, 1, "reading the table")
-    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.unit, rng)
+    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.source, rng)
     learned = learn(outline, means, lambda what: progress(0, 1, what))
     encoding = learned.encoding
     if not encoding.coded:
@@ -112,10 +113,10 @@ def _fitted(
             hint="Declare the domains in discreet.toml, or use a larger epsilon.",
         )
     progress(0, 1, "storing the codes")
-    sql = codes_sql(outline.scan, engine, encoding.coded)
-    relation = store_codes(held, sql, permit=receipt)
-    counter = SqlCounter(held, relation, encoding.shape, receipt)
-    door = RecordingDoor(counter, encoding.shape, funds.fitting, ready.unit, rng)
+    codes = seal_codes(outline.scan, engine, encoding.coded)
+    ready.source.check(codes.source)
+    counter = store_codes(held, codes, permit=receipt)
+    door = RecordingDoor(counter, codes.shape, funds.fitting, codes.unit, rng)
     fitted = _fit(ready, door, progress)
     notices = (*outline.notices, *learned.notices, *fitted.words)
     private = bool(getattr(rng, "private", True))

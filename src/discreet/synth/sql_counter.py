@@ -17,6 +17,7 @@ import pyarrow as pa
 from discreet.engine.base import Held, open_exact
 from discreet.ledger.entry import Receipt
 from discreet.synth.memory import MemoryCounter
+from discreet.synth.sealing import SealedCodes
 from discreet.synth.shape import Columns, Counts, Shape
 
 BATCH = 16
@@ -46,14 +47,19 @@ Permit: TypeAlias = Receipt | Looked
 """What must be in hand before rows are read: a receipt, or a recorded look of the owner."""
 
 
-def store_codes(held: Held, sql: str, *, permit: Permit) -> str:
-    """Return the relation of the codes, stored for as long as the state is held. After paying."""
+def store_codes(held: Held, codes: SealedCodes, *, permit: Permit) -> SqlCounter:
+    """Return the counter of codes, stored for as long as the state is held. After paying."""
     assert isinstance(permit, Receipt | Looked), "a charge comes before a look"
-    return held.keep(sql)
+    assert isinstance(codes, SealedCodes), "the kernel comes before a look"
+    return SqlCounter(held, held.keep(codes.sql), codes.shape, permit)
 
 
 class SqlCounter:
-    """Counts marginals of stored codes; see `discreet.synth.door.Counter`."""
+    """Counts marginals of stored codes; see `discreet.synth.door.Counter`.
+
+    Guarantee: every statement counts rows of sealed codes, by some of their columns, and nothing else;
+        so a marginal is what `discreet.kernel.codes.Codes` says: each row lies in one of its cells.
+    """
 
     def __init__(self, held: Held, relation: str, shape: Shape, permit: Permit) -> None:
         assert isinstance(permit, Receipt | Looked), "a charge comes before a look"

@@ -10,23 +10,26 @@ from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import RECEIPT
 from discreet.account.tally import tally
 from discreet.core.event import Composed
+from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
 from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for
-from discreet.synth.door import Purse, Unit
+from discreet.synth.door import Purse
 from discreet.synth.learn import Means, learn
 from discreet.synth.outline import Bins, outline_of
+from discreet.synth.sealing import Source
 from discreet.testing import SeededRng
 
 PURSE = Purse(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
+TOWN = Source("town", EVERYONE)
 
 
-def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, unit=None):
-    catalog = catalog_of(base)
+def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="add-remove"):
+    catalog = catalog_of(base, neighbours=neighbours)
     engine = MemoryEngine({"town.people": table, "clinic.visits": visits()})
     types = {name.lower(): kind for name, kind in engine.columns("town.people")}
     outline = outline_of(catalog, "people", bins=bins, types=types, has_delta=True)
-    means = Means(engine, engine.hold({}), RECEIPT, purse, RISK, unit or Unit(), rng)
+    means = Means(engine, engine.hold({}), RECEIPT, purse, RISK, TOWN, rng)
     return learn(outline, means, lambda _: None)
 
 
@@ -44,9 +47,9 @@ def test_words_and_ranges(tmp_path):
     assert found.notices == ()
 
 
-@pytest.mark.parametrize("unit", [Unit(), Unit(3), Unit(2, replaced=True)], ids=str)
-def test_what_was_spent_is_at_most_what_was_paid(tmp_path, unit):
-    found = learned(tmp_path, people(400), rng=SeededRng(2), unit=unit)
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_what_was_spent_is_at_most_what_was_paid(tmp_path, neighbours):
+    found = learned(tmp_path, people(400), rng=SeededRng(2), neighbours=neighbours)
     used = tally(Composed(found.events))
     assert 0 < used.rho <= PURSE.amount + len(found.events) * Fraction(1, 10**24)
     assert used.delta == RISK
@@ -92,7 +95,7 @@ def test_nothing_to_learn_costs_nothing(tmp_path):
     outline = outline_of(catalog, "people", bins=Bins.EQUAL, types={}, has_delta=False)
     before = len(engine.ran)
     found = learn(
-        outline, Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, Unit(), SeededRng(1)), print
+        outline, Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(1)), print
     )
     assert found.events == ()
     assert len(engine.ran) == before

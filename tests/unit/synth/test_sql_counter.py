@@ -8,8 +8,11 @@ import pytest
 
 from copying import MemoryEngine
 from curator_kit import RECEIPT
+from discreet.core.region import EVERYONE
 from discreet.synth import sql_counter
+from discreet.synth.door import Unit
 from discreet.synth.memory import MemoryCounter
+from discreet.synth.sealing import SealedCodes, Source
 from discreet.synth.shape import Shape
 from discreet.synth.sql_counter import Looked, SqlCounter, store_codes
 
@@ -79,13 +82,19 @@ def test_memory_is_bounded(monkeypatch):
     assert len(engine.ran) == 2
 
 
+def codes(sql):
+    return SealedCodes(sql, Shape(("a",), (3,)), Unit(), Source("town", EVERYONE))
+
+
 def test_nobody_counts_without_a_permit():
     _, _, engine = counters(1)
     for permit in (None, "yes", 0):
         with pytest.raises(AssertionError):
             SqlCounter(engine, "codes", SHAPE, permit)
         with pytest.raises(AssertionError):
-            store_codes(engine.hold({}), "SELECT 1 AS c0", permit=permit)
+            store_codes(engine.hold({}), codes("SELECT 1 AS c0"), permit=permit)
+    with pytest.raises(AssertionError, match="kernel"):
+        store_codes(engine.hold({}), "SELECT 1 AS c0", permit=RECEIPT)
     assert SqlCounter(engine, "codes", SHAPE, Looked("town.people"))
     assert "hidden" in repr(SqlCounter(engine, "codes", SHAPE, RECEIPT))
 
@@ -93,6 +102,7 @@ def test_nobody_counts_without_a_permit():
 def test_codes_are_stored_over_the_held_rows():
     _, _, engine = counters(1)
     held = engine.hold({})
-    one = store_codes(held, "SELECT 1 AS c0", permit=RECEIPT)
-    assert store_codes(held, "SELECT 2 AS c0", permit=RECEIPT) != one
+    one, two = (store_codes(held, codes(f"SELECT {n} AS c0"), permit=RECEIPT) for n in (1, 2))
     assert len(engine.ran) == 2
+    assert one.marginals([(0,)])[0].tolist() == [0, 1, 0]
+    assert two.marginals([(0,)])[0].tolist() == [0, 0, 1]
