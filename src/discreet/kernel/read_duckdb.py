@@ -205,6 +205,8 @@ def _function(node: Mapping[str, Any]) -> Term:
         return Fold(name, operands[0] if operands else None, bool(node["distinct"]))
     if node["distinct"]:
         raise Unfit("DISTINCT in a function")
+    if name == "/":
+        raise Unfit("a division that leaves the whole numbers")
     if name == "-" and len(operands) == 1:
         inner = operands[0]
         if isinstance(inner, Constant) and type(inner.value) is int:
