@@ -1,103 +1,16 @@
-"""A planner that lies: random final SQL, right and wrong, and databases to catch it with.
+"""A planner that lies: random final SQL, right and wrong.
 
 The drafts know nothing of what is sound: partitions, orders, joins, clamps, filters, keys and the
-claims about them are drawn at random, with a bias towards what nearly fits. The judge runs what the
-kernel accepts on a database and on all its neighbours and compares with what the noise was made for.
+claims about them are drawn at random, with a bias towards what nearly fits. `lying_world` judges.
 """
 
 from __future__ import annotations
 
-import hashlib
 import random
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
 
-import duckdb
-
-from discreet.core.schema import (
-    CategoryDomain,
-    Column,
-    Dataset,
-    IdentifierDomain,
-    IntegerDomain,
-    Table,
-)
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.read_duckdb import read_duckdb
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.scans import CatalogScans, Declared
-from discreet.kernel.seal import Asked, Draft, Read, exact_of, sealed
+from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind
-from discreet.kernel.tree import Unfit
-
-ROW = Table(
-    "rows",
-    "rows",
-    PrivacyUnit(),
-    (
-        Column("a", IntegerDomain(-2, 3)),
-        Column("b", IntegerDomain(0, 1000)),
-        Column("c", CategoryDomain(("x", "y"))),
-    ),
-    max_rows=1,
-)
-PEOPLE = Table(
-    "people",
-    "people",
-    PrivacyUnit("id"),
-    (
-        Column("id", IdentifierDomain()),
-        Column("a", IntegerDomain(-2, 3), constant=True),
-        Column("b", IntegerDomain(0, 1000)),
-        Column("c", CategoryDomain(("x", "y")), constant=True),
-    ),
-    max_rows=2,
-)
-VISITS = Table(
-    "visits",
-    "visits",
-    PrivacyUnit("id"),
-    (
-        Column("id", IdentifierDomain()),
-        Column("a", IntegerDomain(-2, 3)),
-        Column("b", IntegerDomain(-1000, 1000)),
-        Column("c", CategoryDomain(("x", "y"))),
-    ),
-    max_rows=3,
-)
-PUBLIC = Table(
-    "public",
-    "public",
-    None,
-    (Column("a", IntegerDomain(-2, 3)), Column("b", IntegerDomain(0, 1000))),
-    max_rows=2,
-)
-
-
-def datasets(neighbours: Neighbours) -> tuple[Dataset, Dataset]:
-    return (
-        Dataset("town", (ROW,), neighbours, "town"),
-        Dataset("clinic", (PEOPLE, VISITS, PUBLIC), neighbours, "clinic"),
-    )
-
-
-def _scans(neighbours: Neighbours) -> CatalogScans:
-    town, clinic = datasets(neighbours)
-    return CatalogScans(
-        {
-            "town.rows": Declared(town, ROW),
-            "clinic.people": Declared(clinic, PEOPLE),
-            "clinic.visits": Declared(clinic, VISITS),
-            "clinic.public": Declared(clinic, PUBLIC),
-        }
-    )
-
-
-SCANS = {neighbours: _scans(neighbours) for neighbours in Neighbours}
-TABLES = SCANS[Neighbours.ADD_REMOVE].tables
-CONSTANT = {("clinic.people", 1), ("clinic.people", 3)}
-
 
 # -- drafts ---------------------------------------------------------------------------------------
 
@@ -136,7 +49,18 @@ class Liar:
     def alias(self) -> str:
         self.aliases += 1
         # Sometimes an inner and an outer relation carry one name.
-        return "t" if self.lies() else f"t{self.aliases}"
+        return "t" if self.lies() or self.dice.random() < 0.1 else f"t{self.aliases}"
+
+    def named(self, carried: list[str]) -> dict[str, str]:
+        """Give columns new names: fresh ones, or the old ones in another order."""
+        if self.dice.random() < 0.6:
+            return {c: f"c{i}" for i, c in enumerate(carried)}
+        bare = list(dict.fromkeys(c.split(".")[-1] for c in carried if " " not in c))
+        bare += [name for name in ("c1", "c2", "c3", "u", "r", "x", "y") if name not in bare]
+        self.dice.shuffle(bare)
+        if self.lies():
+            bare[:2] = ["a", self.dice.choice(["a", "A"])]
+        return dict(zip(carried, [*bare, *(f"z{i}" for i in range(len(carried)))], strict=False))
 
     def pick(self, options: list[str]) -> str:
         return self.dice.choice(options) if options else "1"
@@ -175,6 +99,13 @@ class Liar:
                 )
             case 4:
                 return f"COALESCE({column}, -1000)"
+            case 5 if self.dice.random() < 0.3:
+                short = f"CASE WHEN {self.condition(rel)} THEN 50000 ELSE 3 END"
+                return self.dice.choice(
+                    [short, f"ABS({column})", f"CAST({short} AS BIGINT) * 50000"]
+                )
+            case 6 if rel.ranks and self.lies():
+                return f"{self.pick(rel.ranks)} + 2147483647"
             case _:
                 return column
 
@@ -193,6 +124,13 @@ class Liar:
             f"NOT ({text} = 'x')",
             f"({column} <= 0 OR {text} = 'y')",
             f"({column} <> 1 AND {column} < 3)",
+            f"{text} < 'y'",
+            f"CAST({text} AS VARCHAR) >= 'y'",
+            f"2 > {column}",
+            f"NOT ({column} IN (1, 3) OR {column} IS NULL)",
+            f"{text} <> 'x'",
+            f"({column} = 3 OR {column} IS NULL)",
+            f"NOT ({text} IS NULL)",
         ]
         if self.lies():
             options += [f"{column} > (SELECT 1)", f"{text} > 5", "TRUE", f"{column} NOT IN (1, 2)"]
@@ -219,7 +157,7 @@ class Liar:
             )
         over = f"PARTITION BY {', '.join(partition)} " if partition else ""
         over += f"ORDER BY {', '.join(order)}" if order else ""
-        named = {c: f"c{i}" for i, c in enumerate(carried)}
+        named = self.named(carried)
         outputs = [f"{c} AS {name}" for c, name in named.items()]
         function = "ROW_NUMBER()" if not self.lies() else f"COUNT({unit})"
         outputs.append(f"{function} OVER ({over}) AS n")
@@ -262,16 +200,20 @@ class Liar:
         if self.lies():
             carried = [c for c in carried if c not in rel.units]
         self.dice.shuffle(carried)
-        named = {c: f"c{i}" for i, c in enumerate(carried)}
+        named = self.named(carried)
         if self.lies() and len(carried) > 1:
             named[carried[1]] = named[carried[0]]
         outputs = [f"{c} AS {name}" for c, name in named.items()]
         outputs.append(f"{self.integer(rel)} AS e")
+        if rel.units and self.dice.random() < 0.2:
+            outputs.append(f"{self.pick(rel.units)} AS again")
         extra = self.dice.choice(["", "", "", " LIMIT 3"]) if self.lies() else ""
         head = "SELECT DISTINCT" if self.lies() and self.lies() else "SELECT"
         text = f"({head} {', '.join(outputs)} {rel.body()}{extra}) AS {alias}"
         found = self._above(rel, named, text, alias)
         found.integers.append(f"{alias}.e")
+        if rel.units and outputs[-1].endswith(" AS again"):
+            found.units.append(f"{alias}.again")
         return found
 
     def per_unit(self, rel: Rel) -> Rel:
@@ -400,6 +342,8 @@ class Liar:
             keys = [
                 self.pick([*rel.integers, *rel.texts]) for _ in range(self.dice.randrange(1, 3))
             ]
+        if self.dice.random() < 0.1:
+            return self.histogram(rel, keys)
         outputs: list[str] = []
         measures: dict[str, Asked] = {}
         for i in range(self.dice.randrange(1, 4)):
@@ -421,6 +365,14 @@ class Liar:
             group += self.dice.choice([" HAVING COUNT(*) > 1", " ORDER BY 1", " LIMIT 1"])
         return Draft(f"SELECT {', '.join(columns)} {rel.body()}{group}", measures)
 
+    def histogram(self, rel: Rel, keys: list[str]) -> Draft:
+        keys = [*keys, self.pick([*rel.integers, *(rel.texts if self.lies() else [])])]
+        columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
+        count = "COUNT(*)" if not self.lies() else f"COUNT({self.pick(rel.integers)})"
+        group = ", ".join(str(i + 1) for i in range(len(keys)))
+        sql = f"SELECT {', '.join(columns)}, {count} AS r0 {rel.body()} GROUP BY {group}"
+        return Draft(sql, {}, choice="q0")
+
     def output(self, rel: Rel) -> tuple[list[str], Kind]:
         operand = self.integer(rel)
         held = self.clamp(operand) if self.dice.random() < 0.8 else operand
@@ -439,187 +391,3 @@ class Liar:
                 ([square, total, present], Kind.SQUARES),
             ]
         )
-
-
-# -- databases ------------------------------------------------------------------------------------
-
-Rows = dict[str, list[tuple[Any, ...]]]
-
-
-def database(dice: random.Random) -> Rows:
-    """Return a small canonical database: rows without their rank."""
-
-    def values(table: str) -> tuple[Any, Any, Any]:
-        low = -1000 if table == "visits" else 0
-        return (
-            dice.choice([None, -2, 0, 1, 3]),
-            dice.choice([None, low, 0, 1, 1000]),
-            dice.choice([None, "x", "y"]),
-        )
-
-    people: list[tuple[Any, ...]] = []
-    visits: list[tuple[Any, ...]] = []
-    for unit in range(1, dice.randrange(2, 5)):
-        fixed = values("people")
-        people += [
-            (unit, fixed[0], values("people")[1], fixed[2]) for _ in range(dice.randrange(3))
-        ]
-        visits += [(unit, *values("visits")) for _ in range(dice.choice([0, 1, 2, 4]))]
-    return {
-        "town.rows": [values("rows") for _ in range(dice.randrange(5))],
-        "clinic.people": people,
-        "clinic.visits": visits,
-        "clinic.public": [values("public")[:2] for _ in range(dice.randrange(5))],
-    }
-
-
-def neighbours_of(rows: Rows, private: tuple[str, ...]) -> list[tuple[Rows, dict[str, list[Any]]]]:
-    """Return every database with one unit less, each with the rows of that unit."""
-    found = []
-    if private == ("town.rows",):
-        for i, row in enumerate(rows["town.rows"]):
-            less = [*rows["town.rows"][:i], *rows["town.rows"][i + 1 :]]
-            found.append(({**rows, "town.rows": less}, {"town.rows": [row]}))
-        return found
-    tables = ("clinic.people", "clinic.visits")
-    for unit in sorted({row[0] for table in tables for row in rows[table]}):
-        less = {table: [row for row in rows[table] if row[0] != unit] for table in tables}
-        own = {table: [row for row in rows[table] if row[0] == unit] for table in tables}
-        found.append(({**rows, **less}, own))
-    return found
-
-
-_COLUMNS = {
-    "town.rows": "c0 BIGINT, c1 BIGINT, c2 VARCHAR",
-    "clinic.people": "u BIGINT, c1 BIGINT, c2 BIGINT, c3 VARCHAR, r INTEGER",
-    "clinic.visits": "u BIGINT, c1 BIGINT, c2 BIGINT, c3 VARCHAR, r INTEGER",
-    "clinic.public": "c0 BIGINT, c1 BIGINT",
-}
-
-
-def _ranked(table: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows with their rank, which depends on the unit's own rows alone."""
-    if table not in {"clinic.people", "clinic.visits"}:
-        return rows
-    found = []
-    for unit in {row[0] for row in rows}:
-        own = [row for row in rows if row[0] == unit]
-        own.sort(key=lambda row: (hashlib.md5(repr(row[1:]).encode()).hexdigest(), repr(row)))
-        found += [(*row, place) for place, row in enumerate(own, 1)]
-    return found
-
-
-def _literal(value: Any) -> str:
-    return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
-
-
-class World:
-    """One DuckDB that holds a canonical database."""
-
-    def __init__(self) -> None:
-        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
-        self.connection.execute("CREATE SCHEMA canon")
-        for table, columns in _COLUMNS.items():
-            self.connection.execute(f'CREATE TABLE canon."{table}" ({columns})')
-
-    def fill(self, rows: Rows, dice: random.Random) -> None:
-        """Load a database in random physical order: nobody may depend on it."""
-        for table, each in rows.items():
-            self.connection.execute(f'DELETE FROM canon."{table}"')
-            ready = _ranked(table, each)
-            dice.shuffle(ready)
-            if ready:
-                listed = ", ".join(f"({', '.join(map(_literal, row))})" for row in ready)
-                self.connection.execute(f'INSERT INTO canon."{table}" VALUES {listed}')
-
-    def tree(self, sql: str) -> str:
-        row = self.connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
-        assert row is not None
-        return row[0]
-
-    def vectors(self, read: Read) -> dict[str, dict[Any, int]]:
-        """Return the exact value of each measure, by group."""
-        found: dict[str, dict[Any, int]] = {name: {} for name in read.bounds}
-        for row in self.connection.execute(read.draft.sql).fetchall():
-            group, outputs = (
-                row[: read.facts.keys],
-                tuple(int(v or 0) for v in row[read.facts.keys :]),
-            )
-            for name, bound in read.bounds.items():
-                found[name][group] = exact_of(read.draft.measures[name], bound, outputs)
-        return found
-
-
-def judged(draft: Draft, world: World, neighbours: Neighbours) -> Read | None:
-    """Return the sealed draft, None where the kernel refuses it; two parsers must agree."""
-    reads = []
-    for parse in (
-        lambda: read_duckdb(world.tree(draft.sql)),
-        lambda: read_sqlglot(draft.sql, "duckdb"),
-    ):
-        try:
-            reads.append(sealed(draft, parse(), SCANS[neighbours]))
-        except Unfit:
-            reads.append(None)
-    return reads[0]
-
-
-def violations(read: Read, rows: Rows, world: World, dice: random.Random) -> list[str]:
-    """Return everything about a sealed draft that is untrue on `rows` and its neighbours."""
-    world.fill(rows, dice)
-    base = world.vectors(read)
-    found = []
-    removed: list[dict[str, dict[Any, int]]] = []
-    for less, own in neighbours_of(rows, read.facts.private):
-        world.fill(less, dice)
-        other = world.vectors(read)
-        outside = _outside(read, own)
-        for name in read.bounds:
-            moved = _difference(base[name], other[name])
-            found += _too_far(read, name, moved)
-            if outside and any(moved.values()):
-                found.append(f"{name}: somebody outside the billed region moves it")
-        removed.append({name: _difference(base[name], other[name]) for name in read.bounds})
-    return found
-
-
-def _difference(one: dict[Any, int], two: dict[Any, int]) -> dict[Any, int]:
-    return {
-        group: one.get(group, 0) - two.get(group, 0)
-        for group in {*one, *two}
-        if one.get(group, 0) != two.get(group, 0)
-    }
-
-
-def _too_far(read: Read, name: str, moved: dict[Any, int]) -> list[str]:
-    stability, bound = read.stability, read.bounds[name]
-    found = []
-    if sum(map(abs, moved.values())) > stability.l1(bound):
-        found.append(f"{name}: moves by {moved}, the noise is for {stability.l1(bound)}")
-    if sum(v * v for v in moved.values()) > stability.l2_squared(bound):
-        found.append(f"{name}: moves by {moved} in L2, for {stability.l2_squared(bound)}")
-    if len(moved) > stability.coordinates:
-        found.append(f"{name}: {len(moved)} groups move, {stability.coordinates} were counted")
-    return found
-
-
-def _outside(read: Read, own: dict[str, list[Any]]) -> bool:
-    """Return whether a unit sits outside the region that is billed."""
-    for (table, place), positions in read.facts.region.items():
-        values = {row[place] for row in own.get(table, [])}
-        if not values:
-            return True  # nowhere on this axis
-        declared = TABLES[table].table.columns[place].domain
-        for value in values:
-            if value is None:
-                at: int | None = -1
-            elif isinstance(declared, CategoryDomain):
-                at = declared.position(value)
-            else:
-                at = value - declared.lower
-            if at not in positions:
-                return True
-    return False
-
-
-__all__ = ["Fraction", "Liar", "World", "database", "judged", "violations"]

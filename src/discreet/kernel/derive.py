@@ -7,6 +7,7 @@ unit depend on a row of another: that is all the grammar allows, and what does n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
@@ -31,6 +32,8 @@ from discreet.kernel.tree import (
     conjuncts,
     walk,
 )
+
+_PLAIN = re.compile("[a-z][a-z0-9_]*", re.ASCII)
 
 Base: TypeAlias = tuple[str, int]
 """A declared column: the engine's name of its table, and its place in the declaration."""
@@ -82,13 +85,24 @@ class Scans(Protocol):
 def rows_of(source: Source, scans: Scans) -> Rows:
     """Return what holds of the rows of a FROM clause."""
     match source:
-        case Stored():
+        case Stored(alias=alias):
+            check_name(alias)
             return scans.stored(source)
         case Derived(select=select, alias=alias):
             known = scans.view(source)
             return _block(select, alias, scans) if known is None else known
         case Joined():
             return _joined(source, scans)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that an engine might take for another one.
+
+    Engines fold the case of names, so "a" and "A" are one column to them and two here; DuckDB reads
+    `alias.x` as the output x of the same SELECT.
+    """
+    if _PLAIN.fullmatch(name) is None or name == "alias":
+        raise Unfit("a name that an engine could read as another")
 
 
 def filtered(select: Select, scans: Scans) -> Rows:
@@ -128,8 +142,11 @@ def _numbered(test: Term, below: Rows) -> tuple[frozenset[Term], int] | None:
 def _block(select: Select, alias: str, scans: Scans) -> Rows:
     """Return what holds of a subquery: a projection, or one row for each unit and key."""
     below = filtered(select, scans)
-    if len({name for name, _ in select.outputs}) != len(select.outputs):
+    names = [name for name, _ in select.outputs]
+    if len(set(names)) != len(names):
         raise Unfit("two outputs of one name")
+    for name in (*names, alias):
+        check_name(name)
     if select.group:
         return _per_unit(select, alias, below)
     return _projected(select, alias, below)
@@ -157,16 +174,14 @@ def _projected(select: Select, alias: str, below: Rows) -> Rows:
                 units.add(name)
             if term in below.numbers:
                 numbers[name] = below.numbers[term]
-    # Once, and only now: an inner and an outer column may carry the same name.
+    # Once, and only now: an inner and an outer column may carry the same name. For the same reason a
+    # number is worth nothing where a column of its partition is not passed on.
     numbers = {
-        name: frozenset(_renamed(term, passed) for term in partition)
+        name: frozenset(passed[term] for term in partition if isinstance(term, Name))
         for name, partition in numbers.items()
+        if partition <= passed.keys()
     }
     return _above(replace(below, numbers=numbers), values, passed, frozenset(units))
-
-
-def _renamed(term: Term, passed: Mapping[Name, Name]) -> Term:
-    return passed.get(term, term) if isinstance(term, Name) else term
 
 
 def _above(
@@ -201,7 +216,7 @@ def _window(term: Window, below: Rows) -> Value:
     for part in (*term.partition, *term.order):
         value_of(part, below.values)
     if term.name == "row_number":
-        return Value(Kind.INTEGER, 1, 2**62, wide=True)
+        return Value(Kind.INTEGER, 1, 2**62)  # 32 bits on some engines
     if term.name not in {"min", "max", "bool_and", "bool_or"} or term.operand is None or term.order:
         raise Unfit(f"the window {term.name}")
     return value_of(term.operand, below.values)
@@ -252,8 +267,12 @@ def _per_unit(select: Select, alias: str, below: Rows) -> Rows:
 
 def _own_aggregate(term: Term, below: Rows) -> Value:
     """Return the value of an aggregate over one unit's own rows; sums may be of any size."""
-    if isinstance(term, Apply) and term.name == "cast decimal(38, 0)":
-        term = term.operands[0]
+    match term:
+        # Only a whole number of rows or of a sum fits for certain.
+        case Apply(
+            name="cast decimal(38, 0)", operands=(Fold(name="count" | "sum") as inner_fold,)
+        ):
+            term = inner_fold
     if not isinstance(term, Fold):
         raise Unfit("neither a key nor an aggregate")
     if term.operand is None:

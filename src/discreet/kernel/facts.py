@@ -49,7 +49,7 @@ class Facts:
 
     `single`: all rows of a unit fall into one group, because every key is made of columns that are
     constant for the unit. `rows` is None where nothing bounds them, which only such counts of units
-    and those without groups may leave so.
+    and those without groups may leave so. `numbered`: the last key is a whole number of 64 bits.
 
     Guarantee: the exact outputs are, group by group, sums over units of a function of that unit's own
         rows, of public tables and of the catalog; a unit has at most `rows` rows, each in one group,
@@ -64,6 +64,7 @@ class Facts:
     private: tuple[str, ...]
     person: bool
     region: Mapping[Base, Positions]
+    numbered: bool = False
 
 
 def facts_of(select: Select, scans: Scans) -> Facts:
@@ -78,8 +79,8 @@ def facts_of(select: Select, scans: Scans) -> Facts:
     shown = tuple(term for _, term in select.outputs)
     if shown[:keys] != select.group:
         raise Unfit("keys that are not the groups")
-    for key in shown[:keys]:
-        value_of(key, below.values)
+    kinds = [value_of(key, below.values) for key in shown[:keys]]
+    numbered = bool(kinds) and kinds[-1].kind is Kind.INTEGER and kinds[-1].low is not None
     outputs = tuple(_output(term, below) for term in shown[keys:])
     single = all(
         not isinstance(part, Name) or part in below.axes
@@ -89,7 +90,7 @@ def facts_of(select: Select, scans: Scans) -> Facts:
     units = all(each.form is Form.UNITS for each in outputs)
     if below.rows is None and not (units and single):
         raise Unfit("rows of a unit that nothing bounds")
-    return Facts(keys, outputs, below.rows, single, below.private, person, below.region)
+    return Facts(keys, outputs, below.rows, single, below.private, person, below.region, numbered)
 
 
 def _output(term: Term, below: Rows) -> Output:
@@ -136,7 +137,8 @@ def _sum(operand: Term, below: Rows) -> Output:
         most = max(low**2, high**2)
         if most >= _LARGEST_SQUARE.get(kind, 2**63):
             raise Unfit("a square that could leave its width")
-        value_of(clamped, below.values)
+        if not kind and not value_of(clamped, below.values).wide:
+            raise Unfit("a square of unknown width")
         return Output(Form.SQUARES, 0, most, clamped)
     if inner is operand:
         raise Unfit("a sum whose width is not stated")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -140,6 +141,11 @@ def exact(
     run: Callable[[str], Exact],
 ) -> Found:
     """Return the exact results of sealed reads, by group."""
+    if any(read.facts.keys != len(domains) + (read.draft.choice is not None) for read in reads):
+        raise Unfit("keys that are not those of the SQL")
+    groups = None if listed is None else tuple(listed)
+    if groups is not None and len(set(groups)) != len(groups):
+        raise Unfit("a group that is listed twice would be looked at twice")
     sums: list[dict[Group, tuple[int, ...]]] = []
     histograms: dict[str, dict[Group, npt.NDArray[np.int64]]] = {}
     for read in reads:
@@ -152,12 +158,16 @@ def exact(
             bins = mechanisms.selections[read.draft.choice].bins
             histograms[read.draft.choice] = _bins(places, values[0], values[1], bins)
             sums.append({})
-    if listed is None:
-        every = set().union(*sums, *histograms.values())
+    if groups is None:
+        # Only groups with units to be counted: the threshold was made for the groups of that read.
+        shown = [
+            found
+            for read, found in zip(reads, sums, strict=True)
+            if mechanisms.units in read.bounds
+        ]
         # In the order of the keys themselves, never in the engine's.
+        every = set().union(*shown)
         groups = tuple(sorted(every, key=lambda g: [(value is not None, value) for value in g]))
-    else:
-        groups = tuple(listed)
     measures = {
         name: [
             exact_of(read.draft.measures[name], bound, found.get(group, _ZEROS)) for group in groups
@@ -288,10 +298,15 @@ def _choose(histograms: npt.NDArray[np.int64], selection: Selection, rng: Rng) -
 
 
 def canonical(value: Any, domain: Domain) -> Any:
-    """Return a key as a declared value, None for everything else."""
+    """Return a key as a declared value, None for everything else.
+
+    Guarantee: total, whatever the value is: it never raises because of what a row says.
+    """
     if value is None:
         return None
     match domain:
+        case IntegerDomain() | NumberDomain() if not isinstance(value, int | Decimal):
+            return None
         case IntegerDomain(lower=lower, upper=upper):
             number = int(value)
             return number if lower <= number <= upper else None
@@ -299,11 +314,11 @@ def canonical(value: Any, domain: Domain) -> Any:
             exact = Fraction(int(value)) * step
             return exact if lower <= exact <= upper else None
         case CategoryDomain():
-            return value if domain.position(value) is not None else None
+            return value if isinstance(value, str) and domain.position(value) is not None else None
         case BooleanDomain():
             return bool(value)
         case DateDomain(lower=first, upper=last):
             day = value.date() if isinstance(value, dt.datetime) else value
-            return day if first <= day <= last else None
+            return day if isinstance(day, dt.date) and first <= day <= last else None
         case _:
             return str(value)

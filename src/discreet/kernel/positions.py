@@ -89,6 +89,8 @@ def _compared(name: str, bound: Constant, domain: FiniteDomain) -> Positions:
     place = _place(bound, domain)
     if place is None or name not in _TURNED:
         return everything
+    if isinstance(domain, CategoryDomain) and name not in {"=", "<>"}:
+        return everything  # engines order texts by their letters, not by their place in the list
     first, after = place  # the first position not below the bound, and the first one above it
     spans = {
         "=": [(first, after - 1)],

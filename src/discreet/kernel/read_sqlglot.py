@@ -57,7 +57,10 @@ _SIGNS: dict[type[exp.Expr], str] = {
 
 def read_sqlglot(sql: str, dialect: str) -> Select:
     """Return the kernel's tree of one statement in `dialect`."""
-    trees = sqlglot.parse(sql, read=dialect)
+    try:
+        trees = sqlglot.parse(sql, read=dialect)
+    except sqlglot.errors.SqlglotError:
+        raise Unfit("the final SQL is not SQL") from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Select):
         raise Unfit("the final SQL is not one SELECT")
     return _select(trees[0])

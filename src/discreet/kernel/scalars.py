@@ -82,6 +82,8 @@ def value_of(term: Term, columns: Values) -> Value:
             rule = RULES.get(name)
             if rule is None:
                 raise Unfit(f"the kernel does not list '{name}'")
+            if len(operands) not in _OPERANDS.get(name, range(1, 10_000)):
+                raise Unfit(f"'{name}' of {len(operands)} operands")
             return rule([value_of(operand, columns) for operand in operands], term)
 
 
@@ -132,9 +134,12 @@ def _case(term: Apply, columns: Values) -> Value:
     clamped = clamp_of(term)
     if clamped is not None:
         operand, low, high = clamped
-        if value_of(operand, columns).kind is not Kind.INTEGER:
+        found = value_of(operand, columns)
+        if found.kind is not Kind.INTEGER:
             raise Unfit("a clamp of something that is no whole number")
-        return integer(low, high)
+        # A short operand stays short, and its products overflow early.
+        wide = found.wide or term.operands[-1] != operand or max(abs(low), abs(high)) >= 2**31
+        return integer(low, high, wide=wide)
     *pairs, other = term.operands
     for test in pairs[::2]:
         condition(test, columns)
@@ -268,9 +273,18 @@ def _texts(found: list[Value], _term: Term) -> Value:
     return TEXT
 
 
-def _cut(found: list[Value], _term: Term) -> Value:
-    _texts(found[:1], _term)
-    return TEXT
+def _collated(found: list[Value], term: Term) -> Value:
+    return _texts(found[:1], term)
+
+
+def _cut(found: list[Value], term: Term) -> Value:
+    """Return the rule of substr: constant places only, since a negative length can raise."""
+    others = term.operands[1:] if isinstance(term, Apply) else ()
+    if not all(isinstance(each, Constant) and type(each.value) is int for each in others):
+        raise Unfit("a text cut at what a row says")
+    if any(value.low is None or value.low < 0 for value in found[1:]):
+        raise Unfit("a text cut at a negative place")
+    return _texts(found[:1], term)
 
 
 def _length(found: list[Value], _term: Term) -> Value:
@@ -295,15 +309,28 @@ def _place_in_list(found: list[Value], _term: Term) -> Value:
 
 
 def _part_of_date(found: list[Value], term: Term) -> Value:
-    operands = term.operands if isinstance(term, Apply) else ()
-    named = isinstance(operands[0], Constant) if operands else False
-    if not named or [value.kind for value in found][1:] != [Kind.DATE]:
+    if _named(term) not in _PARTS or [value.kind for value in found][1:] != [Kind.DATE]:
         raise Unfit("a part of something that is no date")
     return integer(-_DAYS, _DAYS, wide=False)
 
 
-def _days_between(found: list[Value], _term: Term) -> Value:
-    if [value.kind for value in found][-2:] != [Kind.DATE, Kind.DATE]:
+_PARTS = frozenset(
+    {"year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "dayofweek_iso"}
+)
+"""What an engine may be asked of a date; others, such as seconds, are larger than days."""
+
+
+def _named(term: Term) -> str:
+    """Return the first operand where it is a word: the part or the measure of a date."""
+    match term:
+        case Apply(operands=(Constant(value=str(word), kind=""), *_)):
+            return word.lower()
+    return ""
+
+
+def _days_between(found: list[Value], term: Term) -> Value:
+    kinds = [value.kind for value in found]
+    if _named(term) != "day" or kinds[1:] != [Kind.DATE, Kind.DATE]:
         raise Unfit("days between something that are no dates")
     return integer(-_DAYS, _DAYS)
 
@@ -338,9 +365,20 @@ RULES: Mapping[str, Rule] = {
     "length": _length,
     "try_cast enum": _of_list,
     "enum_code": _place_in_list,
-    "collate": _cut,
+    "collate": _collated,
     **dict.fromkeys(("date_part", "extract"), _part_of_date),
     "date_diff": _days_between,
     "unixdate": _day_number,
 }
 """Everything that may be applied to a row. What is not here never reaches an engine."""
+
+_OPERANDS: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "//", "/", "%"), (2,)),
+    **dict.fromkeys(("not", "is null", "is not null", "negate", "abs", "md5", "unixdate"), (1,)),
+    **dict.fromkeys(("cast bigint", "cast decimal(19, 0)"), (1,)),
+    **dict.fromkeys(("cast varchar", "cast text", "cast string"), (1,)),
+    **dict.fromkeys(("date_part", "extract", "collate", "||"), (2,)),
+    **dict.fromkeys(("substr", "substring"), (2, 3)),
+    "date_diff": (3,),
+}
+"""How many operands there may be; for what is not here, any number."""

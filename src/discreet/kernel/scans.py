@@ -107,7 +107,7 @@ def _rows(
     values[unit] = Value(Kind.UNIT)
     numbers = {}
     if ranked:
-        values[rank] = Value(Kind.INTEGER, 1, 2**62, wide=True)
+        values[rank] = Value(Kind.INTEGER, 1, 2**62)  # 32 bits on some engines
         numbers[rank] = frozenset({unit})
     return Rows(
         values,

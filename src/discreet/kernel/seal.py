@@ -71,6 +71,8 @@ def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
     groups = facts.keys - (draft.choice is not None)
     if groups < 0 or (draft.choice is not None and [o.form for o in facts.outputs] != [Form.ROWS]):
         raise Unfit("a histogram that is none")
+    if draft.choice is not None and not facts.numbered:
+        raise Unfit("bins that are no bounded whole numbers")
     # Where a unit counts once however many rows it has, nothing needs to bound them.
     single = 1 if facts.single and draft.choice is None else None
     stability = Stability(facts.rows or 1, groups > 0, neighbours, single)
@@ -133,8 +135,12 @@ def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
         whole is their composition; a group that only one unit stands in appears with probability at
         most `failing`, over all groups of that unit.
     """
+    _check_possible(proposed)
     if proposed.top is not None:
         return _admit_top(proposed, reads)
+    names = [name for read in reads for name in (*read.bounds, read.draft.choice) if name]
+    if len(set(names)) != len(names):
+        raise Unfit("two measures of one name")
     measured = {name: read for read in reads for name in read.bounds}
     chosen = {read.draft.choice: read for read in reads if read.draft.choice is not None}
     if measured.keys() != proposed.laws.keys() or chosen.keys() != proposed.selections.keys():
@@ -157,6 +163,22 @@ def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
         threshold=_threshold(proposed, reads),
         event=Failing(event, proposed.failing),
     )
+
+
+def _check_possible(proposed: Mechanisms) -> None:
+    """Refuse noise that does not exist, whose price would mean nothing."""
+    sizes = [
+        law.scale if isinstance(law, LaplaceLaw) else law.sigma_squared
+        for law in proposed.laws.values()
+    ]
+    sizes += [selection.epsilon for selection in proposed.selections.values()]
+    sizes += [Fraction(selection.bins) for selection in proposed.selections.values()]
+    if proposed.top is not None:
+        sizes.append(proposed.top.epsilon)
+    if proposed.units is not None:
+        sizes.append(min(proposed.failing, 1 - proposed.failing))
+    if any(size <= 0 for size in sizes):
+        raise Unfit("noise of no size")
 
 
 def _admit_top(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from kernel_kit import BOUNDED_VISITS, facts
 
 from discreet.core.region import Positions
 from discreet.kernel.facts import Form
 from discreet.kernel.tree import Unfit
+from kernel_kit import BOUNDED_VISITS, facts
 
 ROWS = 'canon."town.rows" AS t'
 PEOPLE = 'canon."clinic.people" AS p'
+_NARROW = "CASE WHEN t.c3 THEN 50000 ELSE 3 END"
+SHORT = f"CASE WHEN {_NARROW} > 60000 THEN 60000 WHEN {_NARROW} < 0 THEN 0 ELSE {_NARROW} END"
 CLAMP = "CASE WHEN t.c0 > 9 THEN 9 WHEN t.c0 < -3 THEN -3 ELSE t.c0 END"
 
 
@@ -54,6 +56,12 @@ def test_the_region_is_read_off_the_filter() -> None:
 def test_an_or_of_two_columns_restricts_neither() -> None:
     found = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 = 3 OR t.c1 = 'm'")
     assert set(found.region.values()) == {Positions.whole(121), Positions.whole(2)}
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_the_order_of_a_list_is_not_the_order_of_its_texts(sign: str) -> None:
+    found = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE CAST(t.c1 AS VARCHAR) {sign} 'm'")
+    assert set(found.region.values()) == {Positions.whole(2)}
 
 
 @pytest.mark.parametrize("null", ["t.c0 IS NULL", "t.c0 IS NULL OR t.c0 > 119"])
@@ -169,6 +177,20 @@ REFUSED = {
     "the unit as a value": f"SELECT COUNT(*) AS r0 FROM {PEOPLE} WHERE p.u = 5",
     "min of everybody": f"SELECT MIN(t.c0) AS r0 FROM {ROWS}",
     "a filtered aggregate": f"SELECT COUNT(*) FILTER (WHERE t.c0 > 5) AS r0 FROM {ROWS}",
+    "a partition that is lost": "SELECT COUNT(*) AS r0 FROM (SELECT v.u AS c1, v.u AS u, ROW_NUMBER() OVER "
+    '(PARTITION BY v.u, v.c1 ORDER BY v.r) AS n FROM canon."clinic.visits" AS v) AS v WHERE v.n <= 1',
+    "names in another case": 'SELECT SUM(CAST(t."A" AS BIGINT)) AS r0 FROM (SELECT s.c0 AS a, s.c6 AS "A" '
+    'FROM canon."town.rows" AS s) AS t',
+    "a name of the outputs": 'SELECT COUNT(*) AS r0 FROM canon."town.rows" AS alias',
+    "arithmetic on a rank": f"SELECT COUNT(*) AS r0 FROM {PEOPLE} WHERE p.r <= 2 AND p.r + 2147483647 > 1",
+    "a text cast after the aggregate": "SELECT COUNT(*) AS r0 FROM (SELECT v.u AS u, CAST(MIN(v.c1) AS "
+    'DECIMAL(38, 0)) AS a FROM canon."clinic.visits" AS v GROUP BY v.u) AS t',
+    "a text cut by a column": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE substr(t.c1, 1, t.c6) = 'f'",
+    "seconds of a date": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE date_part('epoch', t.c4) > 5",
+    "seconds between dates": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE date_diff('second', t.c4, t.c4) > 5",
+    "a square of short numbers": f"SELECT SUM(CAST({SHORT} * {SHORT} AS BIGINT)) AS r0 FROM {ROWS}",
+    "an operand too few": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE +t.c0 > 5",
+    "no SQL": "SELECT COUNT(* AS r0",
     "nobody": 'SELECT COUNT(*) AS r0 FROM canon."clinic.wards" AS w',
 }
 
