@@ -150,7 +150,6 @@ def test_a_negation_is_heard(one, other):
         "SELECT SUM(x) FROM (SELECT age FROM people) AS t(x)",
         "WITH t(x) AS (SELECT age FROM people) SELECT SUM(x) FROM t",
         "SELECT COUNT(*) FROM (SELECT age FROM people) AS t TABLESAMPLE 10 PERCENT",
-        "SELECT COUNT(census.people.age) FROM people",
         "SELECT SUM(CAST(income AS DECIMAL(10, 1))) FROM people",
         "SELECT SUM(MOD(age, 3, 4)) FROM people",
         "SELECT COUNT(*), DATE_TRUNC('month', born, 'x') FROM people GROUP BY 2",
