@@ -233,7 +233,7 @@ def test_nobody_shows(
     base = asked(kind, everybody, tmp_path / "all", spy, person=person, named=FOUND)
     answered = [name for name, seen in base.items() if not isinstance(seen, str)]
     assert len(answered) >= 15, base
-    removed = [["7", "07", "007"], ["12"]] if person == "integer" else [[n] for n in everybody]
+    removed = [["7", "07", "007"]] if person == "integer" else [["7"], ["07"]]
     for gone in removed:
         left = [name for name in everybody if name not in gone]
         other = asked(kind, left, tmp_path / gone[0], spy, person=person, named=FOUND)
