@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from discreet.core.region import Positions
-from discreet.kernel.facts import Form
+from discreet.kernel.facts import Form, facts_of
 from discreet.kernel.tree import Unfit
-from kernel_kit import BOUNDED_VISITS, facts
+from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts
 
 ROWS = 'canon."town.rows" AS t'
 PEOPLE = 'canon."clinic.people" AS p'
@@ -186,8 +186,6 @@ REFUSED = {
     "a text cast after the aggregate": "SELECT COUNT(*) AS r0 FROM (SELECT v.u AS u, CAST(MIN(v.c1) AS "
     'DECIMAL(38, 0)) AS a FROM canon."clinic.visits" AS v GROUP BY v.u) AS t',
     "a text cut by a column": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE substr(t.c1, 1, t.c6) = 'f'",
-    "seconds of a date": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE date_part('epoch', t.c4) > 5",
-    "seconds between dates": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE date_diff('second', t.c4, t.c4) > 5",
     "a square of short numbers": f"SELECT SUM(CAST({SHORT} * {SHORT} AS BIGINT)) AS r0 FROM {ROWS}",
     "an operand too few": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE +t.c0 > 5",
     "no SQL": "SELECT COUNT(* AS r0",
@@ -199,3 +197,11 @@ REFUSED = {
 def test_everything_else_is_refused(name: str) -> None:
     with pytest.raises(Unfit):
         facts(REFUSED[name])
+
+
+@pytest.mark.parametrize("part", ["date_part('epoch', t.c4)", "date_diff('second', t.c4, t.c4)"])
+def test_seconds_do_not_fit_where_days_do(part: str) -> None:
+    days = part.replace("epoch", "year").replace("second", "day")
+    assert facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {days} > 5"), SCANS)
+    with pytest.raises(Unfit):
+        facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {part} > 5"), SCANS)
