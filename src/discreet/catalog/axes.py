@@ -42,7 +42,20 @@ def axis_name(dataset: Dataset, table: Table, column: Column, snapshot: str) -> 
     if not table.unit.is_row and not column.constant:
         return None
     lasting = None if column.immutable else snapshot
-    return str(Axis(dataset.name, table.name, column.name, column.fingerprint, lasting))
+    return str(Axis(dataset.name, table.name, column.name, axis_print(table, column), lasting))
+
+
+def axis_print(table: Table, column: Column) -> str:
+    """Return what a position on the axis depends on: the domain, and for people who they are.
+
+    A person sits at one point only as long as the same column, read in the same way, says who that is.
+    """
+    if table.unit is None or table.unit.column is None:
+        return column.fingerprint
+    named = table.unit.column
+    read = next((c.fingerprint for c in table.columns if c.name.lower() == named.lower()), "")
+    said = f"{column.fingerprint} {named} {read}"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def parse_axis(name: str) -> Axis | None:

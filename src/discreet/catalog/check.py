@@ -53,7 +53,8 @@ def check_table(dataset: Dataset, table: Table, engine: Engine) -> None:
         guess = (_same(name, found) or close or [""])[0]
         raise CatalogError(
             f"{_place(dataset, table)}: the source has no column '{name}'.",
-            hint=f"Did you mean '{guess}'?" if guess else f"It has: {', '.join(found)}.",
+            # Not the others: in a file without its first line they are somebody's cells.
+            hint=f"Did you mean '{guess}'?" if guess else "Compare discreet.toml with its columns.",
         )
 
 

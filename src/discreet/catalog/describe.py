@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from discreet.catalog.axes import Axis, parse_axis, table_axis, tables_on
+from discreet.catalog.axes import Axis, axis_print, parse_axis, table_axis, tables_on
 from discreet.core.numbers import plain
 from discreet.core.region import NULL, Positions, Region, Span
 from discreet.core.schema import (
@@ -96,7 +96,7 @@ def _domain(axis: Axis, datasets: Mapping[str, Dataset]) -> FiniteDomain | None:
         except UnknownName:
             return None
         for read in (column, column.by_day()):
-            if read.fingerprint == axis.fingerprint:
+            if axis.fingerprint in {axis_print(table, read), read.fingerprint}:
                 domain = read.domain
                 return None if isinstance(domain, IdentifierDomain | TextDomain) else domain
         return None

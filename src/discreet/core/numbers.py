@@ -81,6 +81,10 @@ def plain(value: Fraction, *, significant: int = 12) -> str:
     return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
+SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**12), Fraction(10**12)
+"""What may be written; beyond these nothing is protected, or nothing is told."""
+
+
 @dataclass(frozen=True, order=True, slots=True)
 class Epsilon:
     """A positive, finite privacy loss, held exactly.
@@ -100,6 +104,11 @@ class Epsilon:
         if value <= 0:
             raise InvalidInput(
                 f"epsilon must be greater than 0, not {plain(value)}.",
+                hint="A usual value for one question lies between 0.01 and 1.",
+            )
+        if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
+            raise InvalidInput(
+                "An epsilon lies between 1e-12 and 1e12.",
                 hint="A usual value for one question lies between 0.01 and 1.",
             )
         return cls(value)

@@ -224,7 +224,7 @@ class Recipe:
             if column.name.lower() not in types:
                 raise CatalogError(
                     f"{place}: the source has no column '{column.name}'.",
-                    hint=f"It has: {', '.join(list(types)[:12])}.",
+                    hint="Compare discreet.toml with the names of the source's columns.",
                 )
             check_readable(column, types[column.name.lower()], place)
 

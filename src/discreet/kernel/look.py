@@ -227,10 +227,22 @@ def _encoded(column: pa.ChunkedArray, domain: Domain) -> _Places:
     coded = whole.dictionary_encode(null_encoding="encode")
     known: dict[Any, int] = {}
     moved = [
-        known.setdefault(canonical(value, domain), len(known))
+        known.setdefault(_listed(value, domain), len(known))
         for value in coded.dictionary.to_pylist()
     ]
     return _Places(np.array(moved, dtype=np.int64)[np.from_dlpack(coded.indices)], list(known))
+
+
+class _Unlisted:
+    """Stands for keys outside their domain: never a group, and never added to one."""
+
+
+_UNLISTED = _Unlisted()
+
+
+def _listed(value: Any, domain: Domain) -> Any:
+    found = canonical(value, domain)
+    return _UNLISTED if found is None and value is not None else found
 
 
 def _integers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -243,11 +255,11 @@ def _sums(found: _Places, values: list[list[Any]]) -> dict[Group, tuple[int, ...
     sums: dict[Group, tuple[int, ...]] = {}
     for i, place in enumerate(found.place.tolist()):
         group = found.values[place]
+        if _UNLISTED in group:
+            continue
         # SUM over no row is NULL.
         row = tuple(int(column[i] or 0) for column in values)
-        known = sums.get(group)
-        # Undeclared values of a key all count as NULL, so several rows may be one group.
-        sums[group] = row if known is None else tuple(map(sum, zip(known, row, strict=True)))
+        sums[group] = row
     return sums
 
 
@@ -258,7 +270,8 @@ def _bins(
     where = np.clip(_integers(places.drop_null()), 0, bins - 1)
     stacked = np.zeros((len(found.values), bins), dtype=np.int64)
     np.add.at(stacked, (found.place[present], where), _integers(counts)[present])
-    return dict(zip(found.values, stacked, strict=True))
+    by_group = zip(found.values, stacked, strict=True)
+    return {group: counts for group, counts in by_group if _UNLISTED not in group}
 
 
 def _stacked(

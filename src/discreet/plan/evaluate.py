@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from discreet.core.numbers import plain, to_fraction
@@ -153,18 +151,35 @@ def _in(node: e.In, row: Row) -> bool | None:
     return None if None in node.values else False
 
 
-@lru_cache(maxsize=512)
-def like_pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    """Return the regular expression that means the same as a LIKE pattern."""
-    parts = [{"%": ".*", "_": "."}.get(char, re.escape(char)) for char in pattern]
-    return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+def is_like(text: str, pattern: str) -> bool:
+    """Return whether a text fits a LIKE pattern; in at most length times length steps.
+
+    Not by a regular expression: that tries every way to share a text among several %.
+    """
+    at = place = 0
+    star, mark = -1, 0
+    while at < len(text):
+        if place < len(pattern) and pattern[place] == "%":
+            star, mark = place, at
+            place += 1
+        elif place < len(pattern) and pattern[place] in ("_", text[at]):
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            mark += 1
+            at, place = mark, star + 1
+        else:
+            return False
+    return all(char == "%" for char in pattern[place:])
 
 
 def _like(node: e.Like, row: Row) -> bool | None:
     value = evaluate(node.operand, row)
     if value is None:
         return None
-    return like_pattern(node.pattern, node.ignore_case).fullmatch(str(value)) is not None
+    text, pattern = str(value), node.pattern
+    return (
+        is_like(text.casefold(), pattern.casefold()) if node.ignore_case else is_like(text, pattern)
+    )
 
 
 def _case(node: e.Case, row: Row) -> Any:

@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from discreet.errors import LedgerError, StillRunning
+from discreet.errors import LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.outcomes import Turn, missing_answer
 
 PATIENCE = 60.0
 """Seconds to wait for somebody else's answer to the same request."""
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before storing an answer that is in hand is tried again."""
 SHORTEST, LONGEST = 0.005, 0.25
 """Seconds between two looks at whether it is there."""
 
@@ -35,7 +37,10 @@ def once(
     end, pause = time.monotonic() + patience, SHORTEST
     stored = _stored(ledger, receipt) if receipt.repeated else None
     while stored is None:
-        turn = ledger.outcomes.take(receipt)
+        try:
+            turn = ledger.outcomes.take(receipt)
+        except LedgerBusy:
+            raise _charge_stands() from None
         if turn is Turn.MINE:
             return _computed(ledger, receipt, compute)
         if turn is Turn.OVER:
@@ -50,13 +55,33 @@ def once(
     return stored
 
 
+def _kept(ledger: Ledger, receipt: Receipt, answer: bytes) -> bytes:
+    """Return the answer after storing it; a lost connection or a busy ledger is tried again."""
+    for pause in PAUSES:
+        try:
+            return ledger.store_answer(receipt, answer)
+        except (LedgerBusy, LedgerWriteFailed):
+            time.sleep(pause)
+    try:
+        return ledger.store_answer(receipt, answer)
+    except LedgerBusy:
+        raise _charge_stands() from None
+
+
+def _charge_stands() -> LedgerBusy:
+    return LedgerBusy(
+        "The ledger is in use by another process. The charge stands.",
+        hint="Ask again under the same request id: nothing is charged twice.",
+    )
+
+
 def _stored(ledger: Ledger, receipt: Receipt) -> bytes | None:
     return ledger.stored_answer(receipt.request_id, receipt.payer.analyst)
 
 
 def _computed(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
     try:
-        return ledger.store_answer(receipt, compute())
+        return _kept(ledger, receipt, compute())
     except BaseException as error:
         # If this cannot be written either, the request stays begun, and is lost from now on.
         with suppress(LedgerError):

@@ -59,7 +59,7 @@ class Request:
                 "Say either how much budget to use or how small the noise must be.",
                 hint="For example epsilon=0.1, or within=50 for at most 50 either way.",
             )
-        if max_rows is not None and (isinstance(max_rows, bool) or max_rows < 1):
+        if max_rows is not None and (type(max_rows) is not int or max_rows < 1):
             raise InvalidInput("max_rows must be a whole number of at least 1.")
         return cls(
             sql=sql,

@@ -71,7 +71,8 @@ def _estimates(cells: Cells, known: list[Known]) -> list[Estimate] | None:
         return None
     observed, targets = matrix[: len(boxes)], matrix[len(boxes) :]
     # Scaled by the standard deviations, the shortest solution is the one of least variance.
-    deviations = np.array([math.sqrt(float(item.law.variance)) for item in known])
+    # At a huge epsilon a variance underflows to 0; a millionth is as good as nothing, and divides.
+    deviations = np.array([max(math.sqrt(float(item.law.variance)), 1e-6) for item in known])
     scaled = observed / deviations[:, None]
     found = []
     for target in targets:

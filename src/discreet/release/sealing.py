@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -44,7 +44,7 @@ class Sealed:
 def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
     """Return the sealed reads of a plan. An unfit plan is our own bug: nothing has been charged."""
     question = plan.question
-    scans = declared_scans(question.statement.source, engine)
+    scans = declared_scans(_named_tables(question.statement.source, catalog), engine)
     dialect = engine.capabilities.dialect
     reads = []
     try:
@@ -65,16 +65,24 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
     return Sealed(tuple(reads), mechanisms, billed.pop())
 
 
-def declared_scans(source: Relation, engine: Engine) -> CatalogScans:
-    """Return what the catalog says of the tables below `source`."""
-    found = {}
+def _named_tables(source: Relation, catalog: Catalog) -> list[tuple[Dataset, Table]]:
+    """Return the catalog's own tables that a plan names; what else the plan says of them is not read."""
+    found = []
     for scan in scans_of(source):
         assert scan.dataset is not None, "every table belongs to a dataset"
+        dataset = catalog.dataset(scan.dataset.name)
+        found.append((dataset, catalog.table(scan.table.name, dataset.name)))
+    return found
+
+
+def declared_scans(tables: Iterable[tuple[Dataset, Table]], engine: Engine) -> CatalogScans:
+    """Return what the kernel must know of these tables of the catalog."""
+    found = {}
+    for dataset, table in tables:
         view = None
-        if not (engine.capabilities.canonical or scan.table.copied):
-            view = cache(_view(scan.dataset, scan.table, engine))
-        name = engine_name(scan.dataset, scan.table)
-        found[name] = Declared(scan.dataset, scan.table, view)
+        if not (engine.capabilities.canonical or table.copied):
+            view = cache(_view(dataset, table, engine))
+        found[engine_name(dataset, table)] = Declared(dataset, table, view)
     return CatalogScans(found)
 
 

@@ -71,11 +71,11 @@ class Job:
 
     def tell(self, step: str) -> None:
         """Enter a public step; raise Cancelled if the caller has had enough."""
+        if step == "charged":
+            self.charged = True  # before anything can stop it: what is told must be true
         self.check()
         if step != "planning":
             self._end_planning()
-        if step == "charged":
-            self.charged = True
         self._say(step)
 
     def _end_planning(self) -> None:

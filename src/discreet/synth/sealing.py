@@ -62,7 +62,7 @@ def seal_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> SealedCo
     """Return the SELECT of a table's codes, judged. An unfit one is our own bug and never runs."""
     sql = codes_sql(scan, engine, columns)
     shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
-    scans = declared_scans(scan, engine)
+    scans = _scans(scan, engine)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     found = codes_of(tree, shape.sizes, scans)
     replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE
@@ -76,7 +76,7 @@ def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
         `groups` numbers by one each, whatever its rows say: in squared L2 as far as in L1.
     """
     sql = words_sql(scan, engine, name)
-    scans = declared_scans(scan, engine)
+    scans = _scans(scan, engine)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     kind = Kind.ROWS if scan.unit is None else Kind.UNITS
     read = sealed(Draft(sql, {"n": Asked(kind, (0,))}), tree, scans)
@@ -86,6 +86,11 @@ def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
     if read.facts.person and kind is not Kind.UNITS:
         raise Unfit("a threshold on something other than units")
     return SealedWords(sql, read.stability.coordinates, _source(read.facts, scans))
+
+
+def _scans(scan: Scan, engine: Engine) -> CatalogScans:
+    assert scan.dataset is not None, "every table belongs to a dataset"
+    return declared_scans([(scan.dataset, scan.table)], engine)
 
 
 def _source(found: Reaching, scans: CatalogScans) -> Source:

@@ -33,7 +33,7 @@ def test_what_is_declared_is_there(engine, tmp_path):
     [
         ("age =", "agee =", "no column 'agee'. Did you mean 'age'"),
         ("age =", "AGE =", "no column 'AGE'. Did you mean 'age'"),
-        ('"who"', '"zzzzz"', "no column 'zzzzz'. It has: who, age, unused"),
+        ('"who"', '"zzzzz"', "no column 'zzzzz'. Compare discreet.toml"),
     ],
 )
 def test_a_misspelt_column_is_found_before_anything_is_paid(engine, tmp_path, old, new, words):
