@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from discreet.engine.base import engine_failed
+from discreet.engine.held import DuckDBHeld
 from patience import LONG
 from server_kit import COUNT, running, write_world
 
@@ -17,6 +18,10 @@ def server(tmp_path):
         yield found
 
 
+def _gated(held, gate, *arguments, **named):
+    return gate.run(held, *arguments, **named)
+
+
 class Gate:
     """Holds an engine's queries until it is opened, or until that thread is cancelled."""
 
@@ -24,8 +29,11 @@ class Gate:
         self.reached = threading.Semaphore(0)
         self.open = threading.Event()
         self.stopped = {}
-        self._run = engine.run
-        monkeypatch.setattr(engine, "run", self.run)
+        self._run = DuckDBHeld.run
+        gate = self
+        monkeypatch.setattr(
+            DuckDBHeld, "run", lambda held, *a, **named: gate.run(held, *a, **named)
+        )
         monkeypatch.setattr(engine, "cancel", self.cancel)
 
     def run(self, *arguments, **named):

@@ -29,6 +29,7 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.session import Session
     from discreet.server.pgwire.signin import arrive, sign_in
 
+from discreet.api import Planner
 from discreet.errors import DiscreetError
 from discreet.server.access_db import AccessDb
 from discreet.server.jobs import Runner
@@ -113,6 +114,7 @@ class Endpoint:
         self.tokens = Tokens(AccessDb(self.settings.state_folder))
         self.tokens.new(Role.ANALYST, analyst="alice")
         self.runner = Runner(workers=1, in_work_each=1, reading_each=1, waiting_each=50)
+        self.planner = Planner()
         self.browsers = Browsers()
         self.buckets = Buckets(1e9, 10**9)
 
@@ -127,7 +129,7 @@ class Endpoint:
     async def after(self, channel: Channel) -> None:
         """Answer a signed-in client."""
         options = Options(default_epsilon=None)
-        asker = Asker(self.workspace, self.runner, Caller(Role.ANALYST, "alice", "t"))
+        asker = Asker(self.workspace, self.runner, self.planner, Caller(Role.ANALYST, "alice", "t"))
         dispatcher = Dispatcher(self.workspace, self.browsers, asker, options, "alice")
         await Session(channel, dispatcher, options, lambda: None).run()
 
