@@ -30,10 +30,7 @@ class Gate:
         self.open = threading.Event()
         self.stopped = {}
         self._run = DuckDBHeld.run
-        gate = self
-        monkeypatch.setattr(
-            DuckDBHeld, "run", lambda held, *a, **named: gate.run(held, *a, **named)
-        )
+        monkeypatch.setattr(DuckDBHeld, "run", partialmethod(_gated, self))
         monkeypatch.setattr(engine, "cancel", self.cancel)
 
     def run(self, *arguments, **named):
