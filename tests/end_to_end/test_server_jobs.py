@@ -1,6 +1,7 @@
 """Long questions over HTTP: they can be left, watched and cancelled."""
 
 import threading
+from functools import partialmethod
 
 import pytest
 
