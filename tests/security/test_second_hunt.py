@@ -97,7 +97,7 @@ def test_a_pattern_of_many_stars_ends_at_once():
     assert is_like("a%b", "a_b")
 
 
-@pytest.mark.parametrize("written", ["1e400", "1e-400", "1e13"])
+@pytest.mark.parametrize("written", ["1e400", "1e-400", "1e31"])
 def test_no_epsilon_is_endless(written):
     with pytest.raises(InvalidInput):
         Epsilon.of(written)

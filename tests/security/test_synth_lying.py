@@ -134,7 +134,9 @@ def test_other_people_than_were_charged_are_refused(tmp_path, monkeypatch, hones
 def both(real, other):
     def scans(scan, engine):
         found = real(scan, engine)
-        return replace(found, tables={**found.tables, **real(other, engine).tables})
+        return replace(
+            found, tables={**found.tables, **real([(other.dataset, other.table)], engine).tables}
+        )
 
     return scans
 

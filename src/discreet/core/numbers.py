@@ -81,7 +81,7 @@ def plain(value: Fraction, *, significant: int = 12) -> str:
     return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
-SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**12), Fraction(10**12)
+SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**30), Fraction(10**30)
 """What may be written; beyond these nothing is protected, or nothing is told."""
 
 
@@ -108,7 +108,7 @@ class Epsilon:
             )
         if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
             raise InvalidInput(
-                "An epsilon lies between 1e-12 and 1e12.",
+                "An epsilon lies between 1e-30 and 1e30.",
                 hint="A usual value for one question lies between 0.01 and 1.",
             )
         return cls(value)
