@@ -72,15 +72,22 @@ LIMIT = 1.0
 
 def arm(engine):
     """Let every question about ages run a bomb under a short limit; return the first one's event."""
-    run, reading = engine.run, threading.Event()
+    hold, reading = engine.hold, threading.Event()
 
-    def armed(sql, **more):
-        if "age" not in sql:
-            return run(sql, **more)
-        reading.set()
-        return run(BOMB, seconds=LIMIT)
+    def armed(tables):
+        held = hold(tables)
+        run = held.run
 
-    engine.run = armed
+        def bomb(sql, **more):
+            if "WHERE" not in sql:
+                return run(sql, **more)
+            reading.set()
+            return run(BOMB, seconds=LIMIT)
+
+        held.run = bomb
+        return held
+
+    engine.hold = armed
     return reading
 
 
