@@ -73,7 +73,7 @@ MAY_HOLD_DICE = {
     "secrets": {"testing", "examples", "attack", "server", "local"},
 }
 MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "local", "attack", "testing"}
-MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/profile.py"}
+MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/propose/profile.py"}
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 80
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.anonymize.exposure import exposure_of
+from discreet.anonymize.report import document
+from discreet.anonymize.request import Wish
 from discreet.anonymize.run import Anonymized, run
-from discreet.anonymize.search import Progress, silent
+from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import Source, find_table, is_file, open_source
-from discreet.anonymize.wish import Wish
-from discreet.anonymize.words import made_words
-from discreet.anonymize.write_up import document
-from discreet.catalog.bare import recorded_table
-from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.anonymize.text import made_words
+from discreet.catalog.declare.bare_file import recorded_table
+from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.event import NonPrivate
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput

@@ -104,7 +104,7 @@ def anonymize(
             source, quasi, sensitive, population=population, where=where, config=config
         )
     else:
-        from discreet.anonymize.wish import Wish
+        from discreet.anonymize.request import Wish
 
         wish = Wish.of(
             k=k,
@@ -144,7 +144,7 @@ def _checked(
     """Return k, l, t and risks of a table, as an object and as words."""
     from discreet.anonymize.check import measure
     from discreet.anonymize.source import open_source
-    from discreet.anonymize.words import measured_words
+    from discreet.anonymize.text import measured_words
     from discreet.cli.waiting import waiting
 
     with waiting("Counting"), open_source(source, config=config, where=where) as opened:

@@ -36,9 +36,9 @@ def audit(
 
     Example: discreet audit my.py:noisy_count --epsilon 1
     """
-    from discreet.attack.audit import Effort, audit_one_run
-    from discreet.attack.audit import audit as run_audit
-    from discreet.attack.audit_target import load_target
+    from discreet.attack.audit.audit import Effort, audit_one_run
+    from discreet.attack.audit.audit import audit as run_audit
+    from discreet.attack.audit.target import load_target
     from discreet.cli.waiting import counting
 
     loaded = load_target(target)

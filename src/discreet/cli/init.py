@@ -47,7 +47,7 @@ def init(
 
     Example: discreet init people.csv --epsilon 1 --unit row
     """
-    from discreet.catalog.proposing import Wish, propose_file, summary
+    from discreet.catalog.propose.propose import Wish, propose_file, summary
     from discreet.core.numbers import Delta, Epsilon
 
     wish = Wish(

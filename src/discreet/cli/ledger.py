@@ -26,7 +26,7 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     Example: discreet ledger verify
     """
     from discreet.api import open as open_curator
-    from discreet.server.audit import AuditLog
+    from discreet.server.access.audit import AuditLog
     from discreet.server.settings import STATE
 
     curator = open_curator(config)

@@ -88,7 +88,7 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
 
     Example: discreet token list
     """
-    from discreet.server.audit import COMMAND_LINE, Deed
+    from discreet.server.access.audit import COMMAND_LINE, Deed
 
     with _opened(config) as (tokens, _):
         tokens.audit.record(COMMAND_LINE, Deed.TOKENS_LISTED)
@@ -173,7 +173,7 @@ def _declared(
 
 def _tell_shares(audit: Any, names: Sequence[str], epsilon: str, datasets: Sequence[str]) -> None:
     """Write down in the audit log that these analysts were given a share."""
-    from discreet.server.audit import COMMAND_LINE, Deed
+    from discreet.server.access.audit import COMMAND_LINE, Deed
 
     where = {"dataset": ", ".join(datasets) or "every data set", "epsilon_after": epsilon}
     audit.record_all(COMMAND_LINE, Deed.SHARE_CHANGED, [where | {"analyst": n} for n in names])

@@ -11,31 +11,29 @@ from starlette.routing import Mount
 
 from discreet import __version__
 from discreet.errors import InternalError
-from discreet.server.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server import health
+from discreet.server.access import audit_routes as audit
+from discreet.server.access import token_routes as tokens
+from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server.access.headers import SecurityHeaders
+from discreet.server.access.limits import BodyLimit
+from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
-from discreet.server.headers import SecurityHeaders
-from discreet.server.limits import BodyLimit
+from discreet.server.features.anonymize import pages as pages_anonymize
+from discreet.server.features.anonymize import routes as anonymize
+from discreet.server.features.budget import routes as budget
+from discreet.server.features.data import routes as data
+from discreet.server.features.lab import pages as pages_lab
+from discreet.server.features.lab import routes as lab
+from discreet.server.features.query import catalog_routes as catalog
+from discreet.server.features.query import job_routes as jobs
+from discreet.server.features.query import pages
+from discreet.server.features.query import routes as query
+from discreet.server.features.synth import pages as pages_synth
+from discreet.server.features.synth import routes as synth
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
-from discreet.server.routes import (
-    anonymize,
-    audit,
-    budget,
-    catalog,
-    data,
-    health,
-    jobs,
-    lab,
-    pages,
-    pages_anonymize,
-    pages_lab,
-    pages_synth,
-    query,
-    synth,
-    tokens,
-)
 from discreet.server.settings import Settings
-from discreet.server.sign_in import SignInByAddress
 
 UPLOADS = f"{API}/data/uploads"
 ENVELOPE = 64 << 10

@@ -14,12 +14,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, NotSignedIn
-from discreet.server.auth import API, maybe_caller, recognise
+from discreet.server.access.auth import API, maybe_caller, recognise
 from discreet.server.problems import status_of
 from discreet.server.views import places
 
 HERE = Path(__file__).parent
-WITH_DATA = find_spec("discreet.server.routes.data") is not None
+WITH_DATA = find_spec("discreet.server.features.data.routes") is not None
 THEME_COOKIE = "discreet_theme"
 
 _TEMPLATES = Environment(

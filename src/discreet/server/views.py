@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
-from discreet.server.tokens import Role
+from discreet.server.access.tokens import Role
 
 UNSURE = 0.05
 """What a 95% interval leaves outside."""

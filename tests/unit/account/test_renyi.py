@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.renyi import ORDERS, RenyiAccountant
+from discreet.account.curves.renyi import ORDERS, RenyiAccountant
 from discreet.core.event import Composed, Concentrated, Failing, Gaussian, Laplace, Pure, Sampled
 from discreet.errors import InvalidInput
 

@@ -3,10 +3,10 @@ import datetime as dt
 import numpy as np
 import pyarrow as pa
 
-from discreet.anonymize.axes import make_axes
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.ladder import make_ladders
+from discreet.anonymize.hierarchy.column_levels import make_ladders
+from discreet.anonymize.hierarchy.column_order import make_axes
+from discreet.anonymize.hierarchy.levels import Hierarchy
 
 
 def _axis(values, trees=None, kind=None):

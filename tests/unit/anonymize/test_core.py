@@ -2,11 +2,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet.anonymize.core import Method, Missing, anonymize
-from discreet.anonymize.costs import Cost
+from discreet.anonymize.criteria.models import Closeness, DistinctDiversity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
-from discreet.anonymize.models import Closeness, DistinctDiversity
+from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
+from discreet.anonymize.search.costs import Cost
+from discreet.anonymize.search.optimal import Method, Missing, anonymize
 from discreet.errors import InvalidInput
 
 PEERS_ORDER = [

@@ -1,11 +1,11 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.core import anonymize
-from discreet.anonymize.costs import Cost, make_cost
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.ladder import make_ladders
+from discreet.anonymize.hierarchy.column_levels import make_ladders
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.costs import Cost, make_cost
+from discreet.anonymize.search.optimal import anonymize
 from discreet.errors import InvalidInput
 
 ROWS = pa.table({"x": ["a", "a", "b", "b"], "y": ["c", "d", "c", "d"]})

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.anonymize.descent import least
+from discreet.anonymize.risk.nelder_mead import least
 
 
 def test_the_least_of_a_bowl_is_found():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies, read_hierarchy, written
+from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies, read_hierarchy, written
 from discreet.errors import InvalidInput
 
 

@@ -1,9 +1,9 @@
 import pyarrow as pa
 
-from discreet.anonymize.core import Method, anonymize
+from discreet.anonymize.criteria.models import DistinctDiversity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models import DistinctDiversity
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.optimal import Method, anonymize
 
 TREE = Hierarchy("x", {v: (v, p, "*") for v, p in (("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"))})
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.measures import (
+from discreet.anonymize.criteria.measures import (
     distinct_values,
     entropies,
     equal_distances,

@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.core import Missing, anonymize
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.optimal import Missing, anonymize
 from discreet.errors import InvalidInput
 
 STAR = {"x": Hierarchy("x", {"a": ("a", "*"), "b": ("b", "*")})}

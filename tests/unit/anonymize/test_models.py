@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.measures import make_histogram
-from discreet.anonymize.models import (
+from discreet.anonymize.criteria.measures import make_histogram
+from discreet.anonymize.criteria.models import (
     Closeness,
     Conditions,
     Distance,

@@ -1,9 +1,9 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.core import Method, anonymize
+from discreet.anonymize.criteria.models import Closeness, DistinctDiversity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.models import Closeness, DistinctDiversity
+from discreet.anonymize.search.optimal import Method, anonymize
 from discreet.errors import InvalidInput
 
 # A grid of 8 x 8 points, the sensitive value a function of the side.

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from discreet.anonymize.evaluate import Assigned, Look
-from discreet.anonymize.search import search
+from discreet.anonymize.search.cheapest import search
+from discreet.anonymize.search.evaluate import Assigned, Look
 from discreet.errors import InvalidInput
 
 

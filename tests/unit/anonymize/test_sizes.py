@@ -1,6 +1,6 @@
 import numpy as np
 
-from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.risk.class_sizes import Sizes
 
 
 def test_everything_follows_from_the_sizes():

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.sizes import Sizes
-from discreet.anonymize.uniqueness import (
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.uniqueness import (
     MODELS,
     estimates,
     mean_inverse_size,

@@ -1,13 +1,13 @@
 import pytest
 
-from discreet.anonymize.costs import Cost
-from discreet.anonymize.models import (
+from discreet.anonymize.criteria.models import (
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
     RecursiveDiversity,
 )
-from discreet.anonymize.wish import Wish
+from discreet.anonymize.request import Wish
+from discreet.anonymize.search.costs import Cost
 from discreet.errors import InvalidInput
 
 GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}

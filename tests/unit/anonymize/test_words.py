@@ -1,10 +1,10 @@
 import pytest
 
 from discreet.anonymize.check import Measured
-from discreet.anonymize.diversity import Diversity
-from discreet.anonymize.risk import risk_of
-from discreet.anonymize.sizes import Sizes
-from discreet.anonymize.words import diversity_words, homogeneous_words, measured_words, percent
+from discreet.anonymize.criteria.diversity import Diversity
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.intruder import risk_of
+from discreet.anonymize.text import diversity_words, homogeneous_words, measured_words, percent
 
 
 @pytest.mark.parametrize(

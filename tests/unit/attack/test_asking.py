@@ -3,7 +3,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from discreet.attack.asking import Exhibit, curator_over, part_of, synthetic_copy
+from discreet.attack.curator import Exhibit, curator_over, part_of, synthetic_copy
 from discreet.errors import BudgetExceeded
 
 BITS = Exhibit(

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.attack.audit import Effort, audit, audit_one_run
-from discreet.attack.audit_target import Target, load_target
+from discreet.attack.audit.audit import Effort, audit, audit_one_run
+from discreet.attack.audit.target import Target, load_target
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_gaussian, discrete_laplace
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.attack.audit_bounds import (
+from discreet.attack.audit.bounds import (
     Measure,
     Tally,
     epsilon_from_guesses,

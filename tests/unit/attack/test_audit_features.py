@@ -1,6 +1,6 @@
 import numpy as np
 
-from discreet.attack.audit_features import as_outputs, column, grain, parts_of
+from discreet.attack.audit.features import as_outputs, column, grain, parts_of
 
 
 def test_numbers_words_vectors_and_tables_have_parts():

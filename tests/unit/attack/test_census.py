@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from discreet.attack.census import ATTACK, overlap, private_blocks, reconstruct
-from discreet.attack.census_guess import expected_residents, likeliest_block
-from discreet.attack.census_solve import consistent_block, least_overlap
-from discreet.attack.census_tables import Rows, count_rows, tabulated
+from discreet.attack.counts.census import ATTACK, overlap, private_blocks, reconstruct
+from discreet.attack.counts.census_guess import expected_residents, likeliest_block
+from discreet.attack.counts.census_solve import consistent_block, least_overlap
+from discreet.attack.counts.census_tables import Rows, count_rows, tabulated
 from discreet.errors import InvalidInput
 
 TRIO = np.array([[34, 1, 1, 0], [7, 0, 0, 0], [81, 0, 1, 1]])

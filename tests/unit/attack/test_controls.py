@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.controls import difference, split_of_hits, wilson
+from discreet.attack.release_risk.controls import difference, split_of_hits, wilson
 from discreet.errors import InvalidInput
 
 

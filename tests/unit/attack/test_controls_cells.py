@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack import controls_cells
-from discreet.attack.controls_cells import Labels, Numbers, column_of
+from discreet.attack.release_risk import cells as controls_cells
+from discreet.attack.release_risk.cells import Labels, Numbers, column_of
 from discreet.errors import InvalidInput
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.controls_parties import parties_of
+from discreet.attack.release_risk.parties import parties_of
 from discreet.errors import InvalidInput
 
 

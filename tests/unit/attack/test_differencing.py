@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from discreet.attack.differencing import ATTACK
+from discreet.attack.counts.differencing import ATTACK
 from discreet.errors import InvalidInput
-from discreet.noise.binomial import lower_limit
+from discreet.noise.bars.binomial import lower_limit
 
 ALPHA = 1e-9
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.differencing_answers import (
+from discreet.attack.counts.differencing_answers import (
     asked,
     ceiling,
     guess,
@@ -16,7 +16,7 @@ from discreet.attack.differencing_answers import (
 )
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.noise.binomial import lower_limit
+from discreet.noise.bars.binomial import lower_limit
 from discreet.testing import SeededRng
 
 ALPHA = 1e-9

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.homogeneity_classes import (
+from discreet.attack.classes.release_classes import (
     Knowledge,
     Release,
     codes_of,

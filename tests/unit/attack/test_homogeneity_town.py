@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.homogeneity_town import (
+from discreet.attack.classes.homogeneity_town import (
     QUASI,
     SENSITIVE,
     noisy_table,

@@ -8,9 +8,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from release_kit import people
 
-from discreet.attack.controls import difference
-from discreet.attack.controls_parties import parties_of
-from discreet.attack.linkability import ATTACK, joined
+from discreet.attack.release_risk.controls import difference
+from discreet.attack.release_risk.linkability import ATTACK, joined
+from discreet.attack.release_risk.parties import parties_of
 from discreet.errors import InvalidInput
 
 FIRST, SECOND = ("age", "place", "job"), ("shoe", "income", "owner")

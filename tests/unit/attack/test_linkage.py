@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.attack import linkage
-from discreet.attack.linkage import ATTACK
-from discreet.attack.linkage_words import most_right
+from discreet.attack.linkage import linkage
+from discreet.attack.linkage.linkage import ATTACK
+from discreet.attack.linkage.story import most_right
 from discreet.errors import InvalidInput
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attack.linkage_join import Slack, link, one_typo
-from discreet.attack.linkage_keys import coded
+from discreet.attack.linkage.join import Slack, link, one_typo
+from discreet.attack.linkage.keys import coded
 
 
 def columns(first, second):

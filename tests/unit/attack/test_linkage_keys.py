@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack import linkage_keys
-from discreet.attack.linkage_keys import (
+from discreet.attack.linkage import keys as linkage_keys
+from discreet.attack.linkage.keys import (
     MISSING,
     coded,
     keys,

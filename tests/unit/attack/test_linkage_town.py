@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.linkage_join import Links
-from discreet.attack.linkage_town import (
+from discreet.attack.linkage.join import Links
+from discreet.attack.linkage.town import (
     Hospital,
     Roll,
     asked,
@@ -13,7 +13,7 @@ from discreet.attack.linkage_town import (
     shuffled,
     slips,
 )
-from discreet.attack.stage import staged
+from discreet.attack.town import staged
 from discreet.errors import InvalidInput
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership import ATTACK, published_exactly, published_privately
+from discreet.attack.membership.averages import ATTACK, published_exactly, published_privately
 from discreet.errors import InvalidInput
 from discreet.testing import SeededRng
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership_auc import auc_score
+from discreet.attack.membership.auc import auc_score
 from discreet.errors import InvalidInput
-from discreet.noise.binomial import clopper_pearson
+from discreet.noise.bars.binomial import clopper_pearson
 
 
 def test_area_counts_pairs_and_halves_ties():

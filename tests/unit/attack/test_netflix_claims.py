@@ -3,12 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from discreet.attack.netflix import Scene, play, scene_of
-from discreet.attack.netflix_claims import CLASSIC, LIKELIHOOD, calibrated, claims
-from discreet.attack.netflix_index import Ratings
-from discreet.attack.netflix_known import Knowledge
-from discreet.attack.stage import staged
-from discreet.noise.binomial import lower_limit
+from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, calibrated, claims
+from discreet.attack.ratings.index import Ratings
+from discreet.attack.ratings.known import Knowledge
+from discreet.attack.ratings.netflix import Scene, play, scene_of
+from discreet.attack.town import staged
+from discreet.noise.bars.binomial import lower_limit
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.netflix_index import Ratings
-from discreet.attack.netflix_known import PUBLISHED, Knowledge, Witness
+from discreet.attack.ratings.index import Ratings
+from discreet.attack.ratings.known import PUBLISHED, Knowledge, Witness
 
 
 @pytest.fixture(scope="module")

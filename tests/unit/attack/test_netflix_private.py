@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from discreet.attack.netflix_index import Index, Ratings
-from discreet.attack.netflix_known import Glimpse
-from discreet.attack.netflix_private import noisy_counts, presence
+from discreet.attack.ratings.index import Index, Ratings
+from discreet.attack.ratings.known import Glimpse
+from discreet.attack.ratings.private import noisy_counts, presence
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from discreet.attack.reconstruction import ATTACK, against_curator, balanced, town_bits
-from discreet.attack.reconstruction_curator import private_sums
-from discreet.attack.reconstruction_picture import noise_sweep
-from discreet.attack.reconstruction_solve import subset_queries, sums
-from discreet.noise.binomial import lower_limit
+from discreet.attack.counts.reconstruction import ATTACK, against_curator, balanced, town_bits
+from discreet.attack.counts.reconstruction_curator import private_sums
+from discreet.attack.counts.reconstruction_picture import noise_sweep
+from discreet.attack.counts.reconstruction_solve import subset_queries, sums
+from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 
 ALPHA = 1e-9

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.attack.reconstruction_solve import (
+from discreet.attack.counts.reconstruction_solve import (
     least_squares,
     linear_programme,
     right_bits,

@@ -1,9 +1,9 @@
 import numpy as np
 
-from discreet.attack.blocks import Blocks
-from discreet.attack.differencing_answers import ceiling
-from discreet.attack.refusals import ATTACK, against_curator
-from discreet.noise.binomial import lower_limit
+from discreet.attack.counts.blocks import Blocks
+from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.refusals import ATTACK, against_curator
+from discreet.noise.bars.binomial import lower_limit
 
 ALPHA = 1e-9
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.refusals_auditor import databases, determined
-from discreet.attack.refusals_cost import (
+from discreet.attack.counts.refusals_auditor import databases, determined
+from discreet.attack.counts.refusals_cost import (
     Cost,
     Search,
     doubling,

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from release_kit import people
 
-from discreet.attack.controls_parties import parties_of
-from discreet.attack.singling_out import ATTACK, question_from, singling_out
+from discreet.attack.release_risk.parties import parties_of
+from discreet.attack.release_risk.singling_out import ATTACK, question_from, singling_out
 from discreet.errors import InvalidInput
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.stage import asking, curated, staged
+from discreet.attack.town import asking, curated, staged
 from discreet.errors import BudgetExceeded
 
 COUNT = "SELECT COUNT(*) AS n FROM people"

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog import loads
-from discreet.catalog.check import check_columns, type_warnings
+from discreet.catalog.read.check import check_columns, type_warnings
 from discreet.errors import CatalogError
 
 TEXT = """

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.catalog.domains import column_of, read_values
-from discreet.catalog.shape import ColumnShape
+from discreet.catalog.read.domains import column_of, read_values
+from discreet.catalog.read.file_shape import ColumnShape
 from discreet.core.schema import DateDomain, TimestampDomain
 from discreet.errors import CatalogError
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.catalog.guess import guess_column
-from discreet.catalog.profile import Profile
+from discreet.catalog.propose.guess import guess_column
+from discreet.catalog.propose.profile import Profile
 
 
 def guess(values, name="x", copies=10, kind=None):

@@ -2,8 +2,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog import loads
-from discreet.catalog.infer import propose
-from discreet.catalog.render import render_toml
+from discreet.catalog.declare.render import render_toml
+from discreet.catalog.propose.infer import propose
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import CategoryDomain, IdentifierDomain, IntegerDomain
 from discreet.errors import InvalidInput, NotReviewed
@@ -103,6 +103,6 @@ def test_a_table_without_rows(owner_engine):
 
 
 def test_profiles_do_not_show_values(engine):
-    from discreet.catalog.profile import read_profile
+    from discreet.catalog.propose.profile import read_profile
 
     assert "79" not in repr(read_profile(engine, "people", "age"))

@@ -3,7 +3,13 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.catalog.nice import as_decimal, nice_above, nice_bounds, nice_whole_bounds, step_for
+from discreet.catalog.propose.round_bounds import (
+    as_decimal,
+    nice_above,
+    nice_bounds,
+    nice_whole_bounds,
+    step_for,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 import pyarrow as pa
 import pytest
 
-from discreet.catalog import profile as profiles
-from discreet.catalog.guess import guess_column
-from discreet.catalog.profile import constant_columns, read_profile, rows_per_unit
+from discreet.catalog.propose import profile as profiles
+from discreet.catalog.propose.guess import guess_column
+from discreet.catalog.propose.profile import constant_columns, read_profile, rows_per_unit
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog import shape
-from discreet.catalog.shape import shape_of
+from discreet.catalog.read import file_shape as shape
+from discreet.catalog.read.file_shape import shape_of
 from discreet.errors import CatalogError
 
 DOCS = Path(__file__).parents[3] / "docs" / "catalog.md"

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.catalog.toml_text import comment, key, number, text
+from discreet.catalog.declare.toml_text import comment, key, number, text
 from discreet.errors import InvalidInput
 
 

@@ -17,7 +17,7 @@ from discreet.cli.budget import budget
 from discreet.cli.ledger import app
 from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
-from discreet.server.audit import COMMAND_LINE, AuditLog, Deed
+from discreet.server.access.audit import COMMAND_LINE, AuditLog, Deed
 from ledger_kit import open_ledger, pay, policy
 
 DATASETS = {"census": "census"}

@@ -28,7 +28,7 @@ def owner(*statements):
 
 def open_engine(url, **more):
     from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres import PostgresEngine
+    from discreet.engine.postgres.engine import PostgresEngine
 
     limits = EngineLimits(seconds=100.0, memory_mb=64)
     return PostgresEngine(url, {"t": "town.t"}, limits=limits, **more)
@@ -124,7 +124,7 @@ EQUAL_BUT_NOT_THE_SAME = {
 
 def test_the_fingerprint_sees_what_equality_does_not(url):
     from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres import PostgresEngine
+    from discreet.engine.postgres.engine import PostgresEngine
 
     for kind, values in EQUAL_BUT_NOT_THE_SAME.items():
         seen = set()
@@ -143,7 +143,7 @@ def test_the_fingerprint_sees_what_equality_does_not(url):
 
 def test_columns_that_differ_only_in_case_are_refused(url):
     from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres import PostgresEngine
+    from discreet.engine.postgres.engine import PostgresEngine
     from discreet.errors import CatalogError
 
     owner(
@@ -157,7 +157,7 @@ def test_columns_that_differ_only_in_case_are_refused(url):
 
 def test_a_table_without_the_right_to_read_it_is_named(url):
     from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres import PostgresEngine
+    from discreet.engine.postgres.engine import PostgresEngine
     from discreet.errors import CatalogError
 
     owner("DROP TABLE IF EXISTS town.closed", "CREATE TABLE town.closed (x INTEGER)")

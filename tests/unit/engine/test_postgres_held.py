@@ -33,7 +33,7 @@ def owner(*statements):
 
 def open_engine(url, **more):
     from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres import PostgresEngine
+    from discreet.engine.postgres.engine import PostgresEngine
 
     source = more.pop("source", "town.t")
     limits = EngineLimits(seconds=20.0)
@@ -43,7 +43,7 @@ def open_engine(url, **more):
 def wanted(_engine, *, copy=True, version=None, owner="ledger"):
     from discreet.core.schema import Column, Dataset, IntegerDomain, Table
     from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical import Recipe
+    from discreet.kernel.canonical.select import Recipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "town.t", PrivacyUnit(), columns, version=version, copied=copy)

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.engine import files
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
+from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore, secret_key
 from discreet.engine.files import ContentHashes
-from discreet.engine.snapshots import NEWEST, SnapshotStore, secret_key
 from discreet.errors import CatalogError
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
 TOML = """
@@ -233,10 +233,10 @@ def test_two_processes_may_make_the_same_one(tmp_path):
     write(tmp_path / "people.csv", 10)
     script = (
         "import sys; from pathlib import Path\n"
-        "from discreet.catalog.policy_file import loads\n"
+        "from discreet.catalog.read.policy_file import loads\n"
         "from discreet.engine.base import open_exact\n"
         "from discreet.engine.connect import connect\n"
-        "from discreet.kernel.canonical import Recipe\n"
+        "from discreet.kernel.canonical.select import Recipe\n"
         "base = Path(sys.argv[1]); known = loads(sys.argv[2], base=base)\n"
         "engine = connect('duckdb:', known.sources, base=base, state=base)\n"
         "recipe = Recipe(known.dataset('town'), known.table('people'))\n"
@@ -265,7 +265,7 @@ def test_a_process_killed_while_making_leaves_nothing_that_looks_finished(town):
     base, known, engine = town
     script = (
         "import os, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from discreet.engine.snapshots import SnapshotStore, secret_key\n"
+        "from discreet.engine.duckdb.snapshots import SnapshotStore, secret_key\n"
         "base = Path(sys.argv[1]) / 'duckdb'\n"
         "room = SnapshotStore(base / 'canon', secret_key(base / 'key')).room()\n"
         "room.rows.write_bytes(b'half')\n"

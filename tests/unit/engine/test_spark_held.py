@@ -13,7 +13,7 @@ from discreet.core.schema import Column, Dataset, DateDomain, IntegerDomain, Tab
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.errors import EngineFailed
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 
 pytestmark = pytest.mark.spark
 

@@ -17,7 +17,7 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
-from discreet.kernel.cells import source_cell
+from discreet.kernel.canonical.cells import source_cell
 
 AGE = IntegerDomain(0, 120)
 CENTS = NumberDomain(Fraction(0), Fraction(10), Fraction(1, 100))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from discreet.core.region import Positions
-from discreet.kernel.facts import Form, facts_of
-from discreet.kernel.tree import Unfit
+from discreet.kernel.derive.facts import Form, facts_of
+from discreet.kernel.trees.nodes import Unfit
 from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts
 
 ROWS = 'canon."town.rows" AS t'

@@ -6,7 +6,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.kernel.literals import column_name, constant, decimal, text
+from discreet.kernel.canonical.literals import column_name, constant, decimal, text
 
 NASTY = [
     "O'Brien",

@@ -14,8 +14,8 @@ from discreet.errors import (
     NotALedger,
 )
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
-from discreet.ledger.presence import alone
-from discreet.ledger.store_sqlite import SqliteStore
+from discreet.ledger.store.presence import alone
+from discreet.ledger.store.sqlite import SqliteStore
 from ledger_kit import ALICE, MEN, WOMEN, forked, open_ledger, pay, policy
 
 CAPS = {"alice": {"census": Cap.of("0.9")}}

@@ -8,8 +8,9 @@ import pytest
 
 from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
-from discreet.ledger import Cap, Payer, beside, pricing
-from discreet.ledger.beside import HOUR, MOST_REFUSALS, Probes
+from discreet.ledger import Cap, Payer, pricing
+from discreet.ledger import others_spending as beside
+from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
 from discreet.ledger.report import history_report
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 

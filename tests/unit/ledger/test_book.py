@@ -10,8 +10,8 @@ from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
-from discreet.ledger.book import Account, Book
-from discreet.ledger.history import ROOT, Link, checked, link
+from discreet.ledger.accounts import Account, Book
+from discreet.ledger.chain.links import ROOT, Link, checked, link
 from discreet.ledger.policy import Limit
 from ledger_kit import OWNER, quote
 from patience import slowness

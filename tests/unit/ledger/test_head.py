@@ -7,8 +7,8 @@ import pytest
 
 from discreet.core.cost import Cost
 from discreet.errors import LedgerTampered, LedgerWriteFailed
-from discreet.ledger import head as module
-from discreet.ledger.head import SLOT, Head, HeadFile
+from discreet.ledger.chain import head as module
+from discreet.ledger.chain.head import SLOT, Head, HeadFile
 
 COST = Cost(Fraction(1, 3), Fraction(0), None, Fraction(1, 10**9))
 

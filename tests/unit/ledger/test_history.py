@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import LedgerTampered
-from discreet.ledger.history import ROOT, canonical, checked, digest, link
+from discreet.ledger.chain.links import ROOT, canonical, checked, digest, link
 
 
 def chain(count: int):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.core.cost import Cost
-from discreet.ledger.quanta import CEILING, Quanta
+from discreet.ledger.integer_amounts import CEILING, Quanta
 
 ZERO = Fraction(0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import LedgerTampered
 from discreet.ledger import Cap
-from discreet.ledger.store import old_seal, seal
+from discreet.ledger.store.base import old_seal, seal
 from ledger_kit import ALICE, open_ledger, pay
 
 CAPS = {"alice": {"census": Cap.of("0.9")}, "bob": {"census": Cap.of("0.9")}}

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerError, LedgerTampered
-from discreet.ledger import sqlite_file
-from discreet.ledger.store_sqlite import SqliteStore
+from discreet.ledger.store import sqlite_file
+from discreet.ledger.store.sqlite import SqliteStore
 from ledger_kit import forked, open_ledger, pay
 
 # The bytes on which SQLite locks: whoever uses a database in WAL mode holds a read lock there.
@@ -67,7 +67,7 @@ def test_a_reload_keeps_the_lock(tmp_path):
 
 def test_an_opening_that_fails_keeps_the_lock(tmp_path, monkeypatch):
     ledger = open_ledger(tmp_path)
-    monkeypatch.setattr("discreet.ledger.store_sqlite.APPLICATION_ID", 1)
+    monkeypatch.setattr("discreet.ledger.store.sqlite.APPLICATION_ID", 1)
     with pytest.raises(LedgerError):
         SqliteStore(tmp_path / "ledger.db")
     assert locked(tmp_path / "ledger.db")

@@ -5,8 +5,8 @@ import sqlite3
 import pytest
 
 from discreet.errors import NotALedger
-from discreet.ledger.store import VERSION
-from discreet.ledger.store_sqlite import APPLICATION_ID, SqliteStore
+from discreet.ledger.store.base import VERSION
+from discreet.ledger.store.sqlite import APPLICATION_ID, SqliteStore
 from ledger_kit import open_ledger, pay
 
 
@@ -65,7 +65,7 @@ def test_version_1_is_brought_forward(tmp_path):
 
 
 def test_a_failed_step_leaves_the_old_version(tmp_path, monkeypatch):
-    from discreet.ledger import store
+    from discreet.ledger.store import base as store
 
     path = tmp_path / "ledger.db"
     make_version_1(path)

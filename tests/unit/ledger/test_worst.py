@@ -7,7 +7,7 @@ import pytest
 from discreet.core.region import EVERYONE, NULL, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
-from discreet.ledger.worst import Worst
+from discreet.ledger.worst.worst_hit import Worst
 
 FEMALE = Region.of({"sex": Positions.points([0])})
 MALE = Region.of({"sex": Positions.points([1])})

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.certified import exp_bounds, exp_powers, exp_squares
+from discreet.noise.exact.certified import exp_bounds, exp_powers, exp_squares
 
 getcontext().prec = 400
 

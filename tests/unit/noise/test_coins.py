@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
-from discreet.noise.certified import exp_bounds
-from discreet.noise.coins import bernoulli, bernoulli_exp, uniform
-from discreet.noise.decay import decay
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.coins import bernoulli, bernoulli_exp, uniform
+from discreet.noise.exact.exp_table import decay
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9

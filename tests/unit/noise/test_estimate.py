@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
-from discreet.noise.estimate import (
+from discreet.noise.bars.estimate import (
     ShareEstimate,
     estimate_coin_response,
     estimate_kary,

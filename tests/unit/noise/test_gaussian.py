@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.noise.certified import exp_bounds
-from discreet.noise.gaussian import (
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.gaussian import (
     EXP_ERROR,
     BlockSampler,
     TableSampler,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.noise.geometric import DIGIT_BITS, _widths, geometric_sampler
-from discreet.noise.tables import AliasTable
+from discreet.noise.exact.alias_tables import AliasTable
+from discreet.noise.exact.geometric import DIGIT_BITS, _widths, geometric_sampler
 from discreet.testing.forced import words_for
 from discreet.testing.rng import FakeBits, SeededRng
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.lattice import race
+from discreet.noise.exact.utility_lattice import race
 
 
 def gaps_of(utilities, **options):

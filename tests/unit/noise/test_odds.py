@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binomtest
 
-from discreet.noise.odds import DecayOdds, RationalOdds, TruthOdds, flip
+from discreet.noise.exact.real_coins import DecayOdds, RationalOdds, TruthOdds, flip
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9

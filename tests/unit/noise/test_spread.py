@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.spread import GaussianLaw, LaplaceLaw, combined_half_width, survival
+from discreet.noise.bars.spread import GaussianLaw, LaplaceLaw, combined_half_width, survival
 
 ONE = LaplaceLaw.of(1)
 TEN = GaussianLaw.of(100)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from discreet.noise import urn as urn_module
-from discreet.noise.certified import exp_bounds
-from discreet.noise.decay import Decay, decay
-from discreet.noise.urn import Urn
+from discreet.noise.exact import weighted_draw as urn_module
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.exp_table import Decay, decay
+from discreet.noise.exact.weighted_draw import Urn
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9

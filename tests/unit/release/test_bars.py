@@ -12,7 +12,7 @@ from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Operator
-from discreet.release.bars import bar_of, interval
+from discreet.release.bars.outputs import bar_of, interval
 from discreet.release.finish import finish
 
 LAWS = {"m0": LaplaceLaw(Fraction(1)), "m1": LaplaceLaw(Fraction(10))}

@@ -6,7 +6,7 @@ import pytest
 import sqlglot
 
 from discreet.plan import expr as e
-from discreet.release.forms import Linear, Ratio, Spread, linear_form, ratio_form, spread_form
+from discreet.release.bars.forms import Linear, Ratio, Spread, linear_form, ratio_form, spread_form
 from discreet.sql.scalars import Scope, to_expr
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
-from discreet.release import planner_child
-from discreet.release.planner import SHORT, PlanningLimits
-from discreet.release.planner_child import judged
+from discreet.release.planning import worker as planner_child
+from discreet.release.planning.child import SHORT, PlanningLimits
+from discreet.release.planning.worker import judged
 
 TOML = """
 [datasets.census]

@@ -3,9 +3,9 @@ import math
 import pytest
 
 from discreet.errors import InvalidInput, NotAllowed
-from discreet.server.asking import Question, finite, payer_of, request_id_of
-from discreet.server.auth import Principal
-from discreet.server.tokens import Role
+from discreet.server.access.auth import Principal
+from discreet.server.access.tokens import Role
+from discreet.server.features.query.body import Question, finite, payer_of, request_id_of
 
 OWNER = Principal(Role.OWNER, None, "1")
 ALICE = Principal(Role.ANALYST, "alice", "2")

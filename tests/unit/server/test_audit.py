@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server import audit_head
-from discreet.server.audit import (
+from discreet.server.access import audit_head
+from discreet.server.access.audit import (
     COMMAND_LINE,
     LOG,
     LONGEST_LINE,
@@ -21,8 +21,8 @@ from discreet.server.audit import (
     AuditLog,
     Deed,
 )
-from discreet.server.audit_head import HEAD, Head, read_head, write_head
-from discreet.server.seldom import BURST, KEPT, PAUSE, Seldom
+from discreet.server.access.audit_head import HEAD, Head, read_head, write_head
+from discreet.server.access.rate_limited_log import BURST, KEPT, PAUSE, Seldom
 from patience import LONG
 
 ALICE = Actor("alice", "0123456789abcdef")
@@ -30,7 +30,7 @@ FLIPS = 1000
 OTHER_PROCESS = """
 import sys
 from pathlib import Path
-from discreet.server.audit import COMMAND_LINE, AuditLog, Deed
+from discreet.server.access.audit import COMMAND_LINE, AuditLog, Deed
 for _ in range(10):
     AuditLog(Path(sys.argv[1])).record(COMMAND_LINE, Deed.SIGNED_IN)
 """
@@ -133,7 +133,7 @@ def test_a_crash_before_the_head_is_written_loses_nothing(filled, monkeypatch):
     def crash(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.server.audit.write_head", crash)
+    monkeypatch.setattr("discreet.server.access.audit.write_head", crash)
     with pytest.raises(KeyboardInterrupt):
         filled.record(ALICE, Deed.SIGNED_OUT)
     monkeypatch.undo()
@@ -212,7 +212,7 @@ def test_a_full_disk_is_told(filled, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("discreet.server.audit.os.write", full)
+    monkeypatch.setattr("discreet.server.access.audit.os.write", full)
     with pytest.raises(LedgerWriteFailed, match="nothing was done"):
         filled.record(ALICE, Deed.SIGNED_IN)
     monkeypatch.undo()

@@ -9,7 +9,7 @@ from discreet.errors import (
     TooManyRequests,
     UnknownName,
 )
-from discreet.server.jobs import KEPT_EACH, Runner, State
+from discreet.server.jobs.queue import KEPT_EACH, Runner, State
 from patience import LONG
 
 

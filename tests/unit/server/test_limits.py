@@ -1,7 +1,7 @@
 import pytest
 
 from discreet.errors import TooManyRequests
-from discreet.server.limits import KEPT, Buckets
+from discreet.server.access.limits import KEPT, Buckets
 
 
 class Clock:

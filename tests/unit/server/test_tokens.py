@@ -7,9 +7,9 @@ import time
 import pytest
 
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.server.access_db import FILE, AccessDb
-from discreet.server.sessions import Sessions
-from discreet.server.tokens import PREFIX, ROUNDS, Role, Tokens
+from discreet.server.access.access_db import FILE, AccessDb
+from discreet.server.access.sessions import Sessions
+from discreet.server.access.tokens import PREFIX, ROUNDS, Role, Tokens
 
 
 @pytest.fixture

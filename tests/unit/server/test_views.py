@@ -1,7 +1,7 @@
 import pytest
 
 from discreet.noise.laws import LaplaceLaw, half_width
-from discreet.server.tokens import Role
+from discreet.server.access.tokens import Role
 from discreet.server.views import (
     amount,
     budget_view,

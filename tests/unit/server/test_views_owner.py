@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.server.audit import COMMAND_LINE, STRANGER, Actor, Deed, Line
-from discreet.server.views_owner import SHOWN_LINES, audit_view, limits_view
+from discreet.server.access.audit import COMMAND_LINE, STRANGER, Actor, Deed, Line
+from discreet.server.features.budget.views import SHOWN_LINES, audit_view, limits_view
 
 OWNER = Actor("owner", "abc")
 EPSILON = {"limit": 1.0, "spent": 0.25, "left": 0.75}

@@ -1,7 +1,7 @@
 """The words of the Synthesize pages."""
 
-from discreet.server.synth.copies import Copy
-from discreet.server.views_synth import choice_view, copies_view, methods_view, tables_view
+from discreet.server.features.synth.copies import Copy
+from discreet.server.features.synth.views import choice_view, copies_view, methods_view, tables_view
 
 COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None, ())
 

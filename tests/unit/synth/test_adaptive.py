@@ -8,9 +8,9 @@ import pytest
 
 from discreet.core.event import Select
 from discreet.errors import InvalidInput
-from discreet.synth import adaptive, independent, tree
-from discreet.synth.door import Purse
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import adaptive, independent, tree
 from synth_kit import PURE, door_to, random_codes, shape_of
 
 SHAPE = shape_of(4, 6, 3, 40, 2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.coarse import KEPT, MOST_GROUPS, coarsen, gather, within
-from discreet.synth.door import Measured
-from discreet.synth.singles import settle
+from discreet.synth.encoding.coarse import KEPT, MOST_GROUPS, coarsen, gather, within
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.singles import settle
 
 
 def singles_of(*columns, variance=25):

@@ -15,7 +15,15 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.errors import InvalidInput
-from discreet.synth.columns import BINS, MOST_CODES, MOST_SINGLE, Coded, Encoding, MadeUp, binned
+from discreet.synth.encoding.columns import (
+    BINS,
+    MOST_CODES,
+    MOST_SINGLE,
+    Coded,
+    Encoding,
+    MadeUp,
+    binned,
+)
 
 MANY = [
     IntegerDomain(0, 500_000),

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.report import to_html
-from discreet.synth.comparison import WARNING, owner_report
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.report.comparison import WARNING, owner_report
 from quality_kit import SHAPE, fit_singles, people, subject_of
 
 

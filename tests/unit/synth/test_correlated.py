@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth import correlated, tree
-from discreet.synth.door import Purse
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import correlated, tree
 from synth_kit import door_to, shape_of
 
 RICH = Purse(Fraction(10), concentrated=True)

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.dependence import FamilyScores, dependence, weights_of
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.singles import Singles, measure_singles
+from discreet.synth.measure.dependence import FamilyScores, dependence, weights_of
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.singles import Singles, measure_singles
 from synth_kit import door_to, random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2)

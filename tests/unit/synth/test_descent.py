@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.descent import descend
+from discreet.synth.fitting.descent import descend
 
 
 def quadratic(seed, size=30):

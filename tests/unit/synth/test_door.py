@@ -8,7 +8,7 @@ import pytest
 from discreet.core.event import Concentrated, Gaussian, Laplace, Pure, Select
 from discreet.errors import InternalError
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.door import Unit
+from discreet.synth.measure.private_marginals import Unit
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
 SHAPE = shape_of(3, 4)

@@ -7,10 +7,10 @@ import pytest
 
 from copying import encoding
 from discreet.errors import InvalidInput
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.drawing import ROUNDS, draw
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import find_method
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.methods.registry import find_method
+from discreet.synth.models.drawing import ROUNDS, draw
 from discreet.synth.rules import Rules, holds, read_condition, read_rules
 from discreet.testing import SeededRng
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.synth.beliefs import onto
-from discreet.synth.entropy import Evidence, believe, fit_entropy
-from discreet.synth.junction import junction_tree
+from discreet.synth.fitting.beliefs import onto
+from discreet.synth.fitting.entropy import Evidence, believe, fit_entropy
+from discreet.synth.models.junction import junction_tree
 
 SIZES = (3, 4, 2)
 ALL = (0, 1, 2)

@@ -10,8 +10,8 @@ from discreet.core.event import Composed, Concentrated, Failing, Pure
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.errors import InvalidInput
-from discreet.synth.door import Unit
-from discreet.synth.funds import check_hope, funds_of, noise_of
+from discreet.synth.budget import check_hope, funds_of, noise_of
+from discreet.synth.measure.private_marginals import Unit
 
 FIFTH = Fraction(1, 5)
 

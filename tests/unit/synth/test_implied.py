@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.door import Measured
-from discreet.synth.implied import implied, mean_size, too_small, whole
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.implied import implied, mean_size, too_small, whole
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Measured
 from quality_kit import SHAPE, door_to, people
 
 ALPHA = 1e-9

@@ -7,8 +7,8 @@ import pytest
 
 from discreet.core.event import Laplace
 from discreet.errors import InvalidInput
-from discreet.synth import independent
-from discreet.synth.door import Purse
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import independent
 from synth_kit import PURE, door_to, random_codes, shape_of
 
 SHAPE = shape_of(2, 50, 21)

@@ -9,10 +9,10 @@ import pytest
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.columns import BINS, Coded
-from discreet.synth.door import Measured
-from discreet.synth.learn_ranges import first_cells, merged, narrowed, seen_range
-from discreet.synth.outline import RangeToLearn
+from discreet.synth.encoding.columns import BINS, Coded
+from discreet.synth.encoding.learned_ranges import first_cells, merged, narrowed, seen_range
+from discreet.synth.encoding.outline import RangeToLearn
+from discreet.synth.measure.private_marginals import Measured
 
 WIDE = IntegerDomain(-(10**15), 10**15)
 LAW = GaussianLaw(Fraction(100))

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from discreet.synth.methods import METHODS, READERS, find_method
+from discreet.synth.methods.registry import METHODS, READERS, find_method
 
 
 @pytest.mark.parametrize("name", METHODS)

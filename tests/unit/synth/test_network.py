@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.network import Network, Node, read_network
+from discreet.synth.models.conditional_chain import Network, Node, read_network
 from synth_kit import shape_of
 
 SHAPE = shape_of(2, 3)

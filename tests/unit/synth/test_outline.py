@@ -6,11 +6,18 @@ from fractions import Fraction
 import pytest
 
 from copying import catalog_of
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain
 from discreet.errors import DiscreetError, InvalidInput, NotReviewed, UnknownName
-from discreet.synth.columns import Coded, MadeUp
-from discreet.synth.outline import Bins, RangeToLearn, WordsToLearn, is_wide, outline_of, scan_of
+from discreet.synth.encoding.columns import Coded, MadeUp
+from discreet.synth.encoding.outline import (
+    Bins,
+    RangeToLearn,
+    WordsToLearn,
+    is_wide,
+    outline_of,
+    scan_of,
+)
 
 TYPES = {"id": "BIGINT"}
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.quality import compare, dependence
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.report.quality import compare, dependence
 from quality_kit import SHAPE, people, subject_of
 
 

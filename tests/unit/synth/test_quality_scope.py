@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.synth.quality_scope import ALL_CELLS, CELLS, PAIRS, TRIPLES, Scope
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.report.quality_scope import ALL_CELLS, CELLS, PAIRS, TRIPLES, Scope
 
 
 def wide(width, size):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth import random_rows
+from discreet.synth.methods import random_rows
 from synth_kit import door_to, shape_of
 
 SHAPE = shape_of(2, 5)

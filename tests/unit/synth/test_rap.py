@@ -9,9 +9,9 @@ import pytest
 
 from discreet.core.event import Gaussian, Laplace, Select
 from discreet.errors import InvalidInput, MissingExtra
-from discreet.synth import rap
-from discreet.synth.door import Purse, Unit
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Purse, Unit
+from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
 pytest.importorskip("jax")
@@ -90,7 +90,7 @@ def test_numbers_below_one_are_refused(option):
 
 
 def test_without_jax_the_extra_is_named(monkeypatch):
-    monkeypatch.delitem(sys.modules, "discreet.synth.rap_descent", raising=False)
+    monkeypatch.delitem(sys.modules, "discreet.synth.methods.rap_descent", raising=False)
     monkeypatch.setitem(sys.modules, "jax", None)
     door = door_to(codes_of(), SHAPE)
     with pytest.raises(MissingExtra, match=r"discreet\[rap\]"):
@@ -101,6 +101,6 @@ def test_without_jax_the_extra_is_named(monkeypatch):
 def test_importing_the_method_does_not_import_jax():
     import subprocess
 
-    code = "import sys, discreet.synth.methods; print('jax' in sys.modules)"
+    code = "import sys, discreet.synth.methods.registry; print('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -7,7 +7,7 @@ pytest.importorskip("jax")
 
 import jax
 
-from discreet.synth.rap_descent import (
+from discreet.synth.methods.rap_descent import (
     Relaxed,
     _softmax,
     cells_of_moments,

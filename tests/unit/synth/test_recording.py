@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.recording import RecordingDoor
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.recording import RecordingDoor
 from discreet.testing import SeededRng
 from synth_kit import random_codes, shape_of
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth import rehearsal
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.quality import compare
-from discreet.synth.rehearsal import rehearse
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.report import rehearsal
+from discreet.synth.report.quality import compare
+from discreet.synth.report.rehearsal import rehearse
 from quality_kit import SHAPE, people, subject_of
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.door import Measured
-from discreet.synth.singles import (
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.singles import (
     agreed_total,
     by_root,
     measure_singles,

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.door import Purse
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.fitting.spanning import MOST_CELLS, choose_tree, pairs_of
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.singles import measure_singles
 from discreet.synth.progress import silent
-from discreet.synth.shape import Shape
-from discreet.synth.singles import measure_singles
-from discreet.synth.spanning import MOST_CELLS, choose_tree, pairs_of
 from synth_kit import door_to, shape_of
 
 RICH = Purse(Fraction(10), concentrated=True)

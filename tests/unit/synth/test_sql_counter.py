@@ -9,12 +9,12 @@ import pytest
 from copying import MemoryEngine
 from curator_kit import RECEIPT
 from discreet.core.region import EVERYONE
-from discreet.synth import sql_counter
-from discreet.synth.door import Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.sealing import SealedCodes, Source
-from discreet.synth.shape import Shape
-from discreet.synth.sql_counter import Looked, SqlCounter, store_codes
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure import sql_counter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.sealing import SealedCodes, Source
+from discreet.synth.measure.sql_counter import Looked, SqlCounter, store_codes
 
 SHAPE = Shape(("a", "b", "c", "d"), (3, 1, 7, 300))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synth.systematic import draw_codes
+from discreet.synth.models.systematic import draw_codes
 from discreet.testing import assert_frequency
 
 CHANCES = np.array([[0.1, 0.2, 0.7], [0.0, 0.5, 0.5]])

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synth import independent, tree
-from discreet.synth.door import Purse
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import independent, tree
 from synth_kit import door_to, random_codes, shape_of
 
 SHAPE = shape_of(4, 6, 3, 12)

@@ -1,8 +1,8 @@
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.anonymize import releases as store
-from discreet.server.anonymize.releases import Releases
+from discreet.server.features.anonymize import releases as store
+from discreet.server.features.anonymize.releases import Releases
 
 
 def filled(place):

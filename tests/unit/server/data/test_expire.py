@@ -8,10 +8,10 @@ import time
 import pytest
 
 from discreet.errors import InvalidInput, UnknownName
-from discreet.server.data import expire as expiring
-from discreet.server.data.bounds import UploadBounds
-from discreet.server.data.expire import HOUR
-from discreet.server.data.store import TABLE, UploadStore
+from discreet.server.features.data.upload import expire as expiring
+from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.expire import HOUR
+from discreet.server.features.data.upload.store import TABLE, UploadStore
 from discreet.server.settings import Settings
 
 

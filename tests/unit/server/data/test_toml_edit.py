@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from discreet.errors import CatalogError
-from discreet.server.data.toml_edit import with_amounts, with_section, with_share
+from discreet.server.features.data.toml_edit import with_amounts, with_section, with_share
 
 TEXT = """# top
 [datasets.town]   # the town

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.api import Curator
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError
-from discreet.server.pgwire.browse import Browser
-from discreet.server.pgwire.dispatch import parsed
-from discreet.server.pgwire.options import Options
-from discreet.server.pgwire.preview import rows_of
+from discreet.server.pgwire.catalog.browse import Browser
+from discreet.server.pgwire.catalog.preview import rows_of
+from discreet.server.pgwire.session.dispatch import parsed
+from discreet.server.pgwire.session.options import Options
 
 TOML = """
 [datasets.town]

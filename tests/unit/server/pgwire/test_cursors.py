@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from discreet.server.pgwire.commands import Transaction
-from discreet.server.pgwire.cursors import Cursors, Portal
-from discreet.server.pgwire.options import Options
-from discreet.server.pgwire.problems import Failure
-from discreet.server.pgwire.result import Ready, Result, rows_of
-from discreet.server.pgwire.statements import split
-from discreet.server.pgwire.types import INT4, Column
+from discreet.server.pgwire.protocol.types import INT4, Column
+from discreet.server.pgwire.session.commands import Transaction
+from discreet.server.pgwire.session.cursors import Cursors, Portal
+from discreet.server.pgwire.session.options import Options
+from discreet.server.pgwire.session.problems import Failure
+from discreet.server.pgwire.session.result import Ready, Result, rows_of
+from discreet.server.pgwire.session.statements import split
 
 COLUMNS = (Column("n", INT4),)
 

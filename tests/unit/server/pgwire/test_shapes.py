@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from discreet.server.pgwire.dispatch import parsed
-from discreet.server.pgwire.shapes import asks_for_no_rows, over_previews
+from discreet.server.pgwire.session.dispatch import parsed
+from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
 
 
 @pytest.mark.parametrize(

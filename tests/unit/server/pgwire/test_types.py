@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.numeric import read_numeric, write_numeric
-from discreet.server.pgwire.types import (
+from discreet.server.pgwire.protocol.numeric import read_numeric, write_numeric
+from discreet.server.pgwire.protocol.types import (
     ALL,
     ARRAYS,
     BOOL,

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.synth import copies as module
-from discreet.server.synth.copies import Copies, Copy
+from discreet.server.features.synth import copies as module
+from discreet.server.features.synth.copies import Copies, Copy
 
 ID = "a" * 32
 

@@ -1,0 +1,227 @@
+"""The listening socket: connections, their limits, and cancel requests."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.api import Planner
+from discreet.errors import DiscreetError
+from discreet.server.access.limits import Buckets
+from discreet.server.access.tokens import Token, Tokens
+from discreet.server.jobs.queue import Runner
+from discreet.server.pgwire.catalog.browse import Browsers
+from discreet.server.pgwire.catalog.rows import search_path
+from discreet.server.pgwire.catalog.visible import seen_by
+from discreet.server.pgwire.protocol import messages as m
+from discreet.server.pgwire.protocol import replies
+from discreet.server.pgwire.protocol.certificate import Tls, tls_of
+from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
+from discreet.server.pgwire.session.dispatch import Dispatcher
+from discreet.server.pgwire.session.options import REPORTED, Options
+from discreet.server.pgwire.session.problems import Failure, reply_of
+from discreet.server.pgwire.session.question import Asker, Caller
+from discreet.server.pgwire.session.session import Session
+from discreet.server.problems import log_failure
+from discreet.server.settings import Settings
+from discreet.server.workspace import Workspace
+
+LOOK_AGAIN = 1.0
+"""Seconds between looks at the tokens of open sessions."""
+MAX_CONNECTIONS = 500
+MAX_EACH = 100
+"""Connections of one network address that may be open at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    workspace: Workspace
+    tokens: Tokens
+    settings: Settings
+    runner: Runner
+    planner: Planner
+    by_address: Buckets
+    by_token: Buckets
+    tls: Tls
+    browsers: Browsers
+
+
+async def serve_pg(
+    workspace: Workspace,
+    tokens: Tokens,
+    settings: Settings,
+    *,
+    runner: Runner | None = None,
+    planner: Planner | None = None,
+    by_address: Buckets | None = None,
+    by_token: Buckets | None = None,
+) -> asyncio.Server:
+    """Return the PostgreSQL endpoint, listening on the port of `settings` (0: any free one).
+
+    Give the server's own `runner` and buckets, so that all front ends share one queue and one set
+    of limits. Closing the returned server ends all its connections.
+    """
+    parts = _Parts(
+        workspace=workspace,
+        tokens=tokens,
+        settings=settings,
+        runner=runner or _own_runner(settings),
+        planner=planner or Planner(),
+        by_address=by_address or Buckets(settings.address_rate, settings.address_burst),
+        by_token=by_token or Buckets(settings.rate, settings.burst),
+        tls=tls_of(settings),
+        browsers=Browsers(),
+    )
+    return await _Connections(parts).listen()
+
+
+def _own_runner(settings: Settings) -> Runner:
+    return Runner(
+        workers=settings.workers,
+        in_work_each=settings.in_work_each,
+        reading_each=settings.reading_each,
+        waiting_each=settings.waiting_each,
+    )
+
+
+def _stopping() -> Failure:
+    return Failure("57P01", "The server is stopping.")
+
+
+class _Connections:
+    """All open connections of one endpoint."""
+
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
+        self._open: dict[asyncio.Task[None], str] = {}
+        self._signed_in: dict[asyncio.Task[None], Token] = {}
+        self._ended: set[asyncio.Task[None]] = set()
+        self._askers: dict[tuple[int, int], Asker] = {}
+        self._processes = 0
+
+    async def listen(self) -> asyncio.Server:
+        settings = self._parts.settings
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            self._connected, settings.host, settings.pg_port or 0, start_serving=True
+        )
+        close, watch = server.close, loop.create_task(self._watch())
+
+        def close_all() -> None:
+            close()
+            watch.cancel()
+            for task in list(self._open):
+                task.cancel()
+            self._parts.browsers.close()
+            self._parts.planner.close()
+
+        server.close = close_all  # type: ignore[method-assign]  # closing ends the connections too
+        return server
+
+    async def _watch(self) -> None:
+        """End the sessions of tokens that are revoked, expired or taken out of the catalog."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN)
+            if self._parts.workspace.changed():
+                await asyncio.to_thread(self._parts.workspace.refresh)
+            held = {token.id for token in self._signed_in.values()}
+            gone = {each for each in held if self._parts.tokens.by_id(each) is None}
+            for task, token in self._signed_in.items():
+                if token.id in gone and task not in self._ended:
+                    self._ended.add(task)
+                    task.cancel()
+
+    def _connected(self) -> Channel:
+        channel = Channel()
+        task = asyncio.get_running_loop().create_task(self._serve(channel))
+        self._open[task] = ""
+        task.add_done_callback(lambda done: self._open.pop(done, None))
+        return channel
+
+    async def _serve(self, channel: Channel) -> None:
+        """Serve one connection. Whatever comes in, only this connection can suffer from it."""
+        await channel.connected()
+        task = asyncio.current_task()
+        assert task is not None, "runs as a task"
+        self._open[task] = channel.peer
+        try:
+            await self._served(channel)
+        except (m.ProtocolError, Gone):
+            pass
+        except DiscreetError as error:
+            channel.put(reply_of(error, severity="FATAL"))
+        except asyncio.CancelledError:
+            why = no_longer_valid() if task in self._ended else _stopping()
+            channel.put(reply_of(why, severity="FATAL"))
+        except Exception as error:  # noqa: BLE001  # the listening socket must live on
+            log_failure(error)
+        finally:
+            self._ended.discard(task)
+            channel.close()
+
+    async def _served(self, channel: Channel) -> None:
+        parts = self._parts
+        arrival = await arrive(channel, parts.tls, plain=parts.settings.loopback)
+        if arrival.cancel is not None:
+            self._cancel(arrival.cancel)
+            return
+        assert arrival.startup is not None, "one of the two"
+        self._room_for(channel)
+        parameters = arrival.startup.parameters
+        if arrival.startup.version != m.PROTOCOL:
+            unknown = [name for name in parameters if name.startswith("_pq_.")]
+            channel.put(replies.negotiate(0, unknown))
+        if parts.workspace.changed():
+            await asyncio.to_thread(parts.workspace.refresh)
+        user = parameters.get("user", "")
+        token = await sign_in(channel, user, parts.tokens, parts.tls, parts.by_address)
+        await self._session(channel, token, parameters, user)
+
+    async def _session(
+        self, channel: Channel, token: Token, parameters: dict[str, str], user: str
+    ) -> None:
+        parts = self._parts
+        caller = Caller(token.role, token.analyst, token.id)
+        options = Options(default_epsilon=parts.settings.default_epsilon)
+        path = await asyncio.to_thread(self._path, caller)
+        options.other["search_path"] = ", ".join(path)
+        options.begin(parameters)
+        asker = Asker(parts.workspace, parts.runner, parts.planner, caller)
+        dispatcher = Dispatcher(parts.workspace, parts.browsers, asker, options, user)
+        for name, shown in REPORTED.items():
+            channel.put(replies.parameter(shown, options.show(name)))
+        self._processes = (self._processes + 1) & 0x7FFFFFFF
+        key = (self._processes, secrets.randbits(32))
+        channel.put(replies.key_data(*key))
+        self._askers[key] = asker
+        task = asyncio.current_task()
+        assert task is not None, "runs as a task"
+        self._signed_in[task] = token
+
+        def allowed() -> None:
+            still_valid(parts.tokens, token)
+            parts.by_token.take(token.id)
+
+        try:
+            await Session(channel, dispatcher, options, allowed).run()
+        finally:
+            del self._askers[key], self._signed_in[task]
+            asker.cancel()
+
+    def _path(self, caller: Caller) -> list[str]:
+        with self._parts.workspace.curator() as curator:
+            return search_path(seen_by(curator, caller.analyst))
+
+    def _room_for(self, channel: Channel) -> None:
+        each = sum(peer == channel.peer for peer in self._open.values())
+        if len(self._open) > MAX_CONNECTIONS or each > MAX_EACH:
+            raise Failure("53300", "There are too many connections already.", hint="Close some.")
+
+    def _cancel(self, request: m.CancelRequest) -> None:
+        wanted: Any = (request.process, request.secret)
+        asker = self._askers.get(wanted)
+        if asker is not None:
+            asker.cancel()

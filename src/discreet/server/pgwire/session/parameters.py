@@ -1,0 +1,162 @@
+"""Parameters: which types they have, and their values as literals in the parsed tree."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.errors import InvalidInput
+from discreet.server.pgwire.protocol.types import (
+    ALL,
+    ARRAYS,
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    NUMERIC,
+    OID,
+    TEXT,
+    TIMESTAMP,
+    UNKNOWN,
+    PgType,
+)
+
+_TWO_SIDED = (
+    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ,
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Between, exp.In,
+)  # fmt: skip
+_CASTS = {
+    "BOOLEAN": BOOL, "SMALLINT": INT2, "INT": INT4, "BIGINT": INT8, "FLOAT": FLOAT8,
+    "DOUBLE": FLOAT8, "DECIMAL": NUMERIC, "DATE": DATE, "TIMESTAMP": TIMESTAMP,
+    "OID": OID, "REGCLASS": TEXT,
+}  # fmt: skip
+_SAMPLES: dict[PgType, Any] = {
+    BOOL: True, INT2: 1, INT4: 1, INT8: 1, OID: 1, FLOAT8: Decimal(1), NUMERIC: Decimal(1),
+    DATE: dt.date(2000, 1, 1), TIMESTAMP: dt.datetime(2000, 1, 1),  # noqa: DTZ001  # no zone here
+}  # fmt: skip
+
+
+def placeholders(tree: exp.Expr) -> dict[int, list[exp.Expr]]:
+    """Return the places of $1, $2 ... in the tree, by number."""
+    found: dict[int, list[exp.Expr]] = {}
+    for node in tree.find_all(exp.Placeholder, exp.Parameter):
+        inner = node.this
+        written = inner.name if isinstance(inner, exp.Expr) else str(inner)
+        if not written.isdecimal() or not 1 <= int(written[:9]) <= 1000:
+            raise InvalidInput("Parameters are written $1, $2 and so on.")
+        found.setdefault(int(written), []).append(node)
+    return found
+
+
+def parameter_types(
+    tree: exp.Expr, declared: Sequence[int], columns: Mapping[str, PgType]
+) -> tuple[PgType, ...]:
+    """Return the type of each parameter: as declared, else as what it is compared with."""
+    found = placeholders(tree)
+    count = max([0, len(declared), *found])
+    types = []
+    for number in range(1, count + 1):
+        oid = declared[number - 1] if number <= len(declared) else 0
+        if oid in ALL and oid != UNKNOWN.oid:
+            types.append(ALL[oid])
+        elif oid and oid != UNKNOWN.oid:
+            raise InvalidInput(f"Parameters of type {oid} are not taken.", hint="Send text.")
+        else:
+            places = found.get(number, [])
+            types.append(_inferred(places[0], columns) if places else TEXT)
+    return tuple(types)
+
+
+def _inferred(node: exp.Expr, columns: Mapping[str, PgType]) -> PgType:
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
+        parent = parent.parent
+    if isinstance(parent, exp.Cast):
+        return _of_cast(parent.to)
+    if isinstance(parent, exp.Limit | exp.Offset):
+        return INT8
+    if isinstance(parent, exp.Any):
+        beside = parent.parent.this if isinstance(parent.parent, exp.EQ) else None
+        return ARRAYS.get(_of(beside, columns).oid, ARRAYS[TEXT.oid])
+    if isinstance(parent, _TWO_SIDED):
+        for other in parent.iter_expressions():
+            if other is not node and not isinstance(other, exp.Placeholder | exp.Parameter):
+                return _of(other, columns)
+    return TEXT
+
+
+def _of(node: exp.Expr | None, columns: Mapping[str, PgType]) -> PgType:
+    while isinstance(node, exp.Paren | exp.Neg):
+        node = node.this
+    if isinstance(node, exp.Column):
+        return columns.get(node.name.lower(), TEXT)
+    if isinstance(node, exp.Cast):
+        return _of_cast(node.to)
+    if isinstance(node, exp.Count):
+        return INT8
+    if isinstance(node, exp.AggFunc | exp.Binary):
+        return FLOAT8
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return NUMERIC
+    return TEXT
+
+
+def _of_cast(target: exp.Expr) -> PgType:
+    written = target.sql("postgres").upper()
+    if written.endswith("[]"):
+        base = _CASTS.get(_plain(written[:-2]), TEXT)
+        return ARRAYS.get(base.oid, ARRAYS[TEXT.oid])
+    return _CASTS.get(_plain(written), TEXT)
+
+
+def _plain(written: str) -> str:
+    name = written.removeprefix("PG_CATALOG.").split("(")[0].strip('"')
+    spellings = {"INTEGER": "INT", "INT4": "INT", "INT8": "BIGINT", "INT2": "SMALLINT"}
+    spellings |= {"DOUBLE PRECISION": "DOUBLE", "REAL": "FLOAT", "NUMERIC": "DECIMAL"}
+    return spellings.get(name, name)
+
+
+def filled(tree: exp.Expr, values: Sequence[Any]) -> exp.Expr:
+    """Return a copy of the tree in which each parameter is a literal.
+
+    Guarantee: values enter the parsed tree, never the text, so none of them can become syntax.
+    """
+    copy = tree.copy()
+    for number, nodes in placeholders(copy).items():
+        if number > len(values):
+            raise InvalidInput(f"Parameter ${number} has no value.")
+        for node in nodes:
+            node.replace(literal(values[number - 1]))
+    return copy
+
+
+def samples(types: Sequence[PgType]) -> list[Any]:
+    """Return some value of each type, for describing a statement before it has values."""
+    return [[] if kind.element else _SAMPLES.get(kind, "") for kind in types]
+
+
+def literal(value: Any) -> exp.Expr:
+    """Return a value as a node of the tree."""
+    match value:
+        case None:
+            return exp.Null()
+        case bool():
+            return exp.Boolean(this=value)
+        case int() | Decimal():
+            written = format(abs(value), "f") if isinstance(value, Decimal) else str(abs(value))
+            number: exp.Expr = exp.Literal.number(written)
+            return exp.Neg(this=number) if value < 0 else number
+        case dt.datetime():
+            return exp.cast(exp.Literal.string(value.isoformat(sep=" ")), "timestamp")
+        case dt.date():
+            return exp.cast(exp.Literal.string(value.isoformat()), "date")
+        case list():
+            return exp.Array(expressions=[literal(each) for each in value])
+        case _:
+            return exp.Literal.string(str(value))
