@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from release_kit import people
 
