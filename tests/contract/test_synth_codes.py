@@ -15,9 +15,9 @@ from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.learned_domains import Means, learn
 from discreet.synth.encoding.outline import Bins, RangeToLearn, outline_of
 from discreet.synth.measure import sql_counter
+from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import Purse
 from discreet.synth.measure.sealing import Source, seal_codes
 from discreet.synth.measure.sql_counter import store_codes

@@ -17,15 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fuzz_kit import Findings, changed, fuzz, instrumented, options
 
 with instrumented("discreet.server.pgwire"):
+    from discreet.server.pgwire import server as endpoint
     from discreet.server.pgwire.catalog.browse import Browsers
+    from discreet.server.pgwire.options import Options
     from discreet.server.pgwire.protocol import messages as m
-    from discreet.server.pgwire.protocol import server as endpoint
+    from discreet.server.pgwire.protocol import problems
     from discreet.server.pgwire.protocol.certificate import Tls
     from discreet.server.pgwire.protocol.channel import Channel, Gone
     from discreet.server.pgwire.protocol.signin import arrive, sign_in
-    from discreet.server.pgwire.session import commands, problems
+    from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
-    from discreet.server.pgwire.session.options import Options
     from discreet.server.pgwire.session.question import Asker, Caller
     from discreet.server.pgwire.session.session import Session
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.catalog import loads
+from discreet.catalog.declare.proposal import ColumnProposal, Proposal, TableProposal
 from discreet.catalog.declare.render import render_toml
-from discreet.catalog.propose.proposal import ColumnProposal, Proposal, TableProposal
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
 

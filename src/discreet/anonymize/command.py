@@ -14,7 +14,7 @@ from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import Source, find_table, is_file, open_source
 from discreet.anonymize.text import made_words
-from discreet.catalog.declare.bare_file import recorded_table
+from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.event import NonPrivate
 from discreet.engine.files import delimiter

@@ -12,9 +12,9 @@ import pyarrow as pa
 from discreet.anonymize.conditions import condition_sql
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.propose.profile import quoted
-from discreet.catalog.propose.sources import PARQUET_FILES, TEXT_FILES, check_file
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
+from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES, check_file
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect

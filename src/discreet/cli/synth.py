@@ -204,7 +204,7 @@ def _place(
     path = Path(source)
     if not path.exists() and path.suffix.lower() not in FILES:
         return config, source
-    from discreet.catalog.declare.bare_file import bare_table
+    from discreet.catalog.propose.bare_file import bare_table
     from discreet.core.numbers import Delta, Epsilon
 
     found = bare_table(
@@ -266,7 +266,7 @@ def _sampled(
 
     from discreet.report import write as write_report
     from discreet.report.rows import write_rows
-    from discreet.synth.models.model_file import load_model
+    from discreet.synth.model_file import load_model
     from discreet.synth.report.making import subject_of
     from discreet.synth.report.publishable import publishable_report
     from discreet.synth.synthetic import sample_rows

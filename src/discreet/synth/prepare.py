@@ -22,10 +22,10 @@ from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, Funds, check_hope, funds_of
-from discreet.synth.encoding import learned_domains as learning
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.private_marginals import Door, Purse, Unit
 from discreet.synth.measure.sealing import SealedCodes, Source, seal_codes, seal_words
 from discreet.synth.methods.registry import Method, find_method, refuse_missing

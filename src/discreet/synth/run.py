@@ -19,15 +19,15 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
-from discreet.synth.encoding.learned_domains import Means, learn
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
+from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import Door, Measured, Purse
 from discreet.synth.measure.recording import RecordingDoor
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
+from discreet.synth.model_file import Saved, from_text, to_text
 from discreet.synth.models.model import Model
-from discreet.synth.models.model_file import Saved, from_text, to_text
 from discreet.synth.prepare import Prepared, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest

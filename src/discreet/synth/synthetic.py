@@ -17,9 +17,9 @@ from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.decode import NULL, Places, to_table
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.model_file import Saved, write_model
 from discreet.synth.models.drawing import draw
 from discreet.synth.models.model import Model
-from discreet.synth.models.model_file import Saved, write_model
 from discreet.synth.rules import read_condition, read_rules
 
 MOST_ROWS = 1_000_000_000

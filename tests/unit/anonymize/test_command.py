@@ -10,7 +10,7 @@ from discreet.anonymize.request import Wish
 from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
 from discreet.api import open as open_curator
-from discreet.catalog.declare.bare_file import bare_table
+from discreet.catalog.propose.bare_file import bare_table
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput

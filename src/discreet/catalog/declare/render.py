@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discreet.catalog.declare import toml_text as toml
-from discreet.catalog.propose.proposal import ColumnProposal, Proposal, TableProposal
+from discreet.catalog.declare.proposal import ColumnProposal, Proposal, TableProposal
 
 HEAD = (
     "Proposed by 'discreet init' for the owner of the data to review.",

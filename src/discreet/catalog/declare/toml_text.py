@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from discreet.catalog.propose.proposal import Setting
+from discreet.catalog.declare.proposal import Setting
 from discreet.errors import InvalidInput
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.catalog.declare.proposal import ColumnProposal
 from discreet.catalog.propose import spelling
 from discreet.catalog.propose.guess_values import (
     MOST_CATEGORIES,
@@ -25,7 +26,6 @@ from discreet.catalog.propose.guess_values import (
     with_values,
 )
 from discreet.catalog.propose.profile import Profile
-from discreet.catalog.propose.proposal import ColumnProposal
 
 FEW = 5
 FITS = 0.99

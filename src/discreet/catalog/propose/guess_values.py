@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.catalog.declare.proposal import ColumnProposal, Setting
 from discreet.catalog.propose.profile import MOST_VALUES, Profile
-from discreet.catalog.propose.proposal import ColumnProposal, Setting
 from discreet.catalog.propose.round_bounds import (
     as_decimal,
     nice_bounds,

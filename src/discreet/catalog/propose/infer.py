@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from discreet.catalog.declare.proposal import ColumnProposal, Proposal, Setting, TableProposal
 from discreet.catalog.propose.guess import guess_column
 from discreet.catalog.propose.guess_values import identifier, unread_column
 from discreet.catalog.propose.profile import Profile, constant_columns, read_profile, rows_per_unit
-from discreet.catalog.propose.proposal import ColumnProposal, Proposal, Setting, TableProposal
 from discreet.catalog.propose.round_bounds import nice_above
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine

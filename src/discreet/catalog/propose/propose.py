@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
 from discreet.catalog.propose.infer import Progress, check_accept, propose
-from discreet.catalog.propose.proposal import Proposal
-from discreet.catalog.propose.sources import find_sources
 from discreet.catalog.read.policy_file import loads
+from discreet.catalog.read.sources import find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.connect import check_reach, connect

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Budget, Cap, Catalog
-from discreet.catalog.propose.sources import refuse_password
 from discreet.catalog.read.datasets import (
     Finished,
     Unfinished,
@@ -26,6 +25,7 @@ from discreet.catalog.read.file_shape import (
     shape_of,
 )
 from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
+from discreet.catalog.read.sources import refuse_password
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName

@@ -21,7 +21,7 @@ from discreet.errors import (
 )
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import Link
-from discreet.ledger.once import running
+from discreet.ledger.store import running
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,

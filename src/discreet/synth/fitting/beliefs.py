@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.models.junction import JunctionTree
+from discreet.synth.fitting.junction import JunctionTree
 
 Table: TypeAlias = npt.NDArray[np.float64]
 

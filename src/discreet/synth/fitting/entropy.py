@@ -13,7 +13,7 @@ from discreet.errors import InternalError
 from discreet.synth.encoding.shape import Columns
 from discreet.synth.fitting.beliefs import Beliefs, Table, onto, pass_beliefs, spread
 from discreet.synth.fitting.descent import Vector, descend
-from discreet.synth.models.junction import JunctionTree
+from discreet.synth.fitting.junction import JunctionTree
 
 Parts: TypeAlias = Mapping[Columns, Table]
 """Log-potentials, one table for each set of columns: the distribution is exp of their sum."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.synth.encoding.merging import Groups, Merges
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.fitting.simplex import Floats, onto_simplex
 from discreet.synth.measure.private_marginals import Door, Measured
+from discreet.synth.measure.simplex import Floats, onto_simplex
 
 RARE = 3
 """Codes whose noisy count is below this many standard deviations are counted together."""

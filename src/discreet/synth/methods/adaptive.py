@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.encoding.coarse import coarsen, within
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
+from discreet.synth.fitting.coarse import coarsen, within
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
+from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
 from discreet.synth.measure.private_marginals import Counter, Door, Law, Measured
 from discreet.synth.measure.singles import Singles, measure_singles
 from discreet.synth.methods.settings import check_whole
-from discreet.synth.models.junction import JunctionTree, junction_tree, widened
 from discreet.synth.models.layered import Layered, layered
 from discreet.synth.progress import Progress, silent
 from discreet.synth.workload import Wanted, closed, find_workload

@@ -12,7 +12,6 @@ from math import prod
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Merges
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.fitting.inference import Link, infer
 from discreet.synth.fitting.spanning import MOST_CELLS
 from discreet.synth.measure.dependence import FamilyScores
 from discreet.synth.measure.private_marginals import Door
@@ -24,6 +23,7 @@ from discreet.synth.measure.singles import (
     rare_groups,
 )
 from discreet.synth.models.conditional_chain import Network
+from discreet.synth.models.inference import Link, infer
 from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)

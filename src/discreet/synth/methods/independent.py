@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
-from discreet.synth.fitting.simplex import Floats
 from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.progress import Progress, silent

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.synth.encoding.shape import Columns
-from discreet.synth.fitting.inference import Link, infer
 from discreet.synth.fitting.spanning import choose_tree
 from discreet.synth.measure.private_marginals import Door, Measured
 from discreet.synth.measure.singles import (
@@ -17,6 +16,7 @@ from discreet.synth.measure.singles import (
     rare_groups,
 )
 from discreet.synth.models.conditional_chain import Network
+from discreet.synth.models.inference import Link, infer
 from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)

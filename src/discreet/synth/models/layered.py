@@ -14,7 +14,7 @@ from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Codes, Columns, Shape
 from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.entropy import Parts, believe
-from discreet.synth.models.junction import junction_tree
+from discreet.synth.fitting.junction import junction_tree
 from discreet.synth.models.model import Allowed, Dice
 from discreet.synth.models.systematic import draw_codes
 

@@ -19,8 +19,8 @@ from discreet.synth.measure.private_marginals import Counter, Door, Purse, Unit
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import Looked, store_codes
 from discreet.synth.methods.registry import find_method
+from discreet.synth.model_file import Saved
 from discreet.synth.models.model import Model
-from discreet.synth.models.model_file import Saved
 from discreet.synth.report.comparison import owner_report
 from discreet.synth.report.publishable import publishable_report
 from discreet.synth.report.subject import Refit, Subject

@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.catalog.declare.bare_file import bare_table, recorded_table
 from discreet.catalog.declare.unbudgeted import fill_in, find_declared
+from discreet.catalog.propose.bare_file import bare_table, recorded_table
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError

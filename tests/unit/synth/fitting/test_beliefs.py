@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.synth.fitting.beliefs import divided, onto, pass_beliefs, spread
-from discreet.synth.models.junction import junction_tree
+from discreet.synth.fitting.junction import junction_tree
 
 SIZES = (3, 2, 4, 2, 3)
 SETS = [(0, 1), (1, 2), (2, 3), (0, 3), (3, 4)]

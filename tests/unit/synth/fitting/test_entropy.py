@@ -6,7 +6,7 @@ import pytest
 from discreet.errors import InternalError
 from discreet.synth.fitting.beliefs import onto
 from discreet.synth.fitting.entropy import Evidence, believe, fit_entropy
-from discreet.synth.models.junction import junction_tree
+from discreet.synth.fitting.junction import junction_tree
 
 SIZES = (3, 4, 2)
 ALL = (0, 1, 2)

@@ -14,9 +14,9 @@ from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import open_exact
 from discreet.engine.guard import only_select
 from discreet.synth.encoding.columns import Coded, binned
-from discreet.synth.encoding.learned_ranges import first_cells
 from discreet.synth.encoding.outline import Bins, outline_of, scan_of
 from discreet.synth.measure.codes_sql import cell_sql, codes_sql
+from discreet.synth.measure.learned_ranges import first_cells
 from discreet.synth.measure.private_marginals import Unit
 from discreet.synth.measure.sealing import seal_codes
 

@@ -8,7 +8,7 @@ from copying import curator, people
 from discreet.errors import InvalidInput
 from discreet.report import to_json
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.models.model_file import with_facts
+from discreet.synth.model_file import with_facts
 from discreet.synth.report.making import subject_of
 
 

@@ -21,7 +21,7 @@ from discreet.server.features.synth.body import Wanted
 from discreet.server.features.synth.copies import CODES, FRAGMENT, Copies, Copy, now
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import watched
-from discreet.synth.models.model_file import load_model
+from discreet.synth.model_file import load_model
 from discreet.synth.synthetic import Rows, Synthetic
 
 FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100

@@ -19,10 +19,10 @@ from discreet.server.pgwire.catalog.rewrite import Facts, rewritten
 from discreet.server.pgwire.catalog.rows import catalog_tables, names_of, search_path
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
+from discreet.server.pgwire.outputs import output_names
+from discreet.server.pgwire.parameters import filled, samples
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import TEXT, Column, PgType
-from discreet.server.pgwire.session.outputs import output_names
-from discreet.server.pgwire.session.parameters import filled, samples
-from discreet.server.pgwire.session.problems import Failure
 
 KEPT = 16
 """Callers whose catalog is kept ready; the longest unseen are forgotten first."""

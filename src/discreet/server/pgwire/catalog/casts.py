@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.server.pgwire.catalog.functions import PREFIX
-from discreet.server.pgwire.session.problems import Failure
+from discreet.server.pgwire.protocol.problems import Failure
 
 _NAMES = {
     "text": "VARCHAR", "name": "VARCHAR", "char": "VARCHAR", "varchar": "VARCHAR",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.server.pgwire.catalog.rows import DATABASE, SYSTEM_TABLES, Names, spelled
+from discreet.server.pgwire.options import VERSION
 from discreet.server.pgwire.protocol.types import ALL
-from discreet.server.pgwire.session.options import VERSION
 
 PREFIX = "discreet_"
 

@@ -13,6 +13,7 @@ from typing import Any
 from discreet.engine.child import Child, Unreadable
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.catalog.public_db import carried, restored
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (
     ALL,
     ARRAYS,
@@ -30,7 +31,6 @@ from discreet.server.pgwire.protocol.types import (
     Column,
     PgType,
 )
-from discreet.server.pgwire.session.problems import Failure
 
 SECONDS = 5.0
 MAX_ROWS = 100_000

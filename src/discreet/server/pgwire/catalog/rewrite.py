@@ -15,9 +15,9 @@ from discreet.server.pgwire.catalog.preview import stored_name
 from discreet.server.pgwire.catalog.rows import DATABASE, prefixed
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, SECRET_PREFIXES
 from discreet.server.pgwire.catalog.visible import PREVIEW
-from discreet.server.pgwire.session.outputs import name_outputs
-from discreet.server.pgwire.session.parameters import literal
-from discreet.server.pgwire.session.problems import Failure
+from discreet.server.pgwire.outputs import name_outputs
+from discreet.server.pgwire.parameters import literal
+from discreet.server.pgwire.protocol.problems import Failure
 
 
 @dataclass(frozen=True, slots=True)

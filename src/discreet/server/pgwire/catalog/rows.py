@@ -9,8 +9,8 @@ from typing import Any
 from discreet.server.pgwire.catalog.locked import Filled
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.options import DEFAULTS
 from discreet.server.pgwire.protocol.types import ALL, TEXT, PgType
-from discreet.server.pgwire.session.options import DEFAULTS
 
 DATABASE = "discreet"
 OWNER, DATABASE_OID, HEAP, TABLESPACE = 10, 16000, 2, 1663

@@ -15,7 +15,7 @@ from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies, scram
 from discreet.server.pgwire.protocol.certificate import Tls
 from discreet.server.pgwire.protocol.channel import Channel
-from discreet.server.pgwire.session.problems import Failure
+from discreet.server.pgwire.protocol.problems import Failure
 
 SECONDS = 30.0
 """How long a client may take for each step before it is signed in."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from discreet.server.pgwire.options import Options
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import TEXT, Column
-from discreet.server.pgwire.session.options import Options
-from discreet.server.pgwire.session.problems import Failure
 from discreet.server.pgwire.session.result import Result
 from discreet.server.pgwire.session.statements import Statement
 

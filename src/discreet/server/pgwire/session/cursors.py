@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.problems import Failure
 from discreet.server.pgwire.session.result import Ready, Result
 from discreet.server.pgwire.session.statements import Statement, split
 

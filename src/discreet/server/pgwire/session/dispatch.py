@@ -14,12 +14,12 @@ from discreet import api
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.catalog.browse import Browser, Browsers
 from discreet.server.pgwire.catalog.visible import PREVIEW
+from discreet.server.pgwire.options import DEFAULTS, OURS, Options
+from discreet.server.pgwire.parameters import parameter_types
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, Column
 from discreet.server.pgwire.session import commands
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.options import DEFAULTS, OURS, Options
-from discreet.server.pgwire.session.parameters import parameter_types
-from discreet.server.pgwire.session.problems import Failure
 from discreet.server.pgwire.session.question import Asker, explained, pg_columns, pg_result
 from discreet.server.pgwire.session.result import Ready, Result, rows_of
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews

@@ -18,9 +18,9 @@ from discreet.server.jobs.queue import Job, Runner
 from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
 from discreet.server.pgwire.catalog.rows import DATABASE
+from discreet.server.pgwire.options import Asking
+from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, Column, PgType
-from discreet.server.pgwire.session.options import Asking
-from discreet.server.pgwire.session.parameters import filled, samples
 from discreet.server.pgwire.session.result import Result, rows_of
 from discreet.server.workspace import Workspace
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import InvalidInput
+from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.types import Column, read, write
 from discreet.server.pgwire.session.cursors import MAX_KEPT, VERBS, Cursors, Portal
 from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.options import REPORTED, Options
-from discreet.server.pgwire.session.problems import Failure, reply_of
 from discreet.server.pgwire.session.result import Ready, Result
 from discreet.server.pgwire.session.statements import Statement, split
 

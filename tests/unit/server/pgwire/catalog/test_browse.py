@@ -9,8 +9,8 @@ from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.server.pgwire.catalog.browse import Browser
 from discreet.server.pgwire.catalog.preview import rows_of
+from discreet.server.pgwire.options import Options
 from discreet.server.pgwire.session.dispatch import parsed
-from discreet.server.pgwire.session.options import Options
 
 TOML = """
 [datasets.town]

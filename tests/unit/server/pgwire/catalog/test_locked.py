@@ -10,7 +10,7 @@ import pytest
 from discreet.server.pgwire.catalog import locked
 from discreet.server.pgwire.catalog.locked import Filled, LockedDb, Unanswerable
 from discreet.server.pgwire.catalog.public_db import carried, restored
-from discreet.server.pgwire.session.problems import Failure
+from discreet.server.pgwire.protocol.problems import Failure
 
 
 @pytest.fixture(scope="module")

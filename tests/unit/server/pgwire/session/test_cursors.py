@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from discreet.server.pgwire.options import Options
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import INT4, Column
 from discreet.server.pgwire.session.commands import Transaction
 from discreet.server.pgwire.session.cursors import Cursors, Portal
-from discreet.server.pgwire.session.options import Options
-from discreet.server.pgwire.session.problems import Failure
 from discreet.server.pgwire.session.result import Ready, Result, rows_of
 from discreet.server.pgwire.session.statements import split
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from discreet.catalog.declare.proposal import ColumnProposal, Setting, TableProposal
 from discreet.catalog.propose.infer import propose
-from discreet.catalog.propose.proposal import ColumnProposal, Setting, TableProposal
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import ColumnShape
 from discreet.engine.base import Engine, EngineLimits

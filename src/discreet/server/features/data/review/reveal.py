@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from discreet.catalog.propose.proposal import ColumnProposal
+from discreet.catalog.declare.proposal import ColumnProposal
 
 _HIDDEN = "Nothing: a hidden column cannot be asked about, and analysts do not see its name."
 

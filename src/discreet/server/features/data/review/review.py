@@ -20,7 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
-from discreet.catalog.propose.proposal import Setting
+from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.read.datasets import neighbours_of
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import ColumnShape

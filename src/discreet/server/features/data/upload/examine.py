@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from discreet.catalog.propose.sources import PARQUET_FILES, check_file
+from discreet.catalog.read.sources import PARQUET_FILES, check_file
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.files import column_names, delimiter
 from discreet.errors import CatalogError, DiscreetError, EngineFailed, InvalidInput, TooLarge

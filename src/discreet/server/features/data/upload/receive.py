@@ -13,7 +13,7 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from discreet.catalog.propose.sources import PARQUET_FILES, TEXT_FILES
+from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES
 from discreet.errors import InvalidInput
 from discreet.server.features.data.upload.bounds import UploadBounds
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from discreet.catalog.propose.sources import PARQUET_FILES
+from discreet.catalog.read.sources import PARQUET_FILES
 from discreet.errors import InvalidInput
 from discreet.server.features.data.upload.examine import clean_copy
 from discreet.server.features.data.upload.receive import ending, receive_file

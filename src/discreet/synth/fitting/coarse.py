@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.synth.encoding.merging import Groups
-from discreet.synth.fitting.simplex import Floats, onto_simplex
+from discreet.synth.measure.simplex import Floats, onto_simplex
 from discreet.synth.measure.singles import Singles
 
 KEPT = 20

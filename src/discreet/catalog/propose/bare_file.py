@@ -10,6 +10,7 @@ from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.declare.unbudgeted import (
     budget_lines,
     fill_in,
@@ -18,10 +19,9 @@ from discreet.catalog.declare.unbudgeted import (
     unit_lines,
 )
 from discreet.catalog.propose.profile import columns_that_read
-from discreet.catalog.propose.proposal import Setting
 from discreet.catalog.propose.propose import Wish, propose_file
-from discreet.catalog.propose.sources import check_file, find_sources
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
+from discreet.catalog.read.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine

@@ -18,9 +18,9 @@ from discreet.noise.rng import Rng
 from discreet.noise.threshold import GroupNoise, keep_groups, threshold_for
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.encoding.learned_ranges import first_cells, merged, narrowed
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
 from discreet.synth.measure.private_marginals import Door, Measured, Purse, Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedWords, Source, seal_codes, seal_words
 from discreet.synth.measure.sql_counter import PATIENCE, SqlCounter

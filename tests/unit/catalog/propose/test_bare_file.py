@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.catalog.declare.bare_file import bare_table
+from discreet.catalog.propose.bare_file import bare_table
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import (

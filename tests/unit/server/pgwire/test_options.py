@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import DiscreetError
+from discreet.server.pgwire.options import Options, options_of
 from discreet.server.pgwire.session.commands import Transaction, set_setting
-from discreet.server.pgwire.session.options import Options, options_of
 from discreet.server.pgwire.session.statements import split
 
 

@@ -13,8 +13,8 @@ from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
 from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for
-from discreet.synth.encoding.learned_domains import Means, learn
 from discreet.synth.encoding.outline import Bins, outline_of
+from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import Purse
 from discreet.synth.measure.sealing import Source
 from discreet.testing import SeededRng

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.encoding.coarse import KEPT, MOST_GROUPS, coarsen, gather, within
+from discreet.synth.fitting.coarse import KEPT, MOST_GROUPS, coarsen, gather, within
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.singles import settle
 

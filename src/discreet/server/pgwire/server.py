@@ -15,14 +15,14 @@ from discreet.server.jobs.queue import Runner
 from discreet.server.pgwire.catalog.browse import Browsers
 from discreet.server.pgwire.catalog.rows import search_path
 from discreet.server.pgwire.catalog.visible import seen_by
+from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.certificate import Tls, tls_of
 from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.options import REPORTED, Options
-from discreet.server.pgwire.session.problems import Failure, reply_of
 from discreet.server.pgwire.session.question import Asker, Caller
 from discreet.server.pgwire.session.session import Session
 from discreet.server.problems import log_failure

@@ -8,7 +8,7 @@ import pytest
 
 from copying import curator
 from discreet.errors import InvalidInput
-from discreet.synth.models.model_file import FORMAT, from_text, load_model, to_text, with_facts
+from discreet.synth.model_file import FORMAT, from_text, load_model, to_text, with_facts
 
 
 @pytest.fixture(scope="module")

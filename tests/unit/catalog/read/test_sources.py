@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.catalog.propose.sources import find_sources
+from discreet.catalog.read.sources import find_sources
 from discreet.errors import InvalidInput
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from discreet.synth.encoding.merging import Groups, Merges
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.fitting.likely_table import fit_table
-from discreet.synth.fitting.simplex import Floats, onto_simplex
 from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.simplex import Floats, onto_simplex
 from discreet.synth.measure.singles import Singles, agreed_total
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.models.conditioning import hosts

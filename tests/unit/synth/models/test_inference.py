@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.fitting.inference import Link, infer
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.singles import settle
+from discreet.synth.models.inference import Link, infer
 from synth_kit import shape_of
 
 SHAPE = shape_of(2, 3, 2)

@@ -10,8 +10,8 @@ import pytest
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
 from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.columns import BINS, Coded
-from discreet.synth.encoding.learned_ranges import first_cells, merged, narrowed, seen_range
 from discreet.synth.encoding.outline import RangeToLearn
+from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed, seen_range
 from discreet.synth.measure.private_marginals import Measured
 
 WIDE = IntegerDomain(-(10**15), 10**15)
