@@ -19,18 +19,7 @@ from discreet.server.access.headers import SecurityHeaders
 from discreet.server.access.limits import BodyLimit
 from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
-from discreet.server.features.anonymize import pages as pages_anonymize
-from discreet.server.features.anonymize import routes as anonymize
-from discreet.server.features.budget import routes as budget
-from discreet.server.features.data import routes as data
-from discreet.server.features.lab import pages as pages_lab
-from discreet.server.features.lab import routes as lab
-from discreet.server.features.query import catalog_routes as catalog
-from discreet.server.features.query import job_routes as jobs
-from discreet.server.features.query import pages
-from discreet.server.features.query import routes as query
-from discreet.server.features.synth import pages as pages_synth
-from discreet.server.features.synth import routes as synth
+from discreet.server.feature import features
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
 from discreet.server.settings import Settings
@@ -74,24 +63,13 @@ def _built(context: Context) -> FastAPI:
     )
     app.state.context = context
     add_problems(app)
-    for module in (query, jobs, catalog, budget, tokens, audit, health):
-        add_routes(app, module.router)
-    _add_rest(app)
+    for router in (tokens.router, audit.router, health.router):
+        add_routes(app, router)
+    for feature in features():
+        feature.add_to(app)
     _refuse_unguarded(app)
     _add_layers(app, context)
     return app
-
-
-def _add_rest(app: FastAPI) -> None:
-    """Add the Data API, synthetic copies, and the page with its assets."""
-    data.add_to(app)
-    synth.add_to(app)
-    pages_synth.add_to(app)
-    anonymize.add_to(app)
-    pages_anonymize.add_to(app)
-    lab.add_to(app)
-    pages_lab.add_to(app)
-    pages.add_to(app)
 
 
 async def _postgres(context: Context) -> asyncio.Server | None:

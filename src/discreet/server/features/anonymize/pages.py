@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
 from discreet.anonymize.text import BREAKS, LEGACY
-from discreet.server.access.auth import GuardedRoute, add_routes, allow
+from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.features.anonymize.routes import releases_of
 from discreet.server.features.anonymize.views import release_view
@@ -17,11 +17,6 @@ from discreet.server.rendering import page
 from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
-
-
-def add_to(app: FastAPI) -> None:
-    """Add the pages to the application."""
-    add_routes(app, router)
 
 
 @router.get("/anonymize")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.server.access.auth import add_routes, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.anonymize.body import Asked
@@ -21,10 +21,9 @@ Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 
-def add_to(app: FastAPI) -> None:
-    """Add the routes, and the store of copies that they share."""
+def set_up(app: FastAPI) -> None:
+    """Open the store of copies that they share."""
     app.state.releases = Releases(app.state.context.settings.state_folder)
-    add_routes(app, router)
 
 
 def releases_of(request: Request) -> Releases:

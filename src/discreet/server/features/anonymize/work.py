@@ -17,8 +17,8 @@ from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.anonymize.body import Asked
 from discreet.server.features.anonymize.releases import FRAGMENT, Releases
-from discreet.server.features.query.body import finite
 from discreet.server.jobs.queue import Job
+from discreet.server.plain_json import finite
 
 
 def measure(context: Context, who: Principal, asked: Asked) -> Job:

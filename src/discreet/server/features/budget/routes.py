@@ -12,7 +12,7 @@ from discreet.errors import UnknownName
 from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import answer_json
+from discreet.server.plain_json import answer_json
 
 router = api_router("budget")
 Last = Annotated[int, Query(ge=0, le=10_000)]

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import RequestConflict
 from discreet.server.access.audit import Actor, Deed
-from discreet.server.access.auth import add_routes, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
@@ -47,12 +47,11 @@ _BODY = {
 }
 
 
-def add_to(app: FastAPI) -> None:
-    """Add the routes, and the store of uploads that they share."""
+def set_up(app: FastAPI) -> None:
+    """Open the store of uploads that they share."""
     settings = app.state.context.settings
     app.state.uploads = UploadStore(settings.state_folder, UploadBounds.of(settings))
     _expire(app.state.context, app.state.uploads)
-    add_routes(app, router)
 
 
 def _expire(context: Context, store: UploadStore) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
 from discreet.attack.attacks import all_attacks, attack_named
-from discreet.server.access.auth import GuardedRoute, add_routes, allow
+from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.features.lab.routes import lab_of
 from discreet.server.features.lab.views import knob_view, outcome_view
@@ -15,11 +15,6 @@ from discreet.server.features.lab.work import sliders
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
-
-
-def add_to(app: FastAPI) -> None:
-    """Add the pages to the application."""
-    add_routes(app, router)
 
 
 @router.get("/lab")

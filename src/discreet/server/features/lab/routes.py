@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from discreet.attack.attacks import all_attacks, attack_named
 from discreet.attack.registry import Attack
-from discreet.server.access.auth import add_routes, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.lab.work import Lab, Shown, sliders, submit
@@ -27,10 +27,9 @@ class Run(BaseModel):
     settings: dict[str, int | float | str] = {}
 
 
-def add_to(app: FastAPI) -> None:
-    """Add the routes, and the outcomes that they share."""
+def set_up(app: FastAPI) -> None:
+    """Open the outcomes that they share."""
     app.state.lab = Lab()
-    add_routes(app, router)
 
 
 def lab_of(request: Request) -> Lab:

@@ -18,8 +18,8 @@ from discreet.errors import InvalidInput, UnknownName
 from discreet.report import Document, Section, to_fragment
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
-from discreet.server.features.query.body import finite
 from discreet.server.jobs.queue import Job
+from discreet.server.plain_json import finite
 
 MOST = 100
 """Outcomes that are remembered; the oldest is forgotten first."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from discreet.api import promise
-from discreet.core.answer import Answer
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
@@ -17,6 +15,7 @@ from discreet.server.context import Context
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
+from discreet.server.plain_json import answer_json, finite
 
 MAX_SQL = 100_000
 
@@ -119,20 +118,3 @@ def _explained(found: Any) -> dict[str, Any]:
         words = promise(found.cost.epsilon)
     said: dict[str, Any] = finite(found.to_json() | {"words": words})
     return said
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return the answer as the API sends it: `Answer.to_json()`, the number of keys, no infinities."""
-    said: dict[str, Any] = finite(answer.to_json() | {"keys": answer.keys})
-    return said
-
-
-def finite(value: Any) -> Any:
-    """Return `value` with null for what JSON cannot say: an interval without an end."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from discreet.server.access.auth import GuardedRoute, add_routes, allow, caller
+from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.features.synth.routes import copies_of, find_copy
@@ -23,11 +23,6 @@ from discreet.server.views import datasets_view
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
 START_EPSILON = "1"
-
-
-def add_to(app: FastAPI) -> None:
-    """Add the pages to the application."""
-    add_routes(app, router)
 
 
 @router.get("/synthesize")

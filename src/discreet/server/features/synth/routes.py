@@ -8,14 +8,15 @@ from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
-from discreet.server.access.auth import Principal, add_routes, allow, api_router, caller
+from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import IdempotencyKey, finite
+from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.features.synth.body import Wanted, Wish, explained, methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
 from discreet.server.features.synth.work import compare as compare_copy
 from discreet.server.features.synth.work import submit
+from discreet.server.plain_json import finite
 
 router = api_router("synth")
 
@@ -23,10 +24,9 @@ Id = Annotated[str, Path(min_length=1, max_length=64)]
 File = Annotated[str, Path(min_length=1, max_length=40)]
 
 
-def add_to(app: FastAPI) -> None:
-    """Add the routes, and the store of copies that they share."""
+def set_up(app: FastAPI) -> None:
+    """Open the store of copies that they share."""
     app.state.copies = Copies(app.state.context.settings.state_folder)
-    add_routes(app, router)
 
 
 def copies_of(request: Request) -> Copies:

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from discreet.cli.demo import _port
+from discreet.cli.commands.demo import _port
 from discreet.cli.extras import server_parts
 from discreet.errors import InvalidInput
 

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from discreet.cli import demo
+from discreet.cli.commands import demo
 
 ADDRESS = "http://127.0.0.1:8765/?token=dsc_secret&a=<b>"
 

@@ -4,7 +4,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from discreet.cli.explain import explain
+from discreet.cli.commands.explain import explain
 from discreet.errors import InvalidInput
 
 

@@ -11,10 +11,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from discreet.cli.budget import budget
-from discreet.cli.ledger import app
+from discreet.cli.commands.budget import budget
+from discreet.cli.commands.ledger import app
 from discreet.errors import AuditTampered, LedgerBusy
 from discreet.ledger import Ledger, budget_report, budget_words
 from discreet.server.access.audit import COMMAND_LINE, AuditLog, Deed
