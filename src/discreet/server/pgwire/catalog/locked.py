@@ -12,7 +12,6 @@ from typing import Any
 
 from discreet.engine.child import Child, Unreadable
 from discreet.errors import DiscreetError, EngineFailed
-from discreet.server.pgwire.catalog.public_db import carried, restored
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (
     ALL,
@@ -31,6 +30,7 @@ from discreet.server.pgwire.protocol.types import (
     Column,
     PgType,
 )
+from discreet.server.public_db import carried, restored
 
 SECONDS = 5.0
 MAX_ROWS = 100_000
@@ -105,7 +105,7 @@ class LockedDb:
 
     def _started(self) -> Child:
         if self._child is None or not self._child.alive:
-            self._child = Child("discreet.server.pgwire.catalog.public_db", self._setup)
+            self._child = Child("discreet.server.public_db", self._setup)
         self._child.wait_ready()
         return self._child
 

@@ -9,8 +9,8 @@ import pytest
 
 from discreet.server.pgwire.catalog import locked
 from discreet.server.pgwire.catalog.locked import Filled, LockedDb, Unanswerable
-from discreet.server.pgwire.catalog.public_db import carried, restored
 from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.public_db import carried, restored
 
 
 @pytest.fixture(scope="module")
