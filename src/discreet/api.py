@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from discreet.account.explain import one_sentence
-from discreet.anonymize.command import after_others
-from discreet.anonymize.exposure import expose, exposure_of
+from discreet.anonymize.exposure import expose
+from discreet.anonymize.release import Memory
+from discreet.anonymize.release import release as release_copy
 from discreet.anonymize.request import Wish
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.run import run as anonymize_table
 from discreet.anonymize.source import declared_source, find_table
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.analysts import add_analysts as add_to_file
@@ -213,13 +213,9 @@ class Curator:
         """
         wish = Wish.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
-        made = anonymize_table(
-            declared_source(self.engine, self.catalog, dataset, name, where=where), wish
-        )
-        event = exposure_of(
-            name, made.table.column_names, conditions=f"k = {k}", rows=made.table.num_rows
-        )
-        return after_others(made, expose(self.ledger, dataset, event))
+        source = declared_source(self.engine, self.catalog, dataset, name, where=where)
+        memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
+        return release_copy(source, wish, lambda: memory)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

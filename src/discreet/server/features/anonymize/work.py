@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.anonymize.command import after_others
 from discreet.anonymize.curve import curve
-from discreet.anonymize.exposure import expose, exposure_of
+from discreet.anonymize.exposure import expose
+from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
-from discreet.anonymize.run import Anonymized, run
+from discreet.anonymize.run import Anonymized
 from discreet.report import to_fragment
 from discreet.report import write as write_report
 from discreet.report.rows import write_rows
@@ -54,22 +54,14 @@ def make(context: Context, releases: Releases, who: Principal, asked: Asked) -> 
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
                 dataset, source = asked.source(curator)
-                made = run(source, wish, progress=job.advance)
+                memory = Memory(source.label, lambda event: expose(curator.ledger, dataset, event))
+                made = release(source, wish, lambda: memory, progress=job.advance)
             finally:
                 job.stop = None
-            job.advance(0, 1, "recording the exposure")
-            event = exposure_of(
-                source.label,
-                made.table.column_names,
-                conditions=f"k = {wish.k}",
-                rows=made.table.num_rows,
-            )
-            earlier = expose(curator.ledger, dataset, event)
-        made = after_others(made, earlier)
-        release = releases.keep(
+        kept = releases.keep(
             dataset, made.label, finite(made.to_json()), lambda place: _fill(job, made, place)
         )
-        return {"release": release.id, "dataset": dataset, **release.facts}
+        return {"release": kept.id, "dataset": dataset, **kept.facts}
 
     return context.runner.submit(who.key, work, keep=True)
 
