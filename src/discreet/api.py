@@ -13,7 +13,7 @@ from discreet.account.explain import one_sentence
 from discreet.anonymize.exposure import expose
 from discreet.anonymize.release import Memory
 from discreet.anonymize.release import release as release_copy
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import declared_source, find_table
 from discreet.catalog.catalog import Catalog
@@ -211,7 +211,7 @@ class Curator:
 
         Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
         """
-        wish = Wish.of(k=k, quasi=quasi, **more)
+        wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))

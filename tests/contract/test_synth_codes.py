@@ -19,11 +19,11 @@ from discreet.synth.encoding.outline import Bins, RangeToLearn, outline_of
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import Purse
-from discreet.synth.measure.sealing import Source, seal_codes
+from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from engines import ENGINES, LIMITS, fill_postgres, postgres_url
 
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
 
 

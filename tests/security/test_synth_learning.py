@@ -17,12 +17,12 @@ from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.learned_ranges import narrowed
 from discreet.synth.measure.private_marginals import Door, Measured, Purse
-from discreet.synth.measure.sealing import Source
+from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 
 PURSE = Purse(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 
 
 class Tape:

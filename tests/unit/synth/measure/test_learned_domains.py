@@ -16,12 +16,12 @@ from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_fo
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import Purse
-from discreet.synth.measure.sealing import Source
+from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 
 PURSE = Purse(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 
 
 def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="add-remove"):
