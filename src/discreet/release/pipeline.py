@@ -12,6 +12,7 @@ from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
+from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
@@ -55,48 +56,6 @@ class PreparedQuestion:
     def question(self) -> Question:
         """Return the question behind the plan."""
         return self.plan.question
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What a question would cost and how exact it would be; nothing was spent.
-
-    `after` is the payer's bill as the ledger would record it: that of the worst-hit person, not the
-    sum of all prices.
-    """
-
-    dataset: str
-    columns: tuple[str, ...]
-    sql: tuple[str, ...]
-    mechanisms: tuple[str, ...]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    expected_error: dict[str, float | None]
-    region: str
-    free: bool
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object that `discreet query --explain --json` prints."""
-        return {
-            "dataset": self.dataset,
-            "columns": list(self.columns),
-            "sql": "\n".join(self.sql),
-            "mechanisms": list(self.mechanisms),
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
-            "expected_error": self.expected_error,
-            "region": self.region,
-            "free": self.free,
-            "spends": False,
-            "notes": list(self.notes),
-        }
 
 
 @contextmanager
@@ -353,7 +312,7 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
     return Explanation(
         dataset=ready.payer.dataset,
         columns=tuple(name for name, _ in ready.question.outputs),
-        sql=tuple(read.draft.sql for read in ready.sealed.reads),
+        sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         cost=spent_of(FREE if free is not None else ready.quote.cost),
         before=_spent(before),

@@ -229,5 +229,5 @@ def explained(found: Any, asking: Asking) -> list[str]:
     if asking.epsilon is not None:
         lines.append(f"Promise: {promise(asking.epsilon)}")
     lines += [f"Note: {note}" for note in found.notes]
-    lines += [f"SQL: {line}" for sql in found.sql for line in sql.splitlines()]
+    lines += [f"SQL: {line}" for line in found.sql.splitlines()]
     return lines
