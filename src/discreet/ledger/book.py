@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from discreet.account.filter import Limits
-from discreet.core.cost import FREE, Cost
+from discreet.core.cost import FREE, Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
 from discreet.errors import LedgerTampered
@@ -237,6 +237,12 @@ class Book:
         """Return the bound of every account that has paid anything."""
         return {key: account.top for key, account in self.accounts.items() if account.charges}
 
+    def keep_at_least(self, totals: Mapping[Key, Cost]) -> None:
+        """Raise the recorded bounds to `totals`: an entry that somebody forged may claim less."""
+        for key, total in totals.items():
+            account = self.account(*key)
+            account.bound = larger([total, account.top]).to_json()
+
 
 def _note(book: Book, entry: Entry) -> None:
     """Enter a line that moves no amount."""
@@ -249,7 +255,8 @@ def _expose(book: Book, entry: Entry) -> None:
 
 def _snapshot(book: Book, entry: Entry) -> None:
     versions = book.snapshots.setdefault(entry.data["table"], {})
-    versions[entry.data["fingerprint"]] = len(versions) + 1
+    # Once for each content: entered again, two contents would have one number.
+    versions.setdefault(entry.data["fingerprint"], len(versions) + 1)
 
 
 def _limit(book: Book, entry: Entry) -> None:
@@ -271,13 +278,21 @@ def _charge(book: Book, entry: Entry) -> None:
         account = book.account(data["budget"], analyst)
         account.add(data["region"], data["cost"], bound=bound)
     if data["reserved"]:
-        cost = Cost.from_json(data["cost"])
+        cost = _amount(entry)
         book.reservations[entry.position] = Reservation(data, cost)
 
 
 def _draw(book: Book, entry: Entry) -> None:
     reservation = book.reservations[entry.data["reservation"]]
-    reservation.drawn += Cost.from_json(entry.data["cost"])
+    reservation.drawn += _amount(entry)
+
+
+def _amount(entry: Entry) -> Cost:
+    cost = Cost.from_json(entry.data["cost"])
+    parts = (cost.epsilon, cost.delta, cost.rho, cost.rho_delta)
+    if any(part is not None and part < 0 for part in parts):
+        raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
+    return cost
 
 
 def _settle(book: Book, entry: Entry) -> None:

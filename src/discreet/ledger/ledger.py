@@ -15,6 +15,7 @@ from discreet.errors import InternalError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.backup import bring_back, write_copy
 from discreet.ledger.beside import Probes
+from discreet.ledger.beyond import gives_back
 from discreet.ledger.book import MARKS, Book, State
 from discreet.ledger.entry import (
     Balance,
@@ -33,7 +34,7 @@ from discreet.ledger.loading import adopt, catch_up, load, open_store, require_h
 from discreet.ledger.outcomes import Outcomes, error_of, missing_answer
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
-from discreet.ledger.repeating import repeated, require_same
+from discreet.ledger.repeating import repeated, require_fitting, require_same
 from discreet.ledger.sealing import unsealed, vouched
 from discreet.ledger.session import Session
 from discreet.ledger.store import Store, StoredAnswer, seal
@@ -47,9 +48,10 @@ class Ledger:
     of them is killed (note 0011). No receipt exists without a charge that survives loss of power.
     """
 
-    def __init__(self, store: Store, book: Book) -> None:
+    def __init__(self, store: Store, book: Book, policy: Policy) -> None:
         self._store = store
         self._book = book
+        self._limits = frozenset(policy.limits())
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -65,7 +67,7 @@ class Ledger:
         """
         store = open_store(url, base=base)
         try:
-            ledger = cls(store, load(store))
+            ledger = cls(store, load(store, frozenset(policy.limits())), policy)
             ledger._begin(policy, who)
         except BaseException:
             store.close()
@@ -166,6 +168,7 @@ class Ledger:
             found = repeated(self._store, session.book, payer, request_id, asked)
             if found is not None:
                 require_same(self._store, session.book, found, quote, texts["snapshot"])
+                require_fitting(session.book, found)
                 return found
             facts = priced(session.book, payer, quote, self._probes)
             data = facts | {
@@ -400,7 +403,7 @@ class Ledger:
         """
         with self._guarded():
             self._store.examine()
-            book = load(self._store)
+            book = load(self._store, self._limits)
             return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
@@ -444,23 +447,28 @@ class Ledger:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
         with self._guarded():
             with self._store.exclusive() as writer:
-                self._book = catch_up(self._store, writer, self._book)
+                self._book = catch_up(self._store, writer, self._book, self._limits)
                 require_head(self._store, self._book)
                 session = Session(writer, self._book)
                 yield session
+                if self._book.position >= 0 and any(map(gives_back, session.added)):
+                    self._head.announce(self._as_head(announced=session.added[-1].hash))
             for item in session.added:
                 self._book.apply(item)
             if session.added:
                 self._advance()
 
     def _advance(self) -> None:
+        self._head.advance(self._as_head())
+
+    def _as_head(self, announced: str = "") -> Head:
         book = self._book
-        self._head.advance(Head(book.genesis, book.position, book.hash, book.totals()))
+        return Head(book.genesis, book.position, book.hash, book.totals(), announced)
 
     @contextmanager
     def _current(self) -> Iterator[Book]:
         with self._guarded():
-            self._book = catch_up(self._store, self._store, self._book)
+            self._book = catch_up(self._store, self._store, self._book, self._limits)
             yield self._book
 
     def _entries(self, start: int = 0) -> list[Entry]:
