@@ -162,6 +162,8 @@ class State(Enum):
 
 MARKS = frozenset(state.value for state in State)
 """The kinds of entries that say how far a request has come, one for each state."""
+FREE_ANSWER = "free"
+"""The kind of entries that tie a request id to an answer that cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +317,12 @@ def _answered(book: Book, entry: Entry) -> None:
     book.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
+def _free(book: Book, entry: Entry) -> None:
+    book.requests[entry.data["analyst"], entry.data["request_id"]] = entry.position
+    book.outcomes[entry.position] = Outcome(State.ANSWERED)
+    book.sealed[entry.position] = entry.data["digest"]
+
+
 def _failed(book: Book, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = Outcome(State.FAILED, entry.data["error"])
 
@@ -350,6 +358,7 @@ _RULES: dict[str, Callable[[Book, Entry], None]] = {
     "charge": _charge,
     "begun": _begun,
     "answered": _answered,
+    FREE_ANSWER: _free,
     "failed": _failed,
     "lost": _lost,
     "draw": _draw,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from discreet.core.cost import Quote
 from discreet.errors import BudgetExceeded, InternalError, LedgerTampered, RequestConflict
 from discreet.ledger.book import Book
@@ -18,15 +21,20 @@ def repeated(store: Store, book: Book, payer: Payer, request_id: str, asked: str
     if position is None:
         return None
     data = _paid(store, position).data
+    require_body(data, asked, request_id)
+    receipt = receipt_of(position, data, repeated=True)
+    if receipt.payer != payer:
+        raise LedgerTampered(f"The charge of request '{request_id}' is not what was asked.")
+    return receipt
+
+
+def require_body(data: Mapping[str, Any], asked: str, request_id: str) -> None:
+    """Raise RequestConflict if the id stands for another question."""
     if data["body"] != asked:
         raise RequestConflict(
             f"The request id '{request_id}' was used before, for another question.",
             hint="Give every new question its own request id.",
         )
-    receipt = receipt_of(position, data, repeated=True)
-    if receipt.payer != payer:
-        raise LedgerTampered(f"The charge of request '{request_id}' is not what was asked.")
-    return receipt
 
 
 def require_same(store: Store, book: Book, receipt: Receipt, quote: Quote, snapshot: str) -> None:

@@ -154,8 +154,14 @@ def release(
 
     Guarantee: the price depends on the request and on public facts only; the charge is durable
         before the engine runs; the rows are looked at once at most for it; whatever comes of it is
-        durable before it is returned, and is what the same request id gets again (`once`).
+        durable before it is returned, and is what the same request id gets again (`once`), also
+        where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
+    before = ledger.stored.finished(
+        request.analyst, request_id=request.request_id, body=request.body
+    )
+    if before is not None:
+        return unpack(before).answer
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
         return _released(ready, held, ledger=ledger, rng=rng)
 
@@ -165,7 +171,7 @@ def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answe
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
     if paid is None and not request.fresh:
         free = _free(ready, ledger)
-        if free is not None:
+        if free is not None and _bound(free, ready, ledger):
             return free
     receipt = ledger.charge(
         ready.payer,
@@ -178,6 +184,17 @@ def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answe
     )
     payload = once(ledger, receipt, lambda: _computed(ready, receipt, held, rng))
     return unpack(payload).answer
+
+
+def _bound(free: Answer, ready: Prepared, ledger: Ledger) -> bool:
+    """Return whether a free answer may go out: its id stands for it, or nobody chose one."""
+    request = ready.request
+    return not request.named or ledger.stored.keep_free(
+        ready.payer,
+        pack(free, (), ready.plan.epsilon),
+        request_id=request.request_id,
+        body=request.body,
+    )
 
 
 def _computed(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -156,16 +157,21 @@ def test_another_processes_limit_is_followed_at_once(base):
     second.close()
 
 
+def _announced_in_vain(ledger, epsilon: str) -> str:
+    """Announce a limit whose commit then fails."""
+    with suppress(KeyboardInterrupt), ledger.session() as session:
+        session.append("limit", limit(RAISED | {"epsilon": epsilon}))
+        ledger._head.announce(ledger._as_head(announced=session.added[-1].hash))
+        raise KeyboardInterrupt
+    return session.added[-1].hash
+
+
 def test_an_announcement_that_came_to_nothing_is_replaced(base):
     for epsilon in ("2", "3", "4"):
         ledger = open_ledger(base)
-        with pytest.raises(KeyboardInterrupt), ledger.session() as session:
-            session.append("limit", limit(RAISED | {"epsilon": epsilon}))
-            ledger._head.announce(ledger._as_head(announced=session.added[-1].hash))
-            raise KeyboardInterrupt
+        announced = _announced_in_vain(ledger, epsilon)
         ledger.close()
-        announced = HeadFile(base / "ledger.db.head").read().announced
-        assert announced == session.added[-1].hash
+        assert HeadFile(base / "ledger.db.head").read().announced == announced
     ledger = open_ledger(base)
     pay(ledger, "1/2", "rest")
     with pytest.raises(BudgetExceeded):
