@@ -27,7 +27,6 @@ from discreet.release.rehearse import rehearse
 from discreet.release.request import Request
 from discreet.sql.parse import parse_everywhere
 
-
 GRACE = 1.0
 """Seconds of CPU time that the timer has to be heard, before the system ends the process."""
 
