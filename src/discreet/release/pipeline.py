@@ -9,6 +9,7 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.check import check_table
+from discreet.catalog.overlap import check_still_apart
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -18,7 +19,7 @@ from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.words import exposure_note
 from discreet.noise.rng import Rng
-from discreet.plan.ir import Statement, scans_of
+from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
@@ -28,7 +29,7 @@ from discreet.release.outcome import once
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.sealing import Sealed, seal
-from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.release.snapshots import hold, label, snapshots_of, tables_of
 from discreet.release.stored import pack, unpack
 from discreet.release.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.words import mechanism_words
@@ -109,10 +110,11 @@ def prepared(
         happens to the sources meanwhile, that state is what the caller reads.
     """
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
-    for scan in scans_of(statement.source):
-        assert scan.dataset is not None, "every table belongs to a dataset"
-        check_table(scan.dataset, scan.table, engine)
+    tables = tables_of(statement.source)
+    for dataset, table in tables:
+        check_table(dataset, table, engine)
     with hold(statement.source, engine, ledger) as held:
+        check_still_apart(catalog, tables)
         snapshots = snapshots_of(statement.source, held, ledger)
         yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
 
