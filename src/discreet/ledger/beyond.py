@@ -15,12 +15,12 @@ from discreet.ledger.head import Head
 from discreet.ledger.history import Link
 from discreet.ledger.policy import Limit
 
-GUARDED = frozenset({"limit", "settle", "restore"})
-"""The kinds of links that may leave more to spend than there was."""
+GUARDED = frozenset({"limit", "settle", "restore", "clear"})
+"""The kinds of links that may leave more to spend, or to ask, than there was."""
 
 
 def gives_back(item: Link) -> bool:
-    """Return whether this link may leave more to spend than there was before it."""
+    """Return whether this link may leave more to spend, or to ask, than there was before it."""
     if item.kind not in GUARDED:
         return False
     data = Entry.of(item).data

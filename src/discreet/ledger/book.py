@@ -14,7 +14,7 @@ from discreet.account.filter import Limits
 from discreet.core.cost import FREE, Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
-from discreet.errors import LedgerTampered
+from discreet.errors import EngineFailed, LedgerTampered
 from discreet.ledger.entry import Balance, Entry
 from discreet.ledger.history import ROOT, Link, canonical
 from discreet.ledger.policy import Limit
@@ -174,6 +174,18 @@ class Outcome:
     error: dict[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A statement on which the database failed after its charge, and who had asked it."""
+
+    position: int
+    dataset: str
+    statement: str
+    analyst: str | None
+    request_id: str
+    note: str
+
+
 @dataclass(slots=True)
 class Reservation:
     """An amount charged up front, and what has been drawn from it so far."""
@@ -192,7 +204,8 @@ class Book:
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
-    (`beside.py`).
+    (`beside.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
+    on which the database failed, by dataset and statement.
     """
 
     position: int = -1
@@ -207,6 +220,8 @@ class Book:
     reservations: dict[int, Reservation] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
+    asked: dict[int, Incident] = field(default_factory=dict)
+    incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
@@ -274,6 +289,8 @@ def _charge(book: Book, entry: Entry) -> None:
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
         book.outcomes[entry.position] = _BEGUN
+    elif not data["reserved"]:
+        book.asked[entry.position] = _statement(entry)
     book.charged.setdefault(data["analyst"], []).append(entry.position)
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
@@ -312,7 +329,26 @@ def _begun(book: Book, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = _BEGUN
 
 
+def _statement(entry: Entry) -> Incident:
+    data = entry.data
+    return Incident(
+        entry.position,
+        data["dataset"],
+        data["question"] or data["note"],
+        data["analyst"],
+        data["request_id"],
+        data["note"],
+    )
+
+
+def _clear(book: Book, entry: Entry) -> None:
+    cleared = entry.data["charge"]
+    open_still = {key: each for key, each in book.incidents.items() if each.position != cleared}
+    book.incidents = open_still
+
+
 def _answered(book: Book, entry: Entry) -> None:
+    book.asked.pop(entry.data["charge"], None)
     book.outcomes[entry.data["charge"]] = Outcome(State.ANSWERED)
     book.sealed[entry.data["charge"]] = entry.data["digest"]
 
@@ -324,10 +360,14 @@ def _free(book: Book, entry: Entry) -> None:
 
 
 def _failed(book: Book, entry: Entry) -> None:
+    asked = book.asked.pop(entry.data["charge"], None)
+    if asked is not None and entry.data["error"]["kind"] == EngineFailed.__name__:
+        book.incidents.setdefault((asked.dataset, asked.statement), asked)
     book.outcomes[entry.data["charge"]] = Outcome(State.FAILED, entry.data["error"])
 
 
 def _lost(book: Book, entry: Entry) -> None:
+    book.asked.pop(entry.data["charge"], None)
     book.outcomes[entry.data["charge"]] = Outcome(State.LOST)
 
 
@@ -360,6 +400,7 @@ _RULES: dict[str, Callable[[Book, Entry], None]] = {
     "answered": _answered,
     FREE_ANSWER: _free,
     "failed": _failed,
+    "clear": _clear,
     "lost": _lost,
     "draw": _draw,
     "settle": _settle,

@@ -29,6 +29,7 @@ from discreet.ledger.entry import (
     receipt_of,
 )
 from discreet.ledger.head import Head, HeadFile
+from discreet.ledger.incidents import Incidents, require_clear
 from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
 from discreet.ledger.outcomes import Outcomes
 from discreet.ledger.policy import Policy
@@ -57,6 +58,7 @@ class Ledger:
         self._probes = Probes()
         self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
         self.stored = Answers(store, self.session, self._current)
+        self.incidents = Incidents(self.session, self._current)
 
     @classmethod
     def open(cls, url: str, policy: Policy, *, base: Path, who: str = "owner") -> Ledger:
@@ -173,6 +175,7 @@ class Ledger:
                 require_same(self._store, session.book, found, quote, texts["snapshot"])
                 require_fitting(session.book, found)
                 return found
+            require_clear(session.book, payer.dataset, texts)
             facts = priced(session.book, payer, quote, self._probes)
             data = facts | {
                 "request_id": request_id,

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.catalog import overlap
 from discreet.errors import CatalogError
 from discreet.release import pipeline, snapshots
 
@@ -102,7 +101,6 @@ def test_the_twin_that_looks_at_load_only_bills_two_budgets(folder, monkeypatch)
         link(folder, "people.csv", "others.csv", os.link)
         for sql in (PEOPLE, OTHERS):
             curator.query(sql, epsilon=9)
-    assert overlap.check_still_apart
 
 
 def test_a_broken_line_refuses_only_what_reads_it(folder):
