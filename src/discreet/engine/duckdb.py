@@ -34,7 +34,7 @@ from discreet.engine.held import DuckDBHeld, exact_of
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.engine.pool import Pool
 from discreet.engine.snapshots import Snapshot, SnapshotStore, secret_key
-from discreet.errors import CatalogError, UnknownName
+from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
 
@@ -239,7 +239,7 @@ class DuckDBEngine:
         self._raw.drop()
         self._places = {}
         for name in self._sources:
-            with contextlib.suppress(CatalogError):
+            with contextlib.suppress(CatalogError, InvalidInput):
                 self._places[name] = self._place(self._origin(name))
         while not self._opens():
             pass
