@@ -7,18 +7,18 @@ import pytest
 import asking
 from asking import question
 
+JOINED = "patients AS p JOIN visits AS v ON p.person = v.person"
+ZZ = "SELECT * FROM visits WHERE ward = 'zz'"
 EMPTY = [
     "SELECT COUNT(*) AS n FROM visits WHERE ward = 'zz'",
     "SELECT COUNT(*) AS n FROM visits AS v WHERE v.ward = 'zz'",
     "SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE ward = 'zz') AS t",
-    "SELECT COUNT(*) AS n FROM patients AS p JOIN visits AS v ON p.person = v.person "
-    "WHERE v.ward = 'zz'",
+    f"SELECT COUNT(*) AS n FROM {JOINED} WHERE v.ward = 'zz'",
 ]
 SOMEBODY = [
     "SELECT COUNT(*) AS n FROM visits WHERE ward = 'zz' OR ward IS NULL",
     "SELECT COUNT(*) AS n FROM visits WHERE NOT (ward = 'zz')",
-    "SELECT COUNT(*) AS n FROM patients AS p LEFT JOIN (SELECT * FROM visits WHERE ward = 'zz') "
-    "AS v ON p.person = v.person",
+    f"SELECT COUNT(*) AS n FROM patients AS p LEFT JOIN ({ZZ}) AS v ON p.person = v.person",
 ]
 
 
