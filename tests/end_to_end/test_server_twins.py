@@ -6,8 +6,6 @@ import sys
 import threading
 import time
 
-import pytest
-
 from discreet.server import sign_in as module
 from discreet.server.tokens import Role
 from server_kit import COUNT, running, sign_in, write_world
