@@ -93,6 +93,7 @@ class PriceEvent:
 
     gaussian: `scale` is sigma squared and `sensitivity` the squared L2 move of one unit.
     laplace: `scale` is b and `sensitivity` the L1 move. `measurement` names the Measurement.
+    `coordinates` is the greatest number of cells that one unit can move, None if unknown.
     """
 
     measurement: str
@@ -100,6 +101,7 @@ class PriceEvent:
     scale: Fraction
     sensitivity: Fraction
     cells: int
+    coordinates: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

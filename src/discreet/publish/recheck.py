@@ -74,7 +74,8 @@ def _event(data: dict[str, Any]) -> PrivacyEvent:
         return Laplace(Fraction(data["scale"]), Fraction(data["l1"]))
     squared = Fraction(data["l2_squared"])
     # A move of squared length 1 on whole numbers is one coordinate by one.
-    return Gaussian(Fraction(data["sigma_squared"]), squared, 1 if squared == 1 else None)
+    coordinates = 1 if squared == 1 else data["coordinates"]
+    return Gaussian(Fraction(data["sigma_squared"]), squared, coordinates)
 
 
 def _parquet(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:

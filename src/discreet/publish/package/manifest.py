@@ -77,6 +77,7 @@ def event_json(event: PriceEvent) -> dict[str, Any]:
         names[0]: _exact(event.scale),
         names[1]: _exact(event.sensitivity),
         "cells": event.cells,
+        "coordinates": event.coordinates,
     }
 
 
