@@ -36,7 +36,8 @@ def nearest_above_zero(start: Vector, variances: Vector, matrix: Vector) -> Vect
         return None
     rest = stacked @ found - target
     moved = start + push @ (-rest[:-1] / rest[-1] * size)
-    return np.maximum(np.asarray(moved), 0)
+    found_point: Vector = np.maximum(np.asarray(moved), 0)
+    return found_point
 
 
 def _size(values: Vector) -> float:

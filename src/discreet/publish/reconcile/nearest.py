@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse.linalg import splu
 
 from discreet.errors import InvalidInput
@@ -137,7 +137,7 @@ def whole_numbers(system: System, near: Vector, *, lowest: float) -> Vector:
         np.concatenate([np.zeros(count), weights / weights.max()]),
         constraints=[equal, above, below],
         integrality=np.concatenate([np.ones(count), np.zeros(count)]),
-        bounds=(low, np.inf),
+        bounds=Bounds(low, np.inf),
         options={"time_limit": SECONDS},
     )
     if answer.x is None:
