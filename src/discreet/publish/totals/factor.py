@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +126,6 @@ def _weights(days: int) -> list[int]:
     return found
 
 
-def _convolved(weights: npt.NDArray[np.generic], values: npt.NDArray[np.generic]) -> np.ndarray:
+def _convolved(weights: Any, values: Any) -> Any:
     """Return, for each day, the sum of weights times the values of that day and those before."""
     return np.convolve(weights, values)[: len(values)]
