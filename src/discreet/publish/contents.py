@@ -47,12 +47,14 @@ class KeyColumn:
 class MeasureColumn:
     """A published count or sum; its interval stands in NAME_low and NAME_high.
 
-    `step` is what one unit of the published number stands for: 1 for counts.
+    `step` is what one unit of the published number stands for: 1 for counts. `non_negative` says
+    that no true value can be below zero, so that no published one is either.
     """
 
     name: str
     meaning: str
     step: Fraction = Fraction(1)
+    non_negative: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,7 @@ class PublishedTable:
     """A reconciled table: keys as text, then for each measure m the integers m, m_low and m_high.
 
     The columns of `rows` are exactly the keys' names, then m, m_low, m_high for each measure. Every
-    public key appears once.
+    public key appears once, in the order of the keys' `values`: the first key changes slowest.
     """
 
     name: str
@@ -91,6 +93,7 @@ class PriceEvent:
 
     gaussian: `scale` is sigma squared and `sensitivity` the squared L2 move of one unit.
     laplace: `scale` is b and `sensitivity` the L1 move. `measurement` names the Measurement.
+    `coordinates` is the greatest number of cells that one unit can move, None if unknown.
     """
 
     measurement: str
@@ -98,6 +101,7 @@ class PriceEvent:
     scale: Fraction
     sensitivity: Fraction
     cells: int
+    coordinates: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
