@@ -11,12 +11,13 @@ from discreet.core.numbers import plain
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 from discreet.publish.spec import Cut
-from discreet.sql.parse import Written, read
+from discreet.sql.parse import Written
 
 
-def with_cuts(sql: str, cuts: Sequence[Cut], columns: Mapping[str, Column]) -> Written:
+def with_cuts(
+    sql: str, tree: exp.Expr, cuts: Sequence[Cut], columns: Mapping[str, Column]
+) -> Written:
     """Return a SELECT whose cuts are written out. `columns` are those of the private tables."""
-    tree = read(sql)
     named = {cut.name.lower(): cut for cut in cuts}
     for node in list(tree.find_all(exp.Column)):
         cut = named.get(node.name.lower())

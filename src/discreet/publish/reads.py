@@ -67,7 +67,7 @@ def used_dimensions(family: Family, member: Member) -> tuple[int, ...]:
 
 def plan_reads(
     families: Sequence[Family],
-    scan: Scan,
+    scans: Mapping[str, Scan],
     catalog: Catalog,
     engine: Engine,
     snapshots: Mapping[str, str],
@@ -79,7 +79,12 @@ def plan_reads(
         needs = [frozenset(used_dimensions(family, member)) for member in everyone]
         largest = [n for n in dict.fromkeys(needs) if not any(n < other for other in needs)]
         made = {
-            need: _read(family, sorted(need), scan, (catalog, engine, snapshots))
+            need: _read(
+                family,
+                sorted(need),
+                scans[family.members[0].table.table.name],
+                (catalog, engine, snapshots),
+            )
             for need in largest
         }
         for place, need in enumerate(needs):

@@ -15,7 +15,7 @@ from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_along, add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import settle_facts
-from discreet.publish.reconcile.problem import Floats, Integers, Problem
+from discreet.publish.reconcile.problem import Floats, Integers, Problem, Sums
 from discreet.publish.reconcile.tree import coarse_to_fine
 
 MOST_ROUNDS = 100
@@ -24,11 +24,9 @@ MOST_ROUNDS = 100
 def whole_cells(problem: Problem, leaf: Floats) -> Integers:
     """Return whole leaf cells near the estimates `leaf`, with all exact sums and zeros kept."""
     facts = finest_facts(problem.exact)
-    classes = [np.zeros(size, dtype=np.int64) for size in problem.leaf]
+    classes = fact_classes(problem, facts)
     allowed = None if problem.zero is None else ~problem.zero
     if facts:
-        for fact in facts:
-            classes = [_refined(one, two) for one, two in zip(classes, fact.maps, strict=True)]
         totals = settle_facts(problem, facts, classes, leaf)
     else:
         total = np.rint(add_up(leaf, classes, (1,) * leaf.ndim))
@@ -41,6 +39,14 @@ def whole_cells(problem: Problem, leaf: Floats) -> Integers:
                 totals = _divide(problem, leaf, allowed, totals, (classes, after, axis))
                 classes = after
     return totals
+
+
+def fact_classes(problem: Problem, facts: Sequence[Sums]) -> list[Codes]:
+    """Return along each dimension the classes that the facts together tell apart."""
+    classes = [np.zeros(size, dtype=np.int64) for size in problem.leaf]
+    for fact in facts:
+        classes = [_refined(one, two) for one, two in zip(classes, fact.maps, strict=True)]
+    return classes
 
 
 def _stages(problem: Problem) -> list[Sequence[Codes]]:
