@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.client import Client, connect
     from discreet.core.answer import Answer
     from discreet.errors import DiscreetError
+    from discreet.publish.reconcile.answers import reconcile
 
 __version__ = "0.1.0"
 
@@ -23,9 +24,10 @@ _HOMES = {
     "DiscreetError": "discreet.errors",
     "connect": "discreet.client",
     "open": "discreet.api",
+    "reconcile": "discreet.publish.reconcile.answers",
 }
 
-__all__ = ["Answer", "Client", "Curator", "DiscreetError", "connect", "open"]
+__all__ = ["Answer", "Client", "Curator", "DiscreetError", "connect", "open", "reconcile"]
 
 
 def __getattr__(name: str) -> Any:

@@ -60,8 +60,9 @@ ROOMS: dict[str, set[str]] = {
         "synth",
         "anonymize",
         "report",
+        "publish",
     },
-    "__init__": {"api", "client"},
+    "__init__": {"api", "client", "publish"},
 }
 """What each room may import besides errors, core and itself; `testing` may import anything."""
 

@@ -1,4 +1,6 @@
-"""Reconciling noisy tables of a family: least squares, whole numbers that add up, intervals.
+"""Reconciling: noisy numbers that contradict each other become numbers that add up.
 
-All of it is post-processing of measurements that are public already. Used by publish's own modules.
+Answers in hand by any equations (answers, equations, nearest), and the tables of a release on their
+grid of cells (solve, tree, crossed, whole). It takes numbers that are already noisy, so nothing here
+has to do with privacy; publish/ and above import it.
 """
