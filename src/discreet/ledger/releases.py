@@ -12,7 +12,7 @@ from discreet.ledger.ledger import Ledger
 KIND = "release"
 
 
-def record_state(  # noqa: PLR0913 a line has these facts
+def record_state(
     ledger: Ledger, *, dataset: str, release: str, state: str, who: str, digest: str, note: str = ""
 ) -> None:
     """Write down, durably, that a release is now in `state`; `digest` is that of its spec."""

@@ -160,5 +160,3 @@ def _shown(tree: exp.Expr) -> dict[str, exp.Expr]:
         if not inner.find(exp.AggFunc):
             found[(node.alias or inner.name).lower()] = inner
     return found
-
-

@@ -65,9 +65,9 @@ def _ends(low: Fraction, high: Fraction) -> tuple[tuple[type[exp.Binary], Fracti
 
 def _compared(
     kind: type[exp.Binary], column: str, table: exp.Identifier | None, edge: Fraction
-) -> exp.Expression:
+) -> exp.Expr:
     name = exp.Column(
         this=exp.to_identifier(column, quoted=True), table=table.copy() if table else None
     )
-    number: exp.Expression = exp.Literal.number(plain(abs(edge), significant=30))
+    number: exp.Expr = exp.Literal.number(plain(abs(edge), significant=30))
     return kind(this=name, expression=exp.Neg(this=number) if edge < 0 else number)

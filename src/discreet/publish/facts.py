@@ -69,7 +69,9 @@ def _from_file(path: Path, shown: str, member: Member, step: Fraction) -> Intege
         cell = by_classes.get(labels)
         if cell is None:
             told = ", ".join(row[name] for name in names)
-            raise InvalidInput(f"'{shown}' has a row for '{told[:60]}', which is no declared group.")
+            raise InvalidInput(
+                f"'{shown}' has a row for '{told[:60]}', which is no declared group."
+            )
         if cells[cell] >= 0:
             raise InvalidInput(f"'{shown}' has two rows for one group.")
         cells[cell] = _number(row[member.measure.name], shown, step)
@@ -109,7 +111,11 @@ def _by_labels(member: Member) -> dict[tuple[int, ...], int]:
     """Return the flat cell of every combination of labels."""
     grids = np.indices(member.shape).reshape(len(member.shape), -1)
     labels = [key.codes[grids[key.dimension]] for key in member.keys]
-    return {tuple(int(code) for code in codes): i for i, codes in enumerate(zip(*labels, strict=True))} if labels else {(): 0}
+    return (
+        {tuple(int(code) for code in codes): i for i, codes in enumerate(zip(*labels, strict=True))}
+        if labels
+        else {(): 0}
+    )
 
 
 def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Mask | None:

@@ -37,7 +37,7 @@ def add_along(cells: Array, classes: Codes, size: int, axis: int) -> Array:
         counts = np.bincount(classes[classes >= 0], minlength=size)
         return cells * counts.reshape([-1 if d == axis else 1 for d in range(cells.ndim)])
     if size == 1 and (classes == 0).all():
-        return cells.sum(axis=axis, keepdims=True)
+        return np.asarray(cells.sum(axis=axis, keepdims=True))
     kept = np.flatnonzero(classes >= 0)
     order = kept[np.argsort(classes[kept], kind="stable")]
     there, starts = np.unique(classes[order], return_index=True)

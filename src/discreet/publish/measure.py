@@ -75,7 +75,7 @@ def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: Atoms) -> Codes:
         [_place(value, domain, places, last) for value in coded.dictionary.to_pylist()] or [-1],
         dtype=np.int64,
     )
-    found = table[np.asarray(indices)]
+    found: Codes = table[np.asarray(indices)]
     if nulls is not None:
         found[nulls] = last
     return found

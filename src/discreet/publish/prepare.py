@@ -18,9 +18,11 @@ from discreet.kernel.canonical import Recipe
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
+from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
 from discreet.publish.facts import PlacedFact, check_facts, place_facts, zero_cells
 from discreet.publish.families.find import Family, find_families
+from discreet.publish.price.nesting import refines
 from discreet.publish.price.quote import Priced, price_release
 from discreet.publish.price.shares import Wanted
 from discreet.publish.public import public_rows
@@ -109,7 +111,7 @@ def plan(
         families=families,
         reads=reads,
         wanted=wanted,
-        priced=price_release(spec, families, reads, wanted),
+        priced=price_release(spec, reads, wanted),
         facts=facts,
         zeros=zeros,
         steps=steps,
@@ -162,7 +164,15 @@ def _wanted(
 
 
 def _check(found: PlannedRelease) -> None:
-    """Refuse facts from files that contradict each other or a rule: judged on public numbers."""
+    """Refuse facts that no table shows, and those from files that contradict each other or a rule."""
+    for fact in found.facts:
+        members = found.families[fact.family].members
+        fine = [member for member in members if refines(member, fact.member)]
+        if not any(side_of(member, fact.member, Mappings({})) for member in fine):
+            raise InvalidInput(
+                f"The exact fact '{fact.spec.sql[:60]}' is finer than every table of its family.",
+                hint="Publish a table whose cells add up to the fact's.",
+            )
     for number, family in enumerate(found.families):
         known = [f for f in found.facts if f.family == number and f.values is not None]
         exact = tuple(

@@ -14,16 +14,25 @@ from discreet.engine.base import Engine
 from discreet.errors import InternalError
 from discreet.kernel.scans import dataset_of, region_of
 from discreet.kernel.seal import Draft, Read, parse, sealed
+from discreet.kernel.sensitivity import Stability
 from discreet.kernel.tree import Unfit
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
-from discreet.plan.ir import Aggregate, Filter, Key, Relation, Scan, Statement, unit_columns, unit_of
+from discreet.plan.ir import (
+    Aggregate,
+    Filter,
+    Key,
+    Relation,
+    Scan,
+    Statement,
+    unit_columns,
+    unit_of,
+)
 from discreet.plan.keys import PublicGroups
 from discreet.plan.measure import Measure, Measured, to_measures
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import rows_to_keep
-from discreet.kernel.sensitivity import Stability
 from discreet.publish.families.find import Dimension, Family, Member
 from discreet.release.sealing import declared_scans
 from discreet.sql.render import render
@@ -56,7 +65,7 @@ class CellRead:
         return replace(self.read, draft=draft, bounds={name: self.read.bounds[name]})
 
 
-def used_dimensions(family: Family, member: Member) -> tuple[int, ...]:
+def used_dimensions(member: Member) -> tuple[int, ...]:
     """Return the dimensions that a member does not simply add up over."""
     return tuple(
         place
@@ -76,7 +85,7 @@ def plan_reads(
     found: dict[tuple[int, int], CellRead] = {}
     for number, family in enumerate(families):
         everyone = (*family.members, *family.facts)
-        needs = [frozenset(used_dimensions(family, member)) for member in everyone]
+        needs = [frozenset(used_dimensions(member)) for member in everyone]
         largest = [n for n in dict.fromkeys(needs) if not any(n < other for other in needs)]
         made = {
             need: _read(

@@ -90,9 +90,9 @@ class Rehearsal:
                 f"Cells of {each.table} that are off by more than a tenth",
                 bars(
                     [f"{size:,} and more" for size in each.by_size],
-                    {"share": list(each.by_size.values())},
+                    list(each.by_size.values()),
                     across="made-up size of the cell",
-                    up="share of cells",
+                    title="share of cells",
                 ),
                 "Small cells are noise; read the sizes from which on the share is near zero.",
             )
@@ -107,7 +107,10 @@ class Rehearsal:
             title=f"{self.release}: a rehearsal",
             subtitle=f"epsilon {self.epsilon:g}, delta {self.delta:g}",
             warning=None,
-            sections=(Section("Expected errors", (words, grid)), Section("By size", tuple(pictures))),
+            sections=(
+                Section("Expected errors", (words, grid)),
+                Section("By size", tuple(pictures)),
+            ),
         )
 
 
@@ -119,13 +122,13 @@ def rehearse(plan: PlannedRelease) -> Rehearsal:
         laws = [plan.priced.laws[i] for i in mine]
         shares = [float(plan.priced.shares[i]) for i in mine]
         if family.cells > MOST_CELLS:
-            found += [_by_law(m, law, s) for m, law, s in zip(family.members, laws, shares, strict=True)]
+            found += [
+                _by_law(m, law, s) for m, law, s in zip(family.members, laws, shares, strict=True)
+            ]
         else:
             found += _rehearsed(plan, number, laws, shares)
     spec = plan.spec
-    return Rehearsal(
-        spec.name, float(spec.epsilon.value), float(spec.delta.value), tuple(found)
-    )
+    return Rehearsal(spec.name, float(spec.epsilon.value), float(spec.delta.value), tuple(found))
 
 
 def _by_law(member: Any, law: Law, share: float) -> ExpectedError:

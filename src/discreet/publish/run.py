@@ -257,7 +257,9 @@ def _facts_from_data(
     """Return every exact fact; those from the data are recorded as exposed before they are read."""
     if plan.facts_from_data:
         table = plan.bound.tables[0].table.name
-        columns = {f"{table}.{key.base}" for f in plan.facts_from_data for key in f.member.table.keys}
+        columns = {
+            f"{table}.{key.base}" for f in plan.facts_from_data for key in f.member.table.keys
+        }
         ledger.record_exposure(
             plan.dataset.name,
             reason=f"exact facts in the release {plan.spec.name}: "

@@ -8,6 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,11 @@ def read_spec(path: str | Path) -> Spec:
     return parse_spec(text, base=place.parent, name=place.name)
 
 
+def spec_of(written: str | Path | Spec) -> Spec:
+    """Return a release that is a spec already, or the one that a file describes."""
+    return written if isinstance(written, Spec) else read_spec(written)
+
+
 def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
     """Return the release that a text describes, or say in one sentence what is wrong with it."""
     if len(text) > LARGEST_SPEC:
@@ -185,7 +191,7 @@ def _cut(name: str, value: Any) -> Cut:
     if not isinstance(written, list) or len(written) < 2:
         raise InvalidInput(f"{place}: edges must be a list of at least two numbers.")
     edges = tuple(_number(edge, place) for edge in written)
-    if any(one >= two for one, two in zip(edges, edges[1:], strict=False)):
+    if any(one >= two for one, two in pairwise(edges)):
         raise InvalidInput(f"{place}: edges must ascend.")
     return Cut(name, _text(value, "column", place), edges)
 

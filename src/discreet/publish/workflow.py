@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from discreet.catalog.catalog import Catalog
 from discreet.engine.base import Engine
@@ -57,6 +57,17 @@ class Standing:
     note: str = ""
     time: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return plain texts, for commands and pages."""
+        return {
+            "release": self.name,
+            "state": None if self.state is None else self.state.value,
+            "drafted_by": self.drafter,
+            "approved_by": self.approver,
+            "note": self.note,
+            "time": self.time,
+        }
+
 
 def standing_of(ledger: Ledger, name: str) -> Standing:
     """Return where a release of this name stands, from the ledger's history alone."""
@@ -86,9 +97,7 @@ def _after(before: Standing, entry: Entry) -> Standing:
         approver = data["who"]
     if state is ReleaseState.REHEARSED and before.state is ReleaseState.APPROVED:
         state = ReleaseState.APPROVED  # rehearsing again takes nothing back
-    return Standing(
-        before.name, state, data["digest"], drafter, approver, data["note"], entry.time
-    )
+    return Standing(before.name, state, data["digest"], drafter, approver, data["note"], entry.time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +145,9 @@ def approve_release(spec: Spec, office: Office, *, who: str) -> Standing:
 
     Where the catalog asks for a second person, that is somebody else than who drafted it.
     """
-    standing, _ = _drafted(spec, office, who, lambda _plan: None, draft=not office.needs_second(spec))
+    standing, _ = _drafted(
+        spec, office, who, lambda _plan: None, draft=not office.needs_second(spec)
+    )
     if standing.state in ENDED:
         raise InvalidInput(f"'{spec.name}' is {_word(standing)} already.")
     if office.needs_second(spec) and standing.drafter == who:
@@ -237,9 +248,10 @@ def _drafted(
             f"The name '{spec.name}' is taken by a package of another spec.",
             hint="Give this release a name of its own; nothing was charged.",
         )
-    with planned(
-        spec, catalog=office.catalog, ledger=office.ledger, engine=office.engine
-    ) as (plan, _):
+    with planned(spec, catalog=office.catalog, ledger=office.ledger, engine=office.engine) as (
+        plan,
+        _,
+    ):
         found = use(plan)
     if before.state is None or before.digest != spec.digest:
         if not draft:

@@ -41,7 +41,9 @@ class Mappings:
             number += 1
             name = f"{plain[:60]}_{number}"
         # Both columns of the file need names of their own.
-        self.found[name] = PublicMapping(name, f"{fine}_fine" if fine == coarse else fine, coarse, pairs)
+        self.found[name] = PublicMapping(
+            name, f"{fine}_fine" if fine == coarse else fine, coarse, pairs
+        )
         return name
 
 

@@ -37,6 +37,11 @@ from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import Integers
 from discreet.publish.reconcile.solve import Reconciled
 
+BADLY = (
+    "cells that are small beside their interval, differences of two such cells, and anything that was "
+    "not published: columns, years and places that no table shows"
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
@@ -81,7 +86,7 @@ def contents_of(
         facts=facts,
         rules=tuple(_rules(plan)),
         well=tuple(_well(plan)),
-        badly=tuple(_badly(plan)),
+        badly=(BADLY,),
         warnings=tuple(_warnings(plan)),
         private=private,
     )
@@ -143,7 +148,9 @@ def _table(
             )
         )
     keys = key_columns(first, _meanings(first))
-    return PublishedTable(first.table.name, first.table.sql, keys, tuple(measures), pa.table(columns))
+    return PublishedTable(
+        first.table.name, first.table.sql, keys, tuple(measures), pa.table(columns)
+    )
 
 
 def _meaning(member: Member) -> str:
@@ -246,13 +253,6 @@ def _well(plan: PlannedRelease) -> list[str]:
             "stays below that 19 times in 20"
         )
     return found
-
-
-def _badly(plan: PlannedRelease) -> list[str]:
-    return [
-        "cells that are small beside their interval, differences of two such cells, and anything "
-        "that was not published: columns, years and places that no table shows"
-    ]
 
 
 def _warnings(plan: PlannedRelease) -> list[str]:

@@ -107,7 +107,7 @@ def _starts(column: Column, domain: FiniteDomain, used: tuple[Expr, ...]) -> tup
                 hint=f'For example [cuts] class = {{ column = "{column.name}", edges = [...] }}.',
             )
         for node in nodes:
-            written = (node.value,) if isinstance(node, e.Literal) else ()
+            written: tuple[Any, ...] = (node.value,) if isinstance(node, e.Literal) else ()
             written = node.values if isinstance(node, e.In) else written
             for value in written:
                 starts |= _around(value, domain)

@@ -89,8 +89,10 @@ class BoundTable:
 
     def expressions(self) -> Iterable[tuple[str, Expr]]:
         """Yield each base column with what is computed of it."""
-        for part in (*self.keys, *self.conditions):
-            yield part.base, part.value
+        for key in self.keys:
+            yield key.base, key.value
+        for condition in self.conditions:
+            yield condition.base, condition.value
 
 
 def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -> BoundTable:
@@ -174,8 +176,8 @@ def _attach(  # noqa: PLR0917 a step of `_unfold`
             raise InvalidInput(f"Table '{name}': '{base}' has no declared values to join on.")
         steps = {column.domain.value(i): column.domain.value(i) for i in range(size)}  # type: ignore[union-attr]
     places: dict[Any, int] = {}
-    for place, value in enumerate(rows[columns[two]]):
-        if value is not None and places.setdefault(value, place) != place:
+    for number, value in enumerate(rows[columns[two]]):
+        if value is not None and places.setdefault(value, number) != number:
             raise InvalidInput(
                 f"'{value}' stands twice in column '{columns[two]}' of the public table "
                 f"'{right.table.name}', so a row would count twice.",

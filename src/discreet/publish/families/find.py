@@ -135,20 +135,25 @@ def _part(
     *,
     fact: bool,
 ) -> _Part:
-    levels, box = [], {}
+    levels: list[Level] = []
+    box: dict[str, Mask] = {}
     for key in table.keys:
         level = level_of(pieces[table.table.name, key.base], key)
         levels.append(level)
-        box[key.base] = box.get(key.base, True) & (level.codes >= 0)
+        box[key.base] = _and(box.get(key.base), level.codes >= 0)
     for condition in table.conditions:
         held = mask_of(pieces[table.table.name, condition.base], condition)
-        box[condition.base] = box.get(condition.base, True) & held
+        box[condition.base] = _and(box.get(condition.base), held)
     for base, mask in box.items():
         if not mask.any():
             raise InvalidInput(
                 f"Table '{table.name}' is empty: no declared value of '{base}' can be in it."
             )
     return _Part(table, measure, tuple(levels), box, fact)
+
+
+def _and(one: Mask | None, two: Mask) -> Mask:
+    return two if one is None else one & two
 
 
 def _implies(one: _Part, other: _Part) -> bool:

@@ -54,9 +54,7 @@ def mask_of(atoms: Atoms, condition: Condition) -> npt.NDArray[np.bool_]:
     return np.array([value is True for value in found], dtype=bool)
 
 
-def _values(
-    atoms: Atoms, value: Expr, base: str, attached: Mapping[str, Attached]
-) -> list[Any]:
+def _values(atoms: Atoms, value: Expr, base: str, attached: Mapping[str, Attached]) -> list[Any]:
     """Return the value of an expression for each piece."""
     if value == e.ColumnRef(base):
         return list(atoms.values)

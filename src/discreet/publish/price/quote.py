@@ -18,7 +18,6 @@ from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.publish.families.find import Family
 from discreet.publish.price.shares import Wanted, needed_rho, optimal_shares
 from discreet.publish.reads import CellRead, hull
 from discreet.publish.spec import Spec
@@ -43,7 +42,6 @@ class Priced:
 
 def price_release(
     spec: Spec,
-    families: Sequence[Family],
     reads: Mapping[tuple[int, int], CellRead],
     wanted: Sequence[Wanted],
 ) -> Priced:
@@ -54,7 +52,7 @@ def price_release(
         ledger's filter of its own kind, on the hull of all regions that are read.
     """
     pure = not spec.delta.value
-    shares = _shares(spec, families, reads, wanted, pure=pure)
+    shares = _shares(spec, reads, wanted, pure=pure)
     region = hull([reads[each.family, each.place].region for each in wanted])
     amount = spec.epsilon.value if pure else _greatest_rho(spec.epsilon, spec.delta)
     for _ in range(60):
@@ -63,9 +61,7 @@ def price_release(
             for share, each in zip(shares, wanted, strict=True)
         )
         _check_hope(laws, wanted, spec)
-        events = tuple(
-            _event(law, each, reads) for law, each in zip(laws, wanted, strict=True)
-        )
+        events = tuple(_event(law, each, reads) for law, each in zip(laws, wanted, strict=True))
         found = batch_epsilon(events, spec.delta)
         if found <= spec.epsilon.value:
             return _priced(spec, laws, events, shares, region, found)
@@ -121,7 +117,6 @@ def _check_hope(laws: Sequence[Law], wanted: Sequence[Wanted], spec: Spec) -> No
 
 def _shares(
     spec: Spec,
-    families: Sequence[Family],
     reads: Mapping[tuple[int, int], CellRead],
     wanted: Sequence[Wanted],
     *,
@@ -133,7 +128,7 @@ def _shares(
             written[i] = each.share / len(each.member.table.measures)
     targets = {i: _needed(each, reads) for i, each in enumerate(wanted) if each.accuracy}
     if not targets:
-        return optimal_shares(families, wanted, pure=pure, fixed=written)
+        return optimal_shares(wanted, pure=pure, fixed=written)
     if pure:
         raise InvalidInput(
             "An accuracy target needs delta: [release] has none.",
@@ -151,7 +146,7 @@ def _shares(
             hint="Raise epsilon, ask for less accuracy, or give other tables smaller shares.",
         )
     fixed = written | {i: rho / total for i, rho in targets.items()}
-    return optimal_shares(families, wanted, pure=pure, fixed=fixed)
+    return optimal_shares(wanted, pure=pure, fixed=fixed)
 
 
 def _needed(wanted: Wanted, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
@@ -182,7 +177,9 @@ def _log_delta(rho: float, epsilon: float) -> float:
     a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     value = 0.5 * math.erfc(a / math.sqrt(2))
     if a < 36:
-        value -= math.exp(min(epsilon + math.log(max(0.5 * math.erfc(b / math.sqrt(2)), 1e-320)), 0))
+        value -= math.exp(
+            min(epsilon + math.log(max(0.5 * math.erfc(b / math.sqrt(2)), 1e-320)), 0)
+        )
     return math.log(max(value, 1e-320))
 
 

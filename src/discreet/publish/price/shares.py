@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.publish.families.find import Family, Member
+from discreet.publish.families.find import Member
 from discreet.publish.price.nesting import mean_parts, refines
 from discreet.publish.spec import Target
 
@@ -38,7 +38,10 @@ class Wanted:
 
 
 def optimal_shares(
-    families: Sequence[Family], wanted: Sequence[Wanted], *, pure: bool, fixed: Mapping[int, Fraction]
+    wanted: Sequence[Wanted],
+    *,
+    pure: bool,
+    fixed: Mapping[int, Fraction],
 ) -> list[Fraction]:
     """Return shares that add up to 1: `fixed` ones by place in `wanted`, the others optimal.
 
@@ -64,9 +67,7 @@ def optimal_shares(
         weights[free] *= float(rest) / weights[free].sum()
     parts = [Fraction(max(1, math.floor(weights[i] / float(rest) * GRID)), GRID) for i in free]
     total = sum(parts, Fraction(0))
-    shares = dict(fixed) | {
-        i: rest * part / total for i, part in zip(free, parts, strict=True)
-    }
+    shares = dict(fixed) | {i: rest * part / total for i, part in zip(free, parts, strict=True)}
     return [shares[i] for i in range(len(wanted))]
 
 

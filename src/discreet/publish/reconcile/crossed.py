@@ -190,7 +190,7 @@ def bounded_variances(problem: Problem) -> list[Floats]:
 
 
 def _empty(zero: Mask, sums: Sums) -> Mask:
-    return add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0
+    return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
 
 
 def _parts(fine: Sums, coarse: Sums) -> Floats | None:

@@ -42,7 +42,12 @@ def _one(fact: Sums, classes: Sequence[Codes], near: Floats, open_: Array) -> In
 
 
 def _several(
-    facts: Sequence[Sums], classes: Sequence[Codes], near: Floats, open_: Array, *, non_negative: bool
+    facts: Sequence[Sums],
+    classes: Sequence[Codes],
+    near: Floats,
+    open_: Array,
+    *,
+    non_negative: bool,
 ) -> Integers:
     """Return the whole numbers nearest to the estimates that meet all facts, by linear programming."""
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -70,7 +75,10 @@ def _several(
             LinearConstraint(hstack([sums, zeros, zeros]), goal, goal),
         ],
         integrality=np.concatenate([np.ones(size), np.zeros(2 * size)]),
-        bounds=Bounds(np.concatenate([low, np.zeros(2 * size)]), np.concatenate([high, np.full(2 * size, np.inf)])),
+        bounds=Bounds(
+            np.concatenate([low, np.zeros(2 * size)]),
+            np.concatenate([high, np.full(2 * size, np.inf)]),
+        ),
         options={"time_limit": 60.0},
     )
     if answer.x is None:

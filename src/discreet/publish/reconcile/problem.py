@@ -75,5 +75,3 @@ def linked(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int])
         link[one[inside]] = two[inside]
         found.append(link)
     return found
-
-

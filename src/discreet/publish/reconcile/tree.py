@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def is_nested(sums: Sequence[Sums]) -> bool:
     ordered = coarse_to_fine(sums)
     if not all(each.complete for each in ordered):
         return False
-    for coarse, fine in zip(ordered, ordered[1:], strict=False):
+    for coarse, fine in pairwise(ordered):
         links = linked(fine.maps, coarse.maps, fine.shape)
         for link, one, two in zip(links, fine.maps, coarse.maps, strict=True):
             if (link[one] != two).any():
@@ -42,15 +43,10 @@ def coarse_to_fine(sums: Sequence[Sums]) -> list[Sums]:
     return sorted(sums, key=lambda each: int(np.prod(each.shape, dtype=np.float64)))
 
 
-def tree_estimates(
-    sums: Sequence[Sums], leaf: tuple[int, ...], zero: Mask | None = None
-) -> list[Estimate]:
+def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[Estimate]:
     """Return the estimates of nested groupings, in the order of `sums`."""
     ordered = coarse_to_fine(sums)
-    links = [
-        linked(fine.maps, coarse.maps, fine.shape)
-        for coarse, fine in zip(ordered, ordered[1:], strict=False)
-    ]
+    links = [linked(fine.maps, coarse.maps, fine.shape) for coarse, fine in pairwise(ordered)]
     known = [None if zero is None else _all_zero(zero, each) for each in ordered]
     below = [_own(each, mask) for each, mask in zip(ordered, known, strict=True)]
     parts: list[tuple[Array, Array]] = []
@@ -79,7 +75,7 @@ def _own(sums: Sums, zero: Mask | None) -> Estimate:
 
 def _all_zero(zero: Mask, sums: Sums) -> Mask:
     """Return the cells all of whose leaf cells are zero by a rule."""
-    return add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0
+    return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
 
 
 def _combined(own: Estimate, total: Array, variance: Array) -> Estimate:

@@ -77,9 +77,7 @@ def _divide(
     open_ = None if allowed is None else add_up(allowed.astype(np.int64), after, shape) > 0
     link = np.zeros(shape[axis], dtype=np.int64)
     link[after[axis]] = before[axis]
-    return divided(
-        totals, estimates, link, axis, allowed=open_, non_negative=problem.non_negative
-    )
+    return divided(totals, estimates, link, axis, allowed=open_, non_negative=problem.non_negative)
 
 
 def divided(
@@ -139,7 +137,7 @@ def _rounded(totals: Integers, shares: Floats, owners: Codes, axis: int) -> Inte
     """Return whole parts, each next to its share, whose sums are the totals: running sums rounded."""
     running = np.cumsum(shares, axis=axis)
     whole = np.floor(running + 0.5).astype(np.int64)
-    ends = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))  # noqa: FBT003 an end
+    ends = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))
     exact = np.cumsum(totals.take(owners[ends], axis=axis), axis=axis)
     place = tuple(ends if d == axis else slice(None) for d in range(whole.ndim))
     # Rounding errors of the running sum must not reach the totals.
