@@ -32,6 +32,19 @@ from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
 from discreet.ledger.words import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
+from discreet.publish.package import owner_key
+from discreet.publish.rehearse import Rehearsal
+from discreet.publish.run import Publication
+from discreet.publish.spec import Spec, spec_of
+from discreet.publish.workflow import (
+    Office,
+    approve_release,
+    draft_release,
+    rehearse_release,
+    standings,
+    withdraw_release,
+)
+from discreet.publish.workflow import release as release_package
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.planner import PlanningLimits
@@ -220,6 +233,56 @@ class Curator:
             name, made.table.column_names, conditions=f"k = {k}", rows=made.table.num_rows
         )
         return after_others(made, expose(self.ledger, dataset, event))
+
+    def publish(
+        self,
+        spec: str | Path | Spec,
+        *,
+        out: str | Path | None = None,
+        who: str = "owner",
+        supersedes: str | None = None,
+        progress: Progress = silent,
+    ) -> Publication:
+        """Return a release after writing its signed package, charged before any row is read.
+
+        `spec` is the path of a SPEC.toml. The same name, spec and snapshot again give the stored
+        package, free. Where the catalog asks for a second person, it must be approved first.
+        (docs/publish.md)
+        """
+        place = None if out is None else Path(out)
+        return release_package(
+            spec_of(spec), place, self._office, who=who, supersedes=supersedes, progress=progress
+        )
+
+    def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
+        """Return where a release stands after its draft was written down; nothing is charged."""
+        return draft_release(spec_of(spec), self._office, who=who).to_json()
+
+    def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
+        """Return what a release would look like on made-up rows: costs nothing."""
+        return rehearse_release(spec_of(spec), self._office, who=who)
+
+    def approve_release(self, spec: str | Path | Spec, *, who: str) -> dict[str, Any]:
+        """Return where a release stands after `who` approved it."""
+        return approve_release(spec_of(spec), self._office, who=who).to_json()
+
+    def withdraw_release(
+        self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
+    ) -> dict[str, Any]:
+        """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        return withdraw_release(spec_of(spec).name, self._office, who=who, reason=reason).to_json()
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Return every release that was ever drafted and where it stands, latest change last."""
+        return [each.to_json() for each in standings(self.ledger)]
+
+    def release_key(self) -> str:
+        """Return the owner's public key, by which anyone can check a package; made on first use."""
+        return owner_key(self.catalog.base / STATE).public.hex()
+
+    @property
+    def _office(self) -> Office:
+        return Office(self.catalog, self.ledger, self.engine, self.rng, self.catalog.base / STATE)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

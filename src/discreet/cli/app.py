@@ -18,6 +18,7 @@ COMMANDS = {
     "token": ("discreet.cli.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.query", "Answer one SQL question privately."),
+    "publish": ("discreet.cli.publish", "Many tables as one consistent, signed package."),
     "verify": ("discreet.cli.verify", "Check a published package without the data."),
     "reconcile": ("discreet.cli.reconcile", "Make noisy answers agree with equations."),
     "synth": ("discreet.cli.synth", "Make a synthetic copy of a file or a table."),

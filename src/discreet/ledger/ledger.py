@@ -29,6 +29,7 @@ from discreet.ledger.entry import (
     receipt_of,
 )
 from discreet.ledger.head import Head, HeadFile
+from discreet.ledger.history import Link
 from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
 from discreet.ledger.outcomes import Outcomes, error_of, missing_answer
 from discreet.ledger.policy import Policy
@@ -466,6 +467,11 @@ class Ledger:
     def _entries(self, start: int = 0) -> list[Entry]:
         with self._guarded():
             return [Entry.of(item) for item in self._store.links(start=start)]
+
+    def links(self, *, start: int = 0) -> list[Link]:
+        """Return the history from `start` on exactly as it is stored: for excerpts of the chain."""
+        with self._guarded():
+            return list(self._store.links(start=start))
 
     def _entry(self, position: int) -> Entry:
         with self._guarded():
