@@ -69,7 +69,7 @@ def _spec(dataset: Mapping[str, Any], table: str, keys: Sequence[str]) -> str:
 
 
 def _quarter(left: float) -> str:
-    return f"{left / 4:.2g}" if left > 0 else "0.1"
+    return f"{float(format(left / 4, '.2g')):g}" if left > 0 else "0.1"
 
 
 def package_view(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -212,6 +212,8 @@ def _bars(
         | {
             "name": str(row[free[0]]) if free else "all",
             "at": at(row[measure]),
+            "from": at(min(0, row[measure])),
+            "length": f"{abs(row[measure]) * scale:.2f}",
             "low": at(row[f"{measure}_low"]),
             "high": at(row[f"{measure}_high"]),
         }
