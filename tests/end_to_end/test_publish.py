@@ -98,7 +98,8 @@ def test_a_release_is_consistent_signed_and_verified(place: Path):
     rows = {"nation": 6, "by_county": 24, "by_state": 2, "old": 4}
     assert said["tables"] == {name: {"rows": n} for name, n in rows.items()}
     assert said["cost"] == {"epsilon": 1.0, "delta": 1e-7}
-    assert spent["epsilon"]["spent"] == 1.0 and spent["charges"] == 1
+    assert spent["epsilon"]["spent"] == 1.0
+    assert spent["charges"] == 1
     verdict = verify_package(out, key=key)
     assert verdict["valid"], verdict["problems"]
     assert {"sums", "pld", "scales", "signature", "ledger"} <= set(verdict["checks"])
@@ -126,7 +127,9 @@ def test_the_same_release_again_is_the_stored_package_and_free(place: Path):
     with curator_of(place) as curator:
         first = curator.publish(spec_at(place), out=one)
         again = curator.publish(spec_at(place), out=two)
-        assert not first.free and again.free and again.cost.epsilon == 0
+        assert not first.free
+        assert again.free
+        assert again.cost.epsilon == 0
         assert one.read_bytes() == two.read_bytes()
         with pytest.raises(InvalidInput, match="another spec"):
             curator.publish(spec_at(place, SPEC.replace("share = 0.5", "share = 0.4")), out=two)
@@ -167,7 +170,7 @@ def test_a_rehearsal_and_a_refused_draft_cost_nothing(place: Path):
 
 
 def test_superseded_and_withdrawn_releases_stay_paid(place: Path):
-    small = SPEC.split("[[exact]]")[0]
+    small = SPEC.split("[[exact]]", maxsplit=1)[0]
     with curator_of(place) as curator:
         curator.publish(spec_at(place, small), out=place / "one.zip")
         newer = small.replace("county-2026", "county-2027")
@@ -268,7 +271,7 @@ def test_facts_from_files_are_kept_and_contradictions_refused(place: Path):
 
 
 def test_pure_epsilon_releases_have_laplace_noise(place: Path):
-    text = SPEC.split("[[exact]]")[0].replace("delta = 1e-7\n", "")
+    text = SPEC.split("[[exact]]", maxsplit=1)[0].replace("delta = 1e-7\n", "")
     with curator_of(place, delta="0") as curator:
         found = curator.publish(spec_at(place, text), out=place / "R.zip")
         assert found.to_json()["cost"] == {"epsilon": 1.0, "delta": 0.0}
@@ -306,7 +309,7 @@ def test_a_crash_in_the_middle_is_charged_once_and_publishes_nothing(place: Path
     assert not (place / "R.zip").exists()
     with curator_of(place) as curator:
         for _ in range(2):
-            with pytest.raises(DiscreetError, match="lost|ended|not delivered|stopped"):
+            with pytest.raises(DiscreetError, match=r"lost|ended|not delivered|stopped"):
                 curator.publish(spec_at(place), out=place / "R.zip")
         assert curator.budget_report()["datasets"]["d"]["charges"] == 1
     assert not (place / "R.zip").exists()
@@ -340,7 +343,8 @@ sql = "SELECT town, sex, COUNT(*) AS n FROM people GROUP BY town, sex"
     assert json.loads(capsys.readouterr().out)["spends"] is False
     assert run(["publish", "SPEC.toml", "--out", "R.zip", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["release"] == "mine" and said["out"] == "R.zip"
+    assert said["release"] == "mine"
+    assert said["out"] == "R.zip"
     assert said["tables"] == {"whole": {"rows": 2}, "towns": {"rows": 6}}
     assert run(["verify", "R.zip", "--key", said["key"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["valid"] is True
@@ -351,6 +355,6 @@ sql = "SELECT town, sex, COUNT(*) AS n FROM people GROUP BY town, sex"
 
 
 def test_a_spec_given_as_text(place: Path):
-    spec = parse_spec(SPEC.split("[[exact]]")[0], base=place)
+    spec = parse_spec(SPEC.split("[[exact]]", maxsplit=1)[0], base=place)
     with curator_of(place) as curator:
         assert curator.publish(spec).out is None

@@ -130,7 +130,8 @@ def test_two_passes_down_a_hierarchy_are_the_dense_solution(zeros: bool):
     measured = tuple(
         sums_of(m, truth, v, dice) for m, v in zip(levels, (9.0, 4.0, 2.0, 25.0), strict=True)
     )
-    assert is_nested(measured) and not is_nested((*measured, fact))
+    assert is_nested(measured)
+    assert not is_nested((*measured, fact))
     for exact in ((), (fact,)):
         problem = Problem(truth.shape, measured, exact, zero)
         estimates, _ = least_squares(problem)
@@ -158,13 +159,15 @@ def test_whole_numbers_add_up_everywhere(seed: int):
     )
     problem = Problem(leaf, measured, facts, zero)
     cells = whole_cells(problem, least_squares(problem)[1])
-    assert cells.dtype == np.int64 and cells.min() >= 0
+    assert cells.dtype == np.int64
+    assert cells.min() >= 0
     assert not cells[zero].any()
     for fact in facts:
         assert np.array_equal(add_up(cells, fact.maps, fact.shape), fact.values)
     for sums, found in zip(measured, reconcile(problem), strict=True):
         assert np.array_equal(found.whole, add_up(cells, sums.maps, sums.shape))
-        assert (found.low <= found.whole).all() and (found.whole <= found.high).all()
+        assert (found.low <= found.whole).all()
+        assert (found.whole <= found.high).all()
         assert found.low.min() >= 0
 
 
