@@ -108,7 +108,7 @@ def contents() -> Contents:
     totals = {"Hill": int(fine[0].sum()), "Harbour": int(fine[1:].sum())}
     rows = pa.table({"county": list(totals), "value": list(totals.values())})
     rho = sum((event.sensitivity / (2 * event.scale) for event in events()), Fraction(0))
-    epsilon = Fraction("1.8")
+    epsilon = Fraction("2.27")
     cost = {"epsilon": str(epsilon), "delta": str(DELTA), "rho": str(rho), "rho_delta": "0"}
     side = Side("by_region", "people", county)
     barracks = ((Only("region", ("South",)), Only("age_group", ("0-17",))),)

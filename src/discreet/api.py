@@ -37,6 +37,7 @@ from discreet.publish.rehearse import Rehearsal
 from discreet.publish.run import Publication
 from discreet.publish.spec import Spec, spec_of
 from discreet.publish.workflow import (
+    RELEASES,
     Office,
     approve_release,
     draft_release,
@@ -279,6 +280,10 @@ class Curator:
     def release_key(self) -> str:
         """Return the owner's public key, by which anyone can check a package; made on first use."""
         return owner_key(self.catalog.base / STATE).public.hex()
+
+    def package(self, name: str) -> Path:
+        """Return where the signed package of a release is kept, once it was released."""
+        return self.catalog.base / STATE / RELEASES / f"{name}.zip"
 
     @property
     def _office(self) -> Office:

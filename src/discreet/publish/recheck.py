@@ -108,4 +108,4 @@ def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile) -> bool:
             return False
         pending = found.slice(wanted.num_rows).to_batches()
     rest = sum(each.num_rows for each in pending) + sum(each.num_rows for each in lines)
-    return rest == 0
+    return bool(rest == 0)

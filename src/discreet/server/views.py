@@ -31,6 +31,9 @@ def places(role: Role | None, *, with_data: bool) -> list[dict[str, str]]:
     found = []
     if role in (Role.OWNER, Role.ANALYST):
         found.append({"name": "Ask", "path": "/ask"})
+    if role in (Role.OWNER, Role.REVIEWER):
+        found.append({"name": "Publish", "path": "/publish"})
+    if role in (Role.OWNER, Role.ANALYST):
         found.append({"name": "Synthesize", "path": "/synthesize"})
         found.append({"name": "Teach & attack", "path": "/lab"})
     if role is Role.OWNER and with_data:

@@ -213,3 +213,18 @@ def test_the_command_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_menu_does_not_load_the_solver() -> None:
     code = "import discreet, sys; assert 'scipy' not in sys.modules and discreet.reconcile"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_many_names_take_the_quick_way_to_the_same_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.publish.reconcile import nearest
+
+    values = {f"c{i}": -3.0 + (i * 7) % 11 for i in range(60)}
+    values |= {f"t{i}": 4.0 for i in range(20)} | {"n": 90.0}
+    texts = [f"t{i} = c{3 * i} + c{3 * i + 1} + c{3 * i + 2}" for i in range(20)]
+    texts.append("n = " + " + ".join(f"t{i}" for i in range(20)))
+    variances = {name: 1.0 + len(name) for name in values}
+    exact = discreet.reconcile(values, variances, texts, non_negative=True)
+    monkeypatch.setattr(nearest, "FEW", 0)
+    quick = discreet.reconcile(values, variances, texts, non_negative=True)
+    assert quick == pytest.approx(exact, abs=1e-7)
+    assert min(quick.values()) == 0
