@@ -62,7 +62,7 @@ class PlannedRelease:
     @property
     def body(self) -> str:
         """Return what a release's name stands for: asked again, all of it must be the same."""
-        return f"publish {self.spec.digest}"
+        return f"publish {self.spec.digest} {self.snapshot}"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
-from discreet.errors import AnswerLost, InvalidInput
+from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.releases import excerpt_of
@@ -110,14 +110,7 @@ def publish(
     started = time.monotonic()
     with planned(spec, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
         progress(0, 4, "charging")
-        receipt = ledger.charge(
-            plan.payer,
-            plan.priced.quote,
-            request_id=request_id(spec),
-            body=plan.body,
-            note=f"release {spec.name}",
-            snapshot=plan.snapshot,
-        )
+        receipt = _charged(plan, ledger)
         work = _Work(plan, held, ledger, receipt, rng, store, key, progress)
         stored = unpack(once(ledger, receipt, work.packed))
     kept = store / stored["file"]
@@ -128,6 +121,23 @@ def publish(
     if out is not None:
         copy_out(kept, out)
     return _publication(spec, out, stored, receipt, time.monotonic() - started)
+
+
+def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
+    try:
+        return ledger.charge(
+            plan.payer,
+            plan.priced.quote,
+            request_id=request_id(plan.spec),
+            body=plan.body,
+            note=f"release {plan.spec.name}",
+            snapshot=plan.snapshot,
+        )
+    except RequestConflict:
+        raise RequestConflict(
+            f"'{plan.spec.name}' was released from another state of the data.",
+            hint="Give the new release a name of its own; nothing was charged.",
+        ) from None
 
 
 def request_id(spec: Spec) -> str:

@@ -113,7 +113,9 @@ def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
     try:
         found = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        said = str(error).replace("Cannot overwrite a value", "Two tables or keys have one name")
+        said = str(error)
+        if "twice" in said or "overwrite" in said:
+            said = f"two tables or keys have one name ({said})"
         raise InvalidInput(f"{name} is no valid TOML: {said}.") from None
     _only(found, {"release", "tables", "cuts", "exact", "rules"}, name)
     release = _table(found, "release", name)

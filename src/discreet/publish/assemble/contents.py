@@ -181,7 +181,9 @@ def _measurements(plan: PlannedRelease, measured: Measured) -> list[Measurement]
         member, layout = each.member, Layout(each.member)
         columns = {key.name: layout.key(i) for i, key in enumerate(member.keys)}
         columns["value"] = pa.array(layout.flat(measured.noisy[each.family, each.place]))
-        columns["scale"] = pa.array(np.full(member.cells, scale_of(law)))
+        # One number for all rows, written once: a table may have millions of them.
+        same = pa.array(np.zeros(member.cells, dtype=np.int8))
+        columns["scale"] = pa.DictionaryArray.from_arrays(same, pa.array([scale_of(law)]))
         rows = pa.table(columns)
         found.append(Measurement(member.name, member.table.name, member.measure.name, rows))
     return found

@@ -115,11 +115,14 @@ def crossed_estimate(problem: Problem) -> Floats:
     """
     projection = Projection(problem)
     cells = projection.start()
-    residual = projection.apply(_pulled(problem, cells))
+    pulled = _pulled(problem, cells)
+    residual = projection.apply(pulled)
     direction = residual
-    size = first = float((residual * residual).sum())
+    size = float((residual * residual).sum())
+    # Measured against what facts may have taken away: what is left of that is rounding.
+    small = TOLERANCE**2 * float((pulled * pulled).sum())
     for _ in range(MOST_STEPS):
-        if size <= TOLERANCE**2 * first or size == 0:
+        if size <= small:
             break
         curved = projection.apply(_curvature(problem, direction))
         along = float((direction * curved).sum())
@@ -159,12 +162,20 @@ def dense_variances(problem: Problem) -> list[Floats]:
     normal = np.stack(
         [projection.apply(_curvature(problem, unit)).reshape(-1) for unit in basis], axis=1
     )
-    inverse = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)
+    inverse = _inverse(normal, largest=sum(1.0 / sums.variance for sums in problem.measured))
     found = []
     for sums in problem.measured:
         rows = np.stack([add_up(unit, sums.maps, sums.shape).reshape(-1) for unit in basis], axis=1)
         variance = np.einsum("ij,jk,ik->i", rows, inverse, rows)
         found.append(np.maximum(variance, 0.0).reshape(sums.shape))
+    return found
+
+
+def _inverse(normal: Floats, *, largest: float) -> Floats:
+    """Return the inverse on the directions that measurements say something about."""
+    values, vectors = np.linalg.eigh((normal + normal.T) / 2)
+    kept = values > 1e-9 * largest
+    found: Floats = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
     return found
 
 

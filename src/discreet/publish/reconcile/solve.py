@@ -36,9 +36,9 @@ class Reconciled:
 def least_squares(problem: Problem) -> tuple[list[Estimate], Floats]:
     """Return the estimate of every measured table, and of the leaf cells."""
     everything = (*problem.measured, *problem.exact)
-    if is_nested(everything):
+    finest = coarse_to_fine(everything)[-1]
+    if finest.shape == problem.leaf and is_nested(everything):
         found = tree_estimates(everything, problem.zero)
-        finest = coarse_to_fine(everything)[-1]
         leaf = next(e for e, s in zip(found, everything, strict=True) if s is finest)
         return found[: len(problem.measured)], leaf.values.reshape(problem.leaf)
     leaf_cells = crossed_estimate(problem)

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.publish.families.atoms import Codes
-from discreet.publish.grid import Array, add_along, add_up
+from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import settle_facts
 from discreet.publish.reconcile.problem import Floats, Integers, Problem, Sums
 from discreet.publish.reconcile.tree import coarse_to_fine
 
 MOST_ROUNDS = 100
+PIECE = 1 << 18
+"""About how many parts are divided at once."""
 
 
 def whole_cells(problem: Problem, leaf: Floats) -> Integers:
@@ -95,51 +97,58 @@ def divided(
     [3, 0, 7]
     """
     order = np.argsort(link, kind="stable")
-    sorted_already = bool((order == np.arange(len(order))).all())
-    values = estimates if sorted_already else estimates.take(order, axis=axis)
-    open_ = allowed if allowed is None or sorted_already else allowed.take(order, axis=axis)
     owners = link[order]
-    shares = _projected(totals, values, owners, axis, open_, non_negative=non_negative)
-    parts = _rounded(totals, shares, owners, axis)
-    if sorted_already:
-        return parts
-    found = np.empty_like(parts)
-    found[tuple(order if d == axis else slice(None) for d in range(parts.ndim))] = parts
-    return found
+    whole = np.moveaxis(totals, axis, 0).reshape(totals.shape[axis], -1)
+    values = np.moveaxis(estimates, axis, 0).reshape(estimates.shape[axis], -1)
+    open_ = None
+    if allowed is not None:
+        open_ = np.moveaxis(allowed, axis, 0).reshape(values.shape)
+    parts = np.empty(values.shape, dtype=np.int64)
+    width = max(1, PIECE // len(link))
+    for start in range(0, values.shape[1], width):
+        # Columns are independent of each other; a few at a time stay in the processor's cache.
+        columns = slice(start, start + width)
+        held = None if open_ is None else open_[order, columns]
+        shares = _projected(
+            whole[:, columns], values[order, columns], owners, held, non_negative=non_negative
+        )
+        parts[order, columns] = _rounded(whole[:, columns], shares, owners)
+    rest = [size for d, size in enumerate(estimates.shape) if d != axis]
+    return np.ascontiguousarray(np.moveaxis(parts.reshape([len(link), *rest]), 0, axis))
 
 
 def _projected(
     totals: Integers,
     values: Floats,
     owners: Codes,
-    axis: int,
     allowed: Array | None,
     *,
     non_negative: bool,
 ) -> Floats:
     """Return the nearest parts that add up to their totals (Michelot 1986 for those >= 0)."""
-    size = totals.shape[axis]
+    starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
+    lengths = np.diff(np.append(starts, len(owners)))
+    wanted = totals[owners[starts]]
     active = np.ones(values.shape, dtype=bool) if allowed is None else allowed
+    held = values if allowed is None else np.where(active, values, 0.0)
     for _ in range(MOST_ROUNDS):
-        count = add_along(active.astype(np.int32), owners, size, axis)
-        held = add_along(np.where(active, values, 0.0), owners, size, axis)
-        excess = ((held - totals) / np.maximum(count, 1)).take(owners, axis=axis)
+        count = np.add.reduceat(active, starts, axis=0, dtype=np.float64)
+        excess = (np.add.reduceat(held, starts, axis=0) - wanted) / np.maximum(count, 1)
+        shift = np.repeat(excess, lengths, axis=0)
         if not non_negative:
             break
-        kept = active & (values > excess)
+        kept = active & (values > shift)
         if (kept == active).all():
             break
         active = kept
-    return np.where(active, values - excess, 0.0)
+        held = np.where(active, values, 0.0)
+    return np.where(active, values - shift, 0.0)
 
 
-def _rounded(totals: Integers, shares: Floats, owners: Codes, axis: int) -> Integers:
+def _rounded(totals: Integers, shares: Floats, owners: Codes) -> Integers:
     """Return whole parts, each next to its share, whose sums are the totals: running sums rounded."""
-    running = np.cumsum(shares, axis=axis)
-    whole = np.floor(running + 0.5).astype(np.int64)
+    whole = np.floor(np.cumsum(shares, axis=0) + 0.5).astype(np.int64)
     ends = np.flatnonzero(np.append(owners[1:] != owners[:-1], True))
-    exact = np.cumsum(totals.take(owners[ends], axis=axis), axis=axis)
-    place = tuple(ends if d == axis else slice(None) for d in range(whole.ndim))
     # Rounding errors of the running sum must not reach the totals.
-    whole[place] = exact
-    return np.diff(whole, axis=axis, prepend=0)
+    whole[ends] = np.cumsum(totals[owners[ends]], axis=0)
+    return np.diff(whole, axis=0, prepend=0)
