@@ -84,6 +84,16 @@ def one_release(request: Request, name: str) -> Response:
     )
 
 
+@router.get("/releases")
+@everybody
+def all_released(request: Request) -> Response:
+    """List what was released, for anybody."""
+    with context_of(request).workspace.curator() as curator:
+        found = [views.standing_view(each) for each in reversed(curator.releases())]
+    public = [each for each in found if each["is_public"]]
+    return page(request, "releases.html", "Releases", releases=public)
+
+
 @router.get("/releases/{name}")
 @everybody
 def released(request: Request, name: str) -> Response:
