@@ -180,13 +180,22 @@ def check_signature(package: Package, key: bytes | None) -> None:
         raise Problem("the signature is not the key's signature of the manifest")
 
 
+LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
+
+
+def ratio(event: dict[str, Any]) -> Fraction:
+    """Return how far one person moves a noisy vector in units of its noise; squared for Gaussian."""
+    if event["law"] not in LAWS:
+        raise Problem("a noise law is unknown")
+    moved, scale = (number(event[name]) for name in LAWS[event["law"]])
+    if moved < 1 or scale <= 0:
+        raise Problem("noise is claimed for numbers that nobody can move")
+    return moved / scale
+
+
 def rho_of(event: dict[str, Any]) -> Fraction:
     """Return what one noisy vector costs in zCDP."""
-    if event["law"] == "gaussian":
-        return number(event["l2_squared"]) / (2 * number(event["sigma_squared"]))
-    if event["law"] == "laplace":
-        return (number(event["l1"]) / number(event["scale"])) ** 2 / 2
-    raise Problem("a noise law is unknown")
+    return (ratio(event) if event["law"] == "gaussian" else ratio(event) ** 2) / 2
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -206,7 +215,7 @@ def check_price(package: Package) -> str:
     epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
     pure = None
     if all(event["law"] == "laplace" for event in events):
-        pure = sum((number(e["l1"]) / number(e["scale"]) for e in events), Fraction(0))
+        pure = sum((ratio(event) for event in events), Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
             raise Problem("epsilon is below the sum of what the noisy tables cost")
@@ -225,7 +234,7 @@ def check_price(package: Package) -> str:
 def check_ledger(package: Package) -> None:
     """Require the charge, with this price, among unbroken lines of the ledger's history."""
     with package.archive.open("ledger.json") as stream:
-        excerpt = json.load(stream)
+        excerpt = json.loads(stream.read(LARGEST_MANIFEST))
     before, charge = None, None
     for link in excerpt["links"]:
         text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"

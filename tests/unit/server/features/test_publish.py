@@ -58,6 +58,23 @@ def test_the_starter_is_a_spec_that_leaves_most_of_the_budget() -> None:
     assert tomllib.loads(spent)["release"]["epsilon"] == 250
 
 
+def test_a_draft_says_what_it_holds(tmp_path: Path) -> None:
+    more = (
+        '[tables.u]\nsql = "SELECT 2"\nshare = 0.25\n'
+        '[tables.v]\nsql = "SELECT 3"\naccuracy = "95% of cells over 500 within 5%"\n'
+        '[[exact]]\nfact = "SELECT 1"\nreason = "r"\napprover = "owner"\n'
+        '[[exact]]\nfact = "SELECT 1"\nreason = "r"\nfile = "register.csv"\n'
+        "[[rules]]\nzero = \"a = 'b'\"\n"
+    )
+    found = views.spec_view(read_text(SPEC + more, tmp_path))
+    assert [each["weight"] for each in found["tables"]] == [
+        "its best share",
+        "25% of the budget",
+        "95% of cells over 500 within 5%",
+    ]
+    assert (found["files"], found["from_data"]) == (["register.csv"], 1)
+
+
 def test_the_way_shows_what_is_behind() -> None:
     assert [step["done"] for step in views.way("rehearsed")] == [True, True, False, False]
     assert [step["here"] for step in views.way("released")] == [False, False, False, True]

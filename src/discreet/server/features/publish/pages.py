@@ -58,10 +58,11 @@ def one_release(request: Request, name: str) -> Response:
         base, catalog = curator.catalog.base, curator.catalog
         if found is None:
             raise UnknownName("There is no such release.")
-        words, second = "", False
+        words, second, holds = "", False, None
         try:
             spec = None if text is None else read_text(text, base)
             if spec is not None:
+                holds = views.spec_view(spec)
                 dataset = catalog.dataset(spec.dataset)
                 second = dataset.second_person
                 spent = curator.ledger.spent(dataset.budget)
@@ -77,6 +78,7 @@ def one_release(request: Request, name: str) -> Response:
         release=views.standing_view(found),
         way=views.way(found["state"]),
         spec=text or "",
+        holds=holds,
         second=second,
         price=words,
         owner=caller(request).role is Role.OWNER,
