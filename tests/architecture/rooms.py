@@ -48,7 +48,17 @@ ROOMS: dict[str, set[str]] = {
     "tasks": BELOW_ATTACK | {"api", "attack"},
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
-    "server": {"api", "attack", "examples", "report", "catalog", "engine", "synth", "anonymize"},
+    "server": {
+        "api",
+        "attack",
+        "examples",
+        "report",
+        "catalog",
+        "engine",
+        "synth",
+        "anonymize",
+        "publish",
+    },
     "cli": {
         "api",
         "tasks",
@@ -62,8 +72,9 @@ ROOMS: dict[str, set[str]] = {
         "synth",
         "anonymize",
         "report",
+        "publish",
     },
-    "__init__": {"account", "api", "client", "tasks"},
+    "__init__": {"account", "api", "client", "publish", "tasks"},
 }
 """What each room may import besides errors, core and itself; `testing` may import anything."""
 
