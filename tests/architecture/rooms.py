@@ -15,7 +15,7 @@ BELOW_ATTACK = BELOW_PUBLISH | {
     "publish",
     "report",
     "synth",
-    "local",
+    "survey",
     "anonymize",
     "learn",
     "examples",
@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "report": set(),
     # engine: the codes of all columns are stored once and counted many times.
     "synth": BELOW_PUBLISH | {"report"},
-    "local": {"noise", "account", "ledger", "engine", "catalog", "report"},
+    "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
     "anonymize": {"engine", "catalog", "ledger", "report"},
     "learn": {"noise", "account", "ledger", "catalog", "engine", "release", "report"},
     "examples": {"engine"},
@@ -47,7 +47,17 @@ ROOMS: dict[str, set[str]] = {
     "api": BELOW_ATTACK,
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
-    "server": {"api", "attack", "examples", "report", "catalog", "engine", "synth", "anonymize"},
+    "server": {
+        "api",
+        "attack",
+        "examples",
+        "report",
+        "catalog",
+        "engine",
+        "synth",
+        "survey",
+        "anonymize",
+    },
     "cli": {
         "api",
         "attack",
@@ -58,6 +68,7 @@ ROOMS: dict[str, set[str]] = {
         "catalog",
         "ledger",
         "synth",
+        "survey",
         "anonymize",
         "report",
     },
@@ -70,9 +81,9 @@ DICE = {"random", "numpy.random", "secrets"}
 MAY_HOLD_DICE = {
     "random": {"testing", "examples", "attack"},
     "numpy.random": {"testing", "examples", "attack"},
-    "secrets": {"testing", "examples", "attack", "server", "local"},
+    "secrets": {"testing", "examples", "attack", "server", "survey"},
 }
-MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "local", "attack", "testing"}
+MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
 MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/profile.py"}
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 80

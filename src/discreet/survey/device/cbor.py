@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from discreet.errors import InvalidInput
 
-Item: TypeAlias = "int | bytes | None | list[Item]"
+Item: TypeAlias = "int | bytes | list[Item] | None"
 
 _UNSIGNED, _BYTES, _ARRAY = 0, 2, 4
 _NULL = 0xF6

@@ -86,7 +86,7 @@ def _words32(count: int, rng: Rng) -> npt.NDArray[np.uint32]:
     return rng.words(-(-count // 2)).view(np.uint32)[:count]
 
 
-def smallest_type(cells: int) -> type[np.unsignedinteger]:  # type: ignore[type-arg]  # any width
+def smallest_type(cells: int) -> type[np.unsignedinteger]:
     """Return the narrowest unsigned type that holds 0 .. cells - 1."""
     for kind in (np.uint8, np.uint16, np.uint32):
         if cells <= 1 << (8 * np.dtype(kind).itemsize):

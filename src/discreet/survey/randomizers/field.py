@@ -103,10 +103,12 @@ def indices_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
     starts = np.array([points_before(m, prime) for m in range(length)], dtype=np.int64)
     powers = np.array([prime**m for m in range(length)], dtype=np.int64)
     free = length - 1 - pivots
-    return numbers_many(scaled, prime) - powers[free] + starts[free]
+    return np.asarray(numbers_many(scaled, prime) - powers[free] + starts[free])
 
 
-def transform(cells: npt.NDArray[np.float64], prime: int, length: int) -> npt.NDArray[np.complex128]:
+def transform(
+    cells: npt.NDArray[np.float64], prime: int, length: int
+) -> npt.NDArray[np.complex128]:
     """Return the sums of `cells` weighted by the characters exp(-2 pi i u.v / prime), over all u."""
     shaped = np.fft.fftn(cells.reshape((prime,) * length))
     return np.asarray(shaped, dtype=np.complex128).reshape(-1)

@@ -38,7 +38,9 @@ class HybridResponse:
         """Return hybrid response for numbers in `span` at `epsilon`."""
         share = int(WORD * (1 - math.exp(-float(epsilon) / 2)))
         return cls(
-            PiecewiseResponse.of(span, epsilon), DuchiResponse.of(span, epsilon), min(share, WORD - 1)
+            PiecewiseResponse.of(span, epsilon),
+            DuchiResponse.of(span, epsilon),
+            min(share, WORD - 1),
         )
 
     @property
@@ -90,5 +92,3 @@ class HybridResponse:
         share = self.share / WORD
         # Both branches have the same mean, so the variance of the mixture is the mixture of variances.
         return share * self.piecewise.variances() + (1 - share) * self.duchi.variances()
-
-

@@ -55,5 +55,3 @@ class NumberRange:
         words = rng.words(-(-held.size // 2)).view(np.uint32)[: held.size]
         up = words < np.floor((scaled - below) * WORD)
         return np.asarray(below.astype(np.int64) + up)
-
-

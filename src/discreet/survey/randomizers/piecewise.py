@@ -94,7 +94,7 @@ class PiecewiseResponse:
     def unbiased(self) -> Shares:
         """Return, for each report, the number whose expectation is the value (as 0 .. 1)."""
         intercept, slope = self._line()
-        return (np.arange(self.shape.cells) - intercept) / (slope * STEPS)
+        return (np.arange(self.shape.cells, dtype=np.float64) - intercept) / (slope * STEPS)
 
     def _line(self) -> tuple[float, float]:
         """Return a and b of: the mean output of position i is a + b i."""

@@ -176,7 +176,8 @@ class ProjectiveResponse:
             cells[numbers_many(everything * factor % prime, prime)] = tally
         spectrum = transform(cells, prime, size).real
         answers = points_many(np.asarray(values, dtype=np.int64), prime, size)
-        return np.rint((spectrum[numbers_many(answers, prime)] + tally.sum()) / prime)
+        on_planes = (spectrum[numbers_many(answers, prime)] + tally.sum()) / prime
+        return np.asarray(np.rint(on_planes))
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports lie on the plane of which codes."""

@@ -93,7 +93,8 @@ class HadamardSketch:
         columns = uniform(self.buckets, len(values), rng=rng)
         own = own_buckets(values, rows, self.buckets)
         bits = _positive(columns, own) ^ coins(self.lie, len(values), rng)
-        return ((rows * self.buckets + columns) * 2 + bits).astype(smallest_type(self.shape.cells))
+        cells = (rows * self.buckets + columns) * 2 + bits
+        return np.asarray(cells, dtype=smallest_type(self.shape.cells))
 
     def law(self, value: str) -> list[Fraction]:
         """Return the probability of every report."""
@@ -120,7 +121,7 @@ class HadamardSketch:
         for start in range(0, len(words), step):
             places = buckets_of(words[start : start + step], self.rows, self.buckets)
             found[start : start + step] = excess[np.arange(self.rows), places].sum(axis=1)
-        return (found + tally.sum()) / 2
+        return np.asarray((found + tally.sum()) / 2)
 
     def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
         """Return which reports carry the sign of which words."""

@@ -18,9 +18,9 @@ _ROWS_A_DIGEST = 16
 
 
 def word_bytes(word: str) -> bytes:
-    """Return an open answer as every device writes it: trimmed, composed (NFC), in UTF-8.
+    r"""Return an open answer as every device writes it: trimmed, composed (NFC), in UTF-8.
 
-    >>> word_bytes(" cafe\\u0301 ") == "caf\\u00e9".encode()
+    >>> word_bytes(" cafe\u0301 ") == "caf\u00e9".encode()
     True
     """
     try:
@@ -45,10 +45,7 @@ def bucket(word: bytes, row: int, buckets: int) -> int:
 
 def buckets_of(words: Sequence[bytes], rows: int, buckets: int) -> npt.NDArray[np.int64]:
     """Return the bucket of every word (down) in every row (across)."""
-    groups = [
-        _PREFIX + group.to_bytes(2, "big")
-        for group in range(-(-rows // _ROWS_A_DIGEST))
-    ]
+    groups = [_PREFIX + group.to_bytes(2, "big") for group in range(-(-rows // _ROWS_A_DIGEST))]
     digests = b"".join([sha256(group + word).digest() for word in words for group in groups])
     found = np.frombuffer(digests, dtype=">u2").reshape(len(words), -1)[:, :rows]
     return found.astype(np.int64) % buckets

@@ -21,7 +21,7 @@ LONGEST_TEXT = 2_000
 LARGEST_FILE = 4_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 _ONLY = {"options": {Kind.CHOICE}, "lower": {Kind.NUMBER}, "upper": {Kind.NUMBER}}
-_ONLY |= dict.fromkeys(("candidates", "rows", "buckets"), {Kind.OPEN})
+_ONLY |= {setting: {Kind.OPEN} for setting in ("candidates", "rows", "buckets")}
 
 
 def read_survey(path: Path) -> Survey:
@@ -82,9 +82,11 @@ def _question(name: str, table: Any) -> Question:
     for setting, kinds in _ONLY.items():
         if setting in table and kind not in kinds:
             raise InvalidInput(f"{where} is '{kind}', which has no '{setting}'.")
-    lower, upper = (_bound(table, end, where) for end in ("lower", "upper")) if (
-        kind is Kind.NUMBER
-    ) else (0.0, 1.0)
+    lower, upper = (
+        (_bound(table, end, where) for end in ("lower", "upper"))
+        if (kind is Kind.NUMBER)
+        else (0.0, 1.0)
+    )
     NumberRange.of(lower, upper)
     return Question(
         name=name,

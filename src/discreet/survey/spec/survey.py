@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from discreet.core.numbers import Epsilon, round_down
 
@@ -21,37 +21,52 @@ class Kind(StrEnum):
     OPEN = "open"
 
 
-def _said(words: str, **more: Any) -> Any:
-    return field(metadata={"help": words}, **more)
+def _help(words: str) -> Mapping[str, str]:
+    return {"help": words}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question of a survey; every field is public."""
 
-    name: str = _said("The name after [questions.], used in results and as the column of answers.")
-    kind: Kind = _said("yes-no, choice, number or open.")
-    text: str = _said("The question as it is put to respondents.")
-    options: tuple[str, ...] = _said("The answers of a choice, in order.", default=())
-    lower: float = _said("The least number; smaller answers are told as this one.", default=0.0)
-    upper: float = _said("The greatest number.", default=1.0)
-    candidates: str = _said("A file of words, one a line, that an open question is read for.", default="")
-    mechanism: str = _said("The randomizer, if it is not to be chosen.", default="")
-    rows: int = _said("Rows of the sketch of an open question; 0: chosen.", default=0)
-    buckets: int = _said("Buckets of the sketch of an open question.", default=1024)
+    name: str = field(
+        metadata=_help("The name after [questions.], used in results and as the column of answers.")
+    )
+    kind: Kind = field(metadata=_help("yes-no, choice, number or open."))
+    text: str = field(metadata=_help("The question as it is put to respondents."))
+    options: tuple[str, ...] = field(
+        metadata=_help("The answers of a choice, in order."), default=()
+    )
+    lower: float = field(
+        metadata=_help("The least number; smaller answers are told as this one."), default=0.0
+    )
+    upper: float = field(metadata=_help("The greatest number."), default=1.0)
+    candidates: str = field(
+        metadata=_help("A file of words, one a line, that an open question is read for."),
+        default="",
+    )
+    mechanism: str = field(metadata=_help("The randomizer, if it is not to be chosen."), default="")
+    rows: int = field(
+        metadata=_help("Rows of the sketch of an open question; 0: chosen."), default=0
+    )
+    buckets: int = field(metadata=_help("Buckets of the sketch of an open question."), default=1024)
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
     """A survey: what is asked, and what each respondent is promised."""
 
-    name: str = _said("The file's stem.")
-    title: str = _said("What the survey is called.")
-    epsilon: Epsilon = _said("Promised to each device, for the whole survey.")
-    questions: tuple[Question, ...] = _said("The questions, in order.")
-    donations_per_day: int = _said("How many reports a device sends in a day, at most.", default=1)
-    changes: int = _said("How often an answer may change before changes are kept silent.", default=0)
-    respondents: int = _said("How many are expected; 0: not said.", default=0)
+    name: str = field(metadata=_help("The file's stem."))
+    title: str = field(metadata=_help("What the survey is called."))
+    epsilon: Epsilon = field(metadata=_help("Promised to each device, for the whole survey."))
+    questions: tuple[Question, ...] = field(metadata=_help("The questions, in order."))
+    donations_per_day: int = field(
+        metadata=_help("How many reports a device sends in a day, at most."), default=1
+    )
+    changes: int = field(
+        metadata=_help("How often an answer may change before changes are kept silent."), default=0
+    )
+    respondents: int = field(metadata=_help("How many are expected; 0: not said."), default=0)
 
     @property
     def question_epsilon(self) -> Fraction:
@@ -69,6 +84,6 @@ class Survey:
         return round_down(self.epsilon.value / parts, digits=_DIGITS)
 
 
-def settings_of(kind: type[Survey] | type[Question]) -> dict[str, str]:
+def settings_of(kind: type[Survey | Question]) -> dict[str, str]:
     """Return each setting that a TOML file may have, with what it means."""
     return {each.name: each.metadata["help"] for each in fields(kind) if each.name != "name"}
