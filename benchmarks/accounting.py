@@ -11,9 +11,9 @@ from fractions import Fraction
 
 from discreet.account.batch import batch_epsilon
 from discreet.account.calibrate import gaussian_sigma_squared
+from discreet.account.curves.renyi import RenyiAccountant
 from discreet.account.filter import Limits
 from discreet.account.price import price
-from discreet.account.renyi import RenyiAccountant
 from discreet.core.cost import FREE
 from discreet.core.event import Gaussian, Laplace, Pure, Repeated, Sampled
 from discreet.core.numbers import Delta, Epsilon

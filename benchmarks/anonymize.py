@@ -30,10 +30,10 @@ from benchmarks.adult import DATA
 from benchmarks.peers import PACKAGES, ROOT, environment
 
 from discreet.anonymize.check import measure
-from discreet.anonymize.core import anonymize
+from discreet.anonymize.request import Wish
 from discreet.anonymize.run import groups_of, hierarchies_of, run
+from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import open_source
-from discreet.anonymize.wish import Wish
 
 QUASI = [
     "sex",

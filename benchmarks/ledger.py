@@ -71,8 +71,8 @@ def contended(base: Path, charges: int, processes: int) -> None:
 
 
 def opening(base: Path, entries: int) -> None:
-    from discreet.ledger.history import link
-    from discreet.ledger.store_sqlite import SqliteStore
+    from discreet.ledger.chain.links import link
+    from discreet.ledger.store.sqlite import SqliteStore
 
     ledger = Ledger.open(URL, POLICY, base=base)
     charge(ledger, "first", 0)

@@ -19,9 +19,9 @@ from benchmarks.curator import ROWS_A_PERSON, curator_of
 
 from discreet.api import Curator
 from discreet.engine.base import Held
-from discreet.engine.duckdb import DuckDBEngine
+from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.examples import bench_table
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 
 GROUPS = 50
 ROW_TASKS = {

@@ -29,10 +29,10 @@ from benchmarks.peers import ENVIRONMENTS, PACKAGES, environment
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import METHODS
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = {

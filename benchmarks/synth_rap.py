@@ -19,9 +19,9 @@ from benchmarks.adult import DATA, adult, errors, triples
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth import rap
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.methods import rap
 
 
 def main(arguments: list[str] | None = None) -> None:

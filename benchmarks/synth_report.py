@@ -20,16 +20,16 @@ import numpy as np
 from discreet.account.convert import rho_of_target
 from discreet.core.schema import IntegerDomain
 from discreet.noise.rng import SystemRng
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.implied import implied, whole
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import METHODS
-from discreet.synth.quality import compare
-from discreet.synth.recording import RecordingDoor
-from discreet.synth.rehearsal import rehearse
-from discreet.synth.shape import Codes
-from discreet.synth.subject import Subject
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.shape import Codes
+from discreet.synth.measure.implied import implied, whole
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.methods.registry import METHODS
+from discreet.synth.report.quality import compare
+from discreet.synth.report.rehearsal import rehearse
+from discreet.synth.report.subject import Subject
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 NAMES = ("tree", "correlated", "independent")

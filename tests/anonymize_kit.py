@@ -7,10 +7,7 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.costs import Cost
-from discreet.anonymize.groups import group_table
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models import (
+from discreet.anonymize.criteria.models import (
     Closeness,
     Distance,
     DistinctDiversity,
@@ -18,6 +15,9 @@ from discreet.anonymize.models import (
     KAnonymity,
     RecursiveDiversity,
 )
+from discreet.anonymize.groups import group_table
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.costs import Cost
 
 LETTERS = "abcdef"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.api import Curator, policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.kernel.seal import Draft
@@ -20,7 +20,7 @@ from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.request import Request
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
-from discreet.sql.render import render
+from discreet.sql.write.statement import render
 from discreet.testing import FakeEngine, SeededRng
 
 TOML = """

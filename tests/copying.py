@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.api import Curator, policy_of
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
@@ -21,7 +21,7 @@ from discreet.core.schema import (
 )
 from discreet.engine.arrow import plain_table
 from discreet.ledger.ledger import Ledger
-from discreet.synth.columns import Coded, Encoding, MadeUp, binned
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp, binned
 from discreet.testing import FakeEngine, SeededRng
 
 TOML = """

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed

@@ -105,7 +105,7 @@ def fill_postgres(_url: str, tables: dict[str, pa.Table]) -> None:
     """Create the schema `town` with these tables, for the role of `postgres_url`."""
     import psycopg
 
-    from discreet.engine.rows import copy_table
+    from discreet.engine.postgres.rows import copy_table
 
     with psycopg.connect(owner_url(), autocommit=True) as session:
         session.execute("DROP SCHEMA IF EXISTS town CASCADE")

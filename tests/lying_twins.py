@@ -10,19 +10,13 @@ from typing import Any
 from discreet.core.region import Positions
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
-from discreet.kernel import (
-    derive,
-    facts,
-    positions,
-    read_duckdb,
-    read_sqlglot,
-    scalars,
-    scans,
-    seal,
-)
+from discreet.kernel import seal
+from discreet.kernel.derive import facts, positions, scalars, scans
+from discreet.kernel.derive import rows as derive
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind, Stability
-from discreet.kernel.tree import Apply, Constant, Name
+from discreet.kernel.trees import read_duckdb, read_sqlglot
+from discreet.kernel.trees.nodes import Apply, Constant, Name
 
 R = 'canon."town.rows"'
 V = 'canon."clinic.visits"'

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from discreet.server.access_db import AccessDb
-from discreet.server.jobs import Runner
-from discreet.server.limits import Buckets
+from discreet.server.access.access_db import AccessDb
+from discreet.server.access.limits import Buckets
+from discreet.server.access.tokens import Role, Tokens, scram_keys
+from discreet.server.jobs.queue import Runner
 from discreet.server.pgwire import serve_pg
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role, Tokens, scram_keys
 from discreet.server.workspace import Workspace
 from patience import LONG
 

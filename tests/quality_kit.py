@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.subject import Subject
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 
 ENCODING = Encoding(

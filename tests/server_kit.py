@@ -16,10 +16,10 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.server.access.tokens import Role
 from discreet.server.logs import JsonLines
 from discreet.server.run import make_server
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role
 from patience import LONG, eventually
 
 CANARY = "CANARY-7f3a"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.synth.door import Door, Measured, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.merging import merge_counts
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.merging import merge_counts
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Measured, Purse, Unit
 from discreet.testing import SeededRng
 
 CONCENTRATED = Purse(Fraction(1, 2), concentrated=True)

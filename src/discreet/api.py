@@ -10,17 +10,17 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from discreet.account.explain import one_sentence
-from discreet.anonymize.command import after_others
-from discreet.anonymize.exposure import expose, exposure_of
+from discreet.anonymize.exposure import expose
+from discreet.anonymize.release import Memory
+from discreet.anonymize.release import release as release_copy
+from discreet.anonymize.request import Wish
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.run import run as anonymize_table
 from discreet.anonymize.source import declared_source, find_table
-from discreet.anonymize.wish import Wish
-from discreet.catalog.analysts import add_analysts as add_to_file
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.check import type_warnings
+from discreet.catalog.declare.analysts import add_analysts as add_to_file
 from discreet.catalog.outline import outline
-from discreet.catalog.policy_file import FILE_NAME, load, loads
+from discreet.catalog.read.check import type_warnings
+from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
@@ -30,18 +30,18 @@ from discreet.errors import CatalogError, UnknownName
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
-from discreet.ledger.words import budget_report, budget_words
+from discreet.ledger.text import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
 from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
-from discreet.release.planner import PlanningLimits
+from discreet.release.planning.child import PlanningLimits
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
 from discreet.report import Document
 from discreet.sql.parse import Written, read
 from discreet.synth.progress import Progress, silent
-from discreet.synth.reporting import comparison, publishable
+from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
 from discreet.synth.run import synthesize
 from discreet.synth.synthetic import Synthetic
@@ -213,13 +213,9 @@ class Curator:
         """
         wish = Wish.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
-        made = anonymize_table(
-            declared_source(self.engine, self.catalog, dataset, name, where=where), wish
-        )
-        event = exposure_of(
-            name, made.table.column_names, conditions=f"k = {k}", rows=made.table.num_rows
-        )
-        return after_others(made, expose(self.ledger, dataset, event))
+        source = declared_source(self.engine, self.catalog, dataset, name, where=where)
+        memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
+        return release_copy(source, wish, lambda: memory)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

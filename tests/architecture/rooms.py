@@ -84,8 +84,10 @@ MAY_HOLD_DICE = {
     "secrets": {"testing", "examples", "attack", "server", "survey"},
 }
 MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
-MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/profile.py"}
+MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/propose/profile.py"}
 LONGEST_FILE = 500
+LARGEST_FOLDER = 18
+"""Modules that one folder may show; its own folders count as one look deeper."""
 LONGEST_FUNCTION = 80
 
 
@@ -168,6 +170,52 @@ def module_cycles(root: Path) -> list[str]:
                 targets |= {name if name in known else node.module for name in named}
         graph[_module(file)] = targets & known - {_module(file)}
     return [name for name in graph if _reaches_itself(name, graph)]
+
+
+def crowded(root: Path) -> list[str]:
+    """Return folders that show more modules than anybody takes in."""
+    shown: dict[str, int] = {}
+    for path, file in files(root):
+        if path.name != "__init__.py":
+            folder = file.rpartition("/")[0]
+            shown[folder] = shown.get(folder, 0) + 1
+    return [f"{name} shows {n} modules" for name, n in shown.items() if n > LARGEST_FOLDER]
+
+
+def folder_circles(root: Path) -> list[str]:
+    """Return pairs of folders in one room, neither inside the other, that import each other."""
+    known = {_module(file) for _, file in files(root)}
+    arrows = set()
+    for path, file in files(root):
+        for each in imports(path, file):
+            full = f"{each.module}.{each.name}"
+            target = full if full in known else each.module
+            arrows.add((_folder(_module(file)), _folder(target)))
+    return [
+        f"{one} and {two} import each other"
+        for one, two in sorted(arrows)
+        if one < two and (two, one) in arrows and _apart(one, two)
+    ]
+
+
+def _folder(module: str) -> str:
+    return module.rpartition(".")[0]
+
+
+def _apart(one: str, two: str) -> bool:
+    same_room = one.split(".")[:2] == two.split(".")[:2]
+    return same_room and not f"{two}.".startswith(f"{one}.") and not f"{one}.".startswith(f"{two}.")
+
+
+def undescribed(root: Path) -> list[str]:
+    """Return folders whose `__init__` does not say what is in them."""
+    folders = {path.parent for path, _ in files(root)} - {root}
+    return [
+        str(folder.relative_to(root))
+        for folder in sorted(folders)
+        if not (folder / "__init__.py").is_file()
+        or not ast.get_docstring(parsed(folder / "__init__.py"))
+    ]
 
 
 def _module(file: str) -> str:

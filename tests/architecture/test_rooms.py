@@ -19,6 +19,9 @@ CHECKS = [
     rooms.loose_dice,
     rooms.opened_exact,
     rooms.wrong_menus,
+    rooms.crowded,
+    rooms.folder_circles,
+    rooms.undescribed,
 ]
 
 
@@ -73,6 +76,22 @@ def test_what_is_wrong_is_found(case, tmp_path):
     assert sum(len(check(tmp_path)) for check in CHECKS) >= 1
 
 
+def test_a_crowded_folder_and_a_circle_of_folders_are_found(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / "plan" / name).mkdir(parents=True)
+    one, two = tmp_path / "plan" / "one", tmp_path / "plan" / "two"
+    (one / "a.py").write_text("from discreet.plan.two.b import x", encoding="utf-8")
+    (two / "b.py").write_text("x = 1", encoding="utf-8")
+    (two / "c.py").write_text("from discreet.plan.one.d import y", encoding="utf-8")
+    (one / "d.py").write_text("y = 1", encoding="utf-8")
+    assert rooms.module_cycles(tmp_path) == []
+    assert len(rooms.folder_circles(tmp_path)) == 1
+    assert rooms.crowded(tmp_path) == []
+    for number in range(rooms.LARGEST_FOLDER):
+        (one / f"x{number}.py").write_text("", encoding="utf-8")
+    assert len(rooms.crowded(tmp_path)) == 1
+
+
 def test_a_circle_is_found(tmp_path):
     (tmp_path / "plan").mkdir()
     (tmp_path / "plan" / "a.py").write_text("from discreet.plan.b import x", encoding="utf-8")
@@ -82,8 +101,12 @@ def test_a_circle_is_found(tmp_path):
     assert rooms.module_cycles(tmp_path) == []
 
 
+DESCRIBED = '"""What is in here."""\n'
+
+
 def test_a_good_house_passes(tmp_path):
     (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
     good = "import numpy as np\nfrom discreet.account.price import price\n\n\ndef f():\n    return price\n"
     (tmp_path / "plan" / "x.py").write_text(good, encoding="utf-8")
     assert [check(tmp_path) for check in CHECKS] == [[]] * len(CHECKS)

@@ -16,9 +16,9 @@ import uvicorn
 
 from discreet.errors import EngineFailed
 from discreet.examples import town
+from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role
 from patience import LONG
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.account.batch import PldAccountant
+from discreet.account.curves.renyi import RenyiAccountant
 from discreet.account.pure import PureAccountant
-from discreet.account.renyi import RenyiAccountant
 from discreet.account.zcdp import ZcdpAccountant
 from discreet.core.event import (
     Approximate,

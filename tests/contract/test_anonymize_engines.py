@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymize.check import measure
+from discreet.anonymize.request import Wish
 from discreet.anonymize.run import run
 from discreet.anonymize.source import narrowed
-from discreet.anonymize.wish import Wish
 from discreet.engine.connect import connect
 from engines import ENGINES, LIMITS, fill_postgres, people, postgres_url
 

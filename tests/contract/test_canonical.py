@@ -12,7 +12,7 @@ from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, Numb
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
 from discreet.engine.names import quoted
-from discreet.kernel.canonical import Recipe, canonical_select, ranked_select, stored_columns
+from discreet.kernel.canonical.select import Recipe, canonical_select, ranked_select, stored_columns
 from engines import LIMITS, fill_postgres, postgres_url
 
 DUCKDB_AND_POSTGRES = ["duckdb", pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -10,8 +10,8 @@ import pytest
 
 import discreet.noise
 from discreet.noise.additive import discrete_gaussian, discrete_laplace
-from discreet.noise.gaussian import TableSampler, gaussian_sampler
-from discreet.noise.geometric import geometric_sampler
+from discreet.noise.exact.gaussian import TableSampler, gaussian_sampler
+from discreet.noise.exact.geometric import geometric_sampler
 from discreet.testing.rng import SeededRng
 
 ROOM = Path(discreet.noise.__file__).parent

@@ -23,7 +23,7 @@ from discreet.core.schema import (
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 from engines import ENGINES, LIMITS, engine_place
 
 CENTS = NumberDomain(Fraction(0), Fraction(100), Fraction(1, 100))

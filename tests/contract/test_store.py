@@ -20,9 +20,9 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.history import ROOT, link
+from discreet.ledger.chain.links import ROOT, link
 from discreet.ledger.loading import open_store
-from discreet.ledger.store import StoredAnswer, seal
+from discreet.ledger.store.base import StoredAnswer, seal
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -14,13 +14,13 @@ from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
-from discreet.synth import sql_counter
-from discreet.synth.columns import Coded
-from discreet.synth.door import Purse
-from discreet.synth.learn import Means, learn
-from discreet.synth.outline import Bins, RangeToLearn, outline_of
-from discreet.synth.sealing import Source, seal_codes
-from discreet.synth.sql_counter import store_codes
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.outline import Bins, RangeToLearn, outline_of
+from discreet.synth.measure import sql_counter
+from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.sealing import Source, seal_codes
+from discreet.synth.measure.sql_counter import store_codes
 from engines import ENGINES, LIMITS, fill_postgres, postgres_url
 
 TOWN = Source("town", EVERYONE)

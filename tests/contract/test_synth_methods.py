@@ -14,10 +14,10 @@ from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
-from discreet.synth.door import Measured, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import ALIASES, METHODS, find_method, read_model
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Measured, Purse, Unit
+from discreet.synth.methods.registry import ALIASES, METHODS, find_method, read_model
 from discreet.testing import ALPHA
 from synth_kit import OPTIONS, PURSES, door_to, random_codes, shape_of
 

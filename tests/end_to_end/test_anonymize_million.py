@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.core import Method, anonymize
-from discreet.anonymize.hierarchy_build import intervals, prefixes, tree
-from discreet.anonymize.models import DistinctDiversity
+from discreet.anonymize.criteria.models import DistinctDiversity
+from discreet.anonymize.hierarchy.build import intervals, prefixes, tree
 from discreet.anonymize.read_groups import read_groups
+from discreet.anonymize.search.optimal import Method, anonymize
 from discreet.engine.connect import connect
 from patience import slowness
 

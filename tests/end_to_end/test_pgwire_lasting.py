@@ -7,7 +7,7 @@ import time
 import psycopg
 import pytest
 
-from discreet.server.tokens import Role
+from discreet.server.access.tokens import Role
 from pgwire_kit import TOML, Wire, endpoint
 
 

@@ -12,10 +12,10 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from discreet.errors import InternalError
+from discreet.server.access.auth import add_routes, all_routes, allow, api_router, roles_of
+from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
-from discreet.server.auth import add_routes, all_routes, allow, api_router, roles_of
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role
 from server_kit import COUNT, running, write_world
 
 EVERYBODY = "everybody"

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.errors import AuditTampered
+from discreet.server.access.audit import LOG
 from discreet.server.app import create_app
-from discreet.server.audit import LOG
 from discreet.server.settings import Settings
 from server_kit import CANARY, ROWS, running, sign_in, write_world
 

@@ -16,7 +16,7 @@ import pytest
 
 from discreet.api import open as open_curator
 from discreet.cli.app import run
-from discreet.server.audit import AuditLog
+from discreet.server.access.audit import AuditLog
 from patience import LONG, SLACK
 from server_kit import COUNT, free_port, write_world
 

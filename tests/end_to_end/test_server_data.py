@@ -13,8 +13,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from discreet.errors import CatalogError
-from discreet.server.auth import all_routes
-from discreet.server.data import change as change_file
+from discreet.server.access.auth import all_routes
+from discreet.server.features.data import change as change_file
 from server_kit import running, write_world
 
 API = "/api/v1"

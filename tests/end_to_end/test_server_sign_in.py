@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from discreet.server.access.tokens import Role
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role
 from server_kit import COUNT, running, sign_in, write_world
 
 API = "/api/v1"

@@ -10,7 +10,7 @@ import pytest
 
 import discreet
 from discreet import errors
-from discreet.server.jobs import Job
+from discreet.server.jobs.queue import Job
 from server_kit import CANARY, ROWS, running, write_world
 
 API = "/api/v1/synth"

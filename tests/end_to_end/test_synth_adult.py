@@ -12,10 +12,10 @@ import pytest
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth import adaptive, rap
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.methods import adaptive, rap
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILE = DATA / "adult_discretized.csv"

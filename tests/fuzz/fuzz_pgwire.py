@@ -17,25 +17,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fuzz_kit import Findings, changed, fuzz, instrumented, options
 
 with instrumented("discreet.server.pgwire"):
-    from discreet.server.pgwire import commands, problems
-    from discreet.server.pgwire import messages as m
     from discreet.server.pgwire import server as endpoint
-    from discreet.server.pgwire.browse import Browsers
-    from discreet.server.pgwire.certificate import Tls
-    from discreet.server.pgwire.channel import Channel, Gone
-    from discreet.server.pgwire.dispatch import Dispatcher
+    from discreet.server.pgwire.catalog.browse import Browsers
     from discreet.server.pgwire.options import Options
-    from discreet.server.pgwire.question import Asker, Caller
-    from discreet.server.pgwire.session import Session
-    from discreet.server.pgwire.signin import arrive, sign_in
+    from discreet.server.pgwire.protocol import messages as m
+    from discreet.server.pgwire.protocol import problems
+    from discreet.server.pgwire.protocol.certificate import Tls
+    from discreet.server.pgwire.protocol.channel import Channel, Gone
+    from discreet.server.pgwire.protocol.signin import arrive, sign_in
+    from discreet.server.pgwire.session import commands
+    from discreet.server.pgwire.session.dispatch import Dispatcher
+    from discreet.server.pgwire.session.question import Asker, Caller
+    from discreet.server.pgwire.session.session import Session
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
-from discreet.server.access_db import AccessDb
-from discreet.server.jobs import Runner
-from discreet.server.limits import Buckets
+from discreet.server.access.access_db import AccessDb
+from discreet.server.access.limits import Buckets
+from discreet.server.access.tokens import Role, Tokens
+from discreet.server.jobs.queue import Runner
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role, Tokens
 from discreet.server.workspace import Workspace
 from pgwire_kit import write_town
 from queries import TOKENS

@@ -16,7 +16,7 @@ with instrumented("discreet.sql", "discreet.plan"):
     from discreet.sql.bind import bind
 
 from curator_kit import catalog_of
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.errors import DiscreetError, InternalError
 from discreet.examples.build import TABLES
 from discreet.examples.policy import policy_text

@@ -10,16 +10,16 @@ from functools import cache
 from pathlib import Path
 
 from discreet.catalog.catalog import engine_name
-from discreet.catalog.policy_file import load
+from discreet.catalog.read.policy_file import load
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
 from discreet.core.numbers import plain
 from discreet.errors import DiscreetError
 from discreet.plan.keys import PrivateGroups
 from discreet.plan.plan import ask, make_plan
+from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.request import Request
 from discreet.release.sealing import seal
-from discreet.release.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.words import mechanism_words
+from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 from discreet.testing import FakeEngine
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.core import Method, anonymize
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
-from discreet.anonymize.risk import risk_of
-from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.intruder import risk_of
+from discreet.anonymize.search.optimal import Method, anonymize
 from discreet.errors import InvalidInput
 
 ROW = st.tuples(

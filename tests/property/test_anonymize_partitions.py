@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
-from discreet.anonymize.core import Method, anonymize
-from discreet.anonymize.costs import Cost
+from discreet.anonymize.class_labels import SUPPRESSED
+from discreet.anonymize.criteria.models import KAnonymity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.models import KAnonymity
-from discreet.anonymize.recoding import SUPPRESSED
+from discreet.anonymize.search.costs import Cost
+from discreet.anonymize.search.optimal import Method, anonymize
 from discreet.errors import InvalidInput
 
 METHODS = st.sampled_from([Method.MONDRIAN, Method.RELAXED, Method.LOCAL])

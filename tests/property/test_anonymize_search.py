@@ -19,20 +19,20 @@ from anonymize_kit import (
     problems,
     random_problem,
 )
-from discreet.anonymize.core import Missing, anonymize
-from discreet.anonymize.costs import Cost, Discernibility, make_cost
-from discreet.anonymize.evaluate import ClassEvaluator
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.ladder import make_ladders
-from discreet.anonymize.models import (
+from discreet.anonymize.class_labels import SUPPRESSED
+from discreet.anonymize.criteria.models import (
     Closeness,
     Conditions,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
 )
-from discreet.anonymize.recoding import SUPPRESSED
-from discreet.anonymize.search import search
+from discreet.anonymize.hierarchy.column_levels import make_ladders
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.cheapest import search
+from discreet.anonymize.search.costs import Cost, Discernibility, make_cost
+from discreet.anonymize.search.evaluate import ClassEvaluator
+from discreet.anonymize.search.optimal import Missing, anonymize
 from discreet.errors import InvalidInput
 
 SHARES = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])

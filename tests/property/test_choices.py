@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.certified import exp_bounds
-from discreet.noise.decay import BITS, decay
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.exp_table import BITS, decay
 from discreet.noise.respond import randomized_response, randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
 from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for

@@ -30,9 +30,9 @@ from discreet.plan.box import to_box
 from discreet.plan.evaluate import FUNCTIONS, evaluate
 from discreet.plan.kinds import kind_of, kind_of_value
 from discreet.plan.values import infer, kinds_of, lattice, points
-from discreet.sql import expressions
-from discreet.sql.cells import Cell
-from discreet.sql.expressions import Writer
+from discreet.sql.write import expressions
+from discreet.sql.write.cells import Cell
+from discreet.sql.write.expressions import Writer
 
 HALF = Fraction(1, 2)
 DAY = dt.date(2024, 2, 28)

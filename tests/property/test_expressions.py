@@ -21,9 +21,9 @@ from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.values import infer, lattice
-from discreet.sql import expressions
 from discreet.sql.bind import bind
-from discreet.sql.blocks import BlockWriter
+from discreet.sql.write import expressions
+from discreet.sql.write.blocks import BlockWriter
 from engines import ENGINES, engine_place
 from queries import Questions
 

@@ -32,10 +32,10 @@ from discreet.catalog.axes import parse_axis
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.errors import DiscreetError
-from discreet.kernel import canonical
-from discreet.kernel.cells import source_cell
-from discreet.kernel.tree import Unfit
-from discreet.sql.blocks import BlockWriter
+from discreet.kernel.canonical import select as canonical
+from discreet.kernel.canonical.cells import source_cell
+from discreet.kernel.trees.nodes import Unfit
+from discreet.sql.write.blocks import BlockWriter
 from queries import Questions
 
 BASE = Path()

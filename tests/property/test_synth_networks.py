@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
-from discreet.synth.dependence import dependence
-from discreet.synth.network import Network, Node
+from discreet.synth.measure.dependence import dependence
+from discreet.synth.models.conditional_chain import Network, Node
 from synth_kit import shape_of
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_fragment, to_json
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.comparison import owner_report
-from discreet.synth.door import Door
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import METHODS
-from discreet.synth.publishable import publishable_report
-from discreet.synth.recording import RecordingDoor
-from discreet.synth.subject import Subject
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.methods.registry import METHODS
+from discreet.synth.report.comparison import owner_report
+from discreet.synth.report.publishable import publishable_report
+from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from synth_kit import PURSES, neighbours
 

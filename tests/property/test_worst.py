@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst import CELL_CAP, Worst
+from discreet.ledger.worst.worst_hit import CELL_CAP, Worst
 
 FULL = os.environ.get("DISCREET_FULL") == "1"
 CEILING = 10**9

@@ -9,7 +9,7 @@ import psycopg
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.server.tokens import Role
+from discreet.server.access.tokens import Role
 from probes import PROBES
 from server_kit import CANARY, COUNT, free_port, running, write_world
 

@@ -28,7 +28,7 @@ from discreet.kernel.look import exact, look
 from discreet.kernel.mechanism import Mechanisms, Selection, Top
 from discreet.kernel.seal import Asked, Draft, Read, admit, sealed
 from discreet.kernel.sensitivity import Kind, Stability
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng
 from lying_twins import P, R, V, counted

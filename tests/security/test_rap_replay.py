@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.synth import rap
+from discreet.synth.methods import rap
 from synth_kit import OPTIONS, PURSES, neighbours, violations
 
 PAIRS = 120

@@ -12,12 +12,12 @@ import pytest
 from asking import catalog, engine, memory, people, plan
 from curator_kit import exact_of
 from discreet.catalog.axes import axis_name
-from discreet.catalog.policy_file import loads
+from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.core.schema import IntegerDomain
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, InvalidInput
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.evaluate import is_like
 from discreet.plan.ir import Filter
 from discreet.release.request import Request
@@ -127,7 +127,7 @@ def test_a_missing_column_does_not_show_the_first_line(tmp_path):
 
 def test_a_huge_epsilon_does_not_poison_what_follows():
     from discreet.noise.laws import LaplaceLaw
-    from discreet.release.known import Known, cells_of
+    from discreet.release.paid_cells import Known, cells_of
     from discreet.release.reuse import _estimates
 
     found = plan("SELECT COUNT(*) FROM people", epsilon="1")

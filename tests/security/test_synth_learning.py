@@ -12,12 +12,12 @@ import pytest
 from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import RECEIPT
 from discreet.core.region import EVERYONE
-from discreet.synth import learn as learning
-from discreet.synth.door import Door, Measured, Purse
-from discreet.synth.learn import Means, learn
-from discreet.synth.learn_ranges import narrowed
-from discreet.synth.outline import Bins, outline_of
-from discreet.synth.sealing import Source
+from discreet.synth.encoding.outline import Bins, outline_of
+from discreet.synth.measure import learned_domains as learning
+from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.learned_ranges import narrowed
+from discreet.synth.measure.private_marginals import Door, Measured, Purse
+from discreet.synth.measure.sealing import Source
 from discreet.testing import SeededRng
 
 PURSE = Purse(Fraction(1, 50), concentrated=True)

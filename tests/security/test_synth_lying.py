@@ -16,13 +16,13 @@ import pytest
 from copying import MemoryEngine, catalog_of, curator, people, visits
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.kernel.codes import Codes
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.stability import bound_rows
-from discreet.synth import codes_sql, sealing
-from discreet.synth.columns import Coded, binned
-from discreet.synth.door import Unit
-from discreet.synth.outline import scan_of
-from discreet.synth.sealing import seal_codes, seal_words
+from discreet.synth.encoding.columns import Coded, binned
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.measure import codes_sql, sealing
+from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.sealing import seal_codes, seal_words
 from discreet.testing import FakeEngine
 
 WARD = Coded("ward", CategoryDomain(("A", "B", "C")), missing=True)

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.synth import tree
-from discreet.synth.door import Door
-from discreet.synth.methods import METHODS
-from discreet.synth.network import Network, Node
+from discreet.synth.measure.private_marginals import Door
+from discreet.synth.methods import tree
+from discreet.synth.methods.registry import METHODS
+from discreet.synth.models.conditional_chain import Network, Node
 from synth_kit import OPTIONS, PURSES, neighbours, violations
 
 PAIRS = 100
@@ -128,7 +128,7 @@ def test_a_broken_method_is_caught(twin):
 def test_a_tree_with_an_undeclared_factor_in_its_scores_is_caught(monkeypatch):
     """The real method with one real mistake: scores of twice the size."""
     monkeypatch.setattr(
-        "discreet.synth.dependence.dependence",
+        "discreet.synth.measure.dependence.dependence",
         lambda counts, weights: int(4 * counts.max(initial=0)),
     )
     assert "a score moved too far" in hunt(tree.fit, 60, seed=14)

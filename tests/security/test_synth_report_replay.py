@@ -9,11 +9,11 @@ import pytest
 
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_json
-from discreet.synth import publishable
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.implied import whole
-from discreet.synth.methods import METHODS
-from discreet.synth.subject import Subject
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.measure.implied import whole
+from discreet.synth.methods.registry import METHODS
+from discreet.synth.report import publishable
+from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 from synth_kit import CONCENTRATED, TracingDoor, neighbours
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.synth import selection
-from discreet.synth.methods import METHODS
+from discreet.synth.methods.registry import METHODS
 from discreet.synth.selection import Candidate, choose_method
 from synth_kit import PURSES, neighbours, violations
 

@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.routing import APIRoute
 
-from discreet.server.auth import all_routes
-from discreet.server.data.bounds import UploadBounds
-from discreet.server.data.receive import shown_name
-from discreet.server.headers import HEADERS
+from discreet.server.access.auth import all_routes
+from discreet.server.access.headers import HEADERS
+from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.receive import shown_name
 from patience import LONG, eventually
 from server_kit import running, write_world
 

@@ -10,12 +10,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "attack"))
 
 from release_kit import people
 
-from discreet.attack.controls import difference
-from discreet.attack.controls_parties import parties_of
-from discreet.attack.inference import guessed
-from discreet.attack.linkability import joined
-from discreet.attack.singling_out import question_from, singling_out
-from discreet.noise.binomial import lower_limit
+from discreet.attack.release_risk.controls import difference
+from discreet.attack.release_risk.inference import guessed
+from discreet.attack.release_risk.linkability import joined
+from discreet.attack.release_risk.parties import parties_of
+from discreet.attack.release_risk.singling_out import question_from, singling_out
+from discreet.noise.bars.binomial import lower_limit
 
 ALPHA = 1e-9
 SCENES = 120

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.coins import bernoulli, uniform
-from discreet.noise.odds import TruthOdds, flip
+from discreet.noise.exact.coins import bernoulli, uniform
+from discreet.noise.exact.real_coins import TruthOdds, flip
 from discreet.noise.respond import coin_response, randomized_response, randomized_response_kary
 from discreet.noise.rng import SystemRng
 from discreet.noise.select import exponential_rows, permute_and_flip_rows, report_noisy_max_rows

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.kernel.look import Found, noised
+from discreet.noise.bars.spread import survival
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
-from discreet.noise.spread import survival
 from discreet.release.finish import finish
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from discreet.account.convert import rho_of_target
-from discreet.synth.door import Purse
-from discreet.synth.memory import MemoryCounter
-from discreet.synth.methods import METHODS
-from discreet.synth.shape import Shape
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods.registry import METHODS
 from patience import slowness
 from synth_kit import door_to
 

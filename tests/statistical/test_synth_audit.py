@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synth.door import Purse
-from discreet.synth.methods import METHODS
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods.registry import METHODS
 from discreet.testing.audit import audit
 from synth_kit import door_to, shape_of
 

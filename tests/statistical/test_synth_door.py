@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.door import Purse, Unit
+from discreet.synth.measure.private_marginals import Purse, Unit
 from discreet.testing import assert_frequency, assert_law
 from synth_kit import door_to, shape_of
 

@@ -9,13 +9,13 @@ from discreet.account.calibrate import (
     laplace_scale,
     rho_for,
 )
+from discreet.account.curves.renyi import RenyiAccountant
 from discreet.account.explain import Explanation, explain, one_sentence
 from discreet.account.filter import Filter, Limits
 from discreet.account.group import group_delta, group_epsilon, group_rho
 from discreet.account.odometer import Odometer
 from discreet.account.price import price
 from discreet.account.pure import PureAccountant
-from discreet.account.renyi import RenyiAccountant
 from discreet.account.zcdp import ZcdpAccountant
 
 __all__ = [

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.account.convert import cost_up, delta_of_rho
-from discreet.account.pld import Convolved, LossBatch
-from discreet.account.pld_laws import atoms_of, has_directions
+from discreet.account.curves.pld import Convolved, LossBatch
+from discreet.account.curves.pld_laws import atoms_of, has_directions
 from discreet.account.price import epsilon_within
 from discreet.account.tally import Tally, is_private, tally
 from discreet.core.cost import FREE, Cost, Quote

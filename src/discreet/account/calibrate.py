@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.account.convert import cost_up, epsilon_of_rho, rho_of_target
-from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.curves.discrete_gaussian import delta_bounds
 from discreet.core.numbers import Delta, Epsilon, Rho
 from discreet.errors import InvalidInput
 

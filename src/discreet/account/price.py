@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.account.calibrate import gaussian_epsilon
 from discreet.account.convert import amplified, epsilon_of_rho
-from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.curves.discrete_gaussian import delta_bounds
 from discreet.account.tally import Tally, tally
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import PrivacyEvent

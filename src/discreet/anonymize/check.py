@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.anonymize.diversity import Diversity, diversity_of
-from discreet.anonymize.measures import make_histogram
-from discreet.anonymize.risk import Risk, risk_of
-from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.criteria.diversity import Diversity, diversity_of
+from discreet.anonymize.criteria.measures import make_histogram
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.intruder import Risk, risk_of
 from discreet.anonymize.source import Source
 from discreet.errors import InvalidInput
 

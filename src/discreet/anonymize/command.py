@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.anonymize.exposure import exposure_of
-from discreet.anonymize.run import Anonymized, run
-from discreet.anonymize.search import Progress, silent
+from discreet.anonymize.release import Memory, release
+from discreet.anonymize.report import document
+from discreet.anonymize.request import Wish
+from discreet.anonymize.run import Anonymized
+from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import Source, find_table, is_file, open_source
-from discreet.anonymize.wish import Wish
-from discreet.anonymize.words import made_words
-from discreet.anonymize.write_up import document
-from discreet.catalog.bare import recorded_table
-from discreet.catalog.policy_file import FILE_NAME, load
+from discreet.anonymize.text import made_words
+from discreet.catalog.propose.bare_file import recorded_table
+from discreet.catalog.read.policy_file import FILE_NAME, load
 from discreet.core.event import NonPrivate
 from discreet.engine.files import delimiter
 from discreet.errors import InvalidInput
@@ -65,32 +65,14 @@ def anonymize_file(
     if report is not None:
         check_suffix(report)
     with open_source(written, config=config, where=where, keep=True) as source:
-        made = run(source, wish, progress=progress)
-        place, dataset, table = _declared(written, config, source)
-    event = exposure_of(
-        table,
-        made.table.column_names,
-        conditions=f"k = {wish.k}",
-        rows=made.table.num_rows,
-    )
-    progress(0, 1, "recording the exposure")
-    made = after_others(made, remember(place, dataset, event))
+        made = release(
+            source, wish, lambda: _memory(written, config, source, remember), progress=progress
+        )
     progress(0, 1, "writing")
     write_rows(made.table, target, delimiter=_delimiter(written))
     if report is not None:
         write_report(document(made), report)
     return Written(made, target, report)
-
-
-def after_others(made: Anonymized, earlier: int) -> Anonymized:
-    """Return the copy with a notice where others of the same people left before."""
-    if not earlier:
-        return made
-    notice = (
-        f"{earlier:,} earlier release(s) of this data set carry no guarantee: two copies of the same "
-        "people can be intersected, and then neither holds what it says."
-    )
-    return replace(made, notices=(*made.notices, notice))
 
 
 def _target(written: str, out: Path | None) -> Path:
@@ -109,6 +91,11 @@ def _delimiter(written: str) -> str:
     if not path.is_file() or path.suffix.lower() in (".parquet", ".pq"):
         return ","
     return delimiter(path)
+
+
+def _memory(written: str, config: Path | None, source: Source, remember: Remember) -> Memory:
+    place, dataset, table = _declared(written, config, source)
+    return Memory(table, lambda event: remember(place, dataset, event))
 
 
 def _declared(written: str, config: Path | None, source: Source) -> tuple[Path, str, str]:

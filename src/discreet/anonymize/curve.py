@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.anonymize.core import anonymize
-from discreet.anonymize.risk import Risk, risk_of
+from discreet.anonymize.request import Wish
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.intruder import Risk, risk_of
 from discreet.anonymize.run import groups_of, hierarchies_of, searched
-from discreet.anonymize.search import Progress, silent
-from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.search.cheapest import Progress, silent
+from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import Source
-from discreet.anonymize.wish import Wish
 from discreet.errors import InvalidInput
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)

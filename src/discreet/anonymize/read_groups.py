@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.anonymize.groups import Groups, group_table
-from discreet.catalog.profile import PATIENCE, quoted
+from discreet.catalog.propose.profile import PATIENCE, quoted
 from discreet.engine.base import Engine, open_exact
 from discreet.errors import InvalidInput
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.anonymize.class_labels import SUPPRESSED, Recoding
 from discreet.anonymize.groups import Groups, Integers, Value, packed
-from discreet.anonymize.recoding import SUPPRESSED, Recoding
 from discreet.anonymize.source import Source
 from discreet.errors import InternalError
 

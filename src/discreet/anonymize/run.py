@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.anonymize.check import NO_GUARANTEE, Measured
-from discreet.anonymize.core import Missing, Result, anonymize
-from discreet.anonymize.diversity import Diversity, diversity_of
+from discreet.anonymize.criteria.diversity import Diversity, diversity_of
+from discreet.anonymize.criteria.measures import make_histogram
 from discreet.anonymize.groups import Groups, Sensitive, group_table
-from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
-from discreet.anonymize.measures import make_histogram
+from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
 from discreet.anonymize.read_groups import read_groups
 from discreet.anonymize.recode import fetch, recoded
-from discreet.anonymize.risk import risk_of
-from discreet.anonymize.search import Progress, silent
-from discreet.anonymize.sizes import Sizes
+from discreet.anonymize.request import Wish
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.intruder import risk_of
+from discreet.anonymize.search.cheapest import Progress, silent
+from discreet.anonymize.search.optimal import Missing, Result, anonymize
 from discreet.anonymize.source import PATIENCE, Source
-from discreet.anonymize.wish import Wish
 from discreet.errors import InternalError, InvalidInput
 
 TELLING = 0.5

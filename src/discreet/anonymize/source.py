@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from discreet.anonymize.conditions import condition_sql
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.check import check_table
-from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.catalog.profile import quoted
-from discreet.catalog.sources import PARQUET_FILES, TEXT_FILES, check_file
+from discreet.catalog.propose.profile import quoted
+from discreet.catalog.read.check import check_table
+from discreet.catalog.read.policy_file import FILE_NAME, load
+from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES, check_file
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect

@@ -8,18 +8,18 @@ from discreet.attack.registry import Attack
 from discreet.errors import UnknownName
 
 MODULES = {
-    "linkage": "discreet.attack.linkage",
-    "netflix": "discreet.attack.netflix",
-    "intersection": "discreet.attack.intersection",
-    "homogeneity": "discreet.attack.homogeneity",
-    "differencing": "discreet.attack.differencing",
-    "reconstruction": "discreet.attack.reconstruction",
-    "census": "discreet.attack.census",
-    "refusals": "discreet.attack.refusals",
-    "membership": "discreet.attack.membership",
-    "singling-out": "discreet.attack.singling_out",
-    "linkability": "discreet.attack.linkability",
-    "inference": "discreet.attack.inference",
+    "linkage": "discreet.attack.linkage.linkage",
+    "netflix": "discreet.attack.ratings.netflix",
+    "intersection": "discreet.attack.classes.intersection",
+    "homogeneity": "discreet.attack.classes.homogeneity",
+    "differencing": "discreet.attack.counts.differencing",
+    "reconstruction": "discreet.attack.counts.reconstruction",
+    "census": "discreet.attack.counts.census",
+    "refusals": "discreet.attack.counts.refusals",
+    "membership": "discreet.attack.membership.averages",
+    "singling-out": "discreet.attack.release_risk.singling_out",
+    "linkability": "discreet.attack.release_risk.linkability",
+    "inference": "discreet.attack.release_risk.inference",
 }
 """In the order in which a class meets them."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.noise.binomial import clopper_pearson
+from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report.document import Block
 
 

@@ -13,19 +13,34 @@ from discreet.core.visible import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {
-    "demo": ("discreet.cli.demo", "The made-up town on a page of its own, ready to be asked."),
-    "serve": ("discreet.cli.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
-    "token": ("discreet.cli.token", "Make, list and revoke the tokens of a server."),
-    "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
-    "query": ("discreet.cli.query", "Answer one SQL question privately."),
-    "synth": ("discreet.cli.synth", "Make a synthetic copy of a file or a table."),
-    "survey": ("discreet.cli.survey", "Ask people whose devices randomise their own answers."),
-    "attack": ("discreet.cli.attack", "Attack a release, and its private version beside it."),
-    "anonymize": ("discreet.cli.anonymize", "A k-anonymous copy of a table, or what one is worth."),
-    "audit": ("discreet.cli.audit", "How much privacy a mechanism loses at the very least."),
-    "budget": ("discreet.cli.budget", "What is spent, what is left, who is most exposed."),
-    "ledger": ("discreet.cli.ledger", "Verify, back up or restore the ledger."),
-    "explain": ("discreet.cli.explain", "What an epsilon promises, in plain words."),
+    "demo": (
+        "discreet.cli.commands.demo",
+        "The made-up town on a page of its own, ready to be asked.",
+    ),
+    "serve": ("discreet.cli.commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
+    "token": ("discreet.cli.commands.token", "Make, list and revoke the tokens of a server."),
+    "init": ("discreet.cli.commands.init", "Propose discreet.toml for a file or a database."),
+    "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
+    "synth": ("discreet.cli.commands.synth", "Make a synthetic copy of a file or a table."),
+    "survey": (
+        "discreet.cli.commands.survey",
+        "Ask people whose devices randomise their own answers.",
+    ),
+    "attack": (
+        "discreet.cli.commands.attack",
+        "Attack a release, and its private version beside it.",
+    ),
+    "anonymize": (
+        "discreet.cli.commands.anonymize",
+        "A k-anonymous copy of a table, or what one is worth.",
+    ),
+    "audit": (
+        "discreet.cli.commands.audit",
+        "How much privacy a mechanism loses at the very least.",
+    ),
+    "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
+    "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
+    "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),
 }
 """Each command, the module that holds it, and its one line in the list."""
 

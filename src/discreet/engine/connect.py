@@ -29,20 +29,20 @@ def connect(
     bounds = EngineLimits() if limits is None else limits
     scheme, _, rest = url.partition(":")
     if scheme == "duckdb":
-        from discreet.engine.duckdb import DuckDBEngine
+        from discreet.engine.duckdb.engine import DuckDBEngine
 
         database = (base / rest).resolve() if rest else None
         if database is not None and not database.is_file():
             raise CatalogError(f"The DuckDB file does not exist: {rest}.")
         return DuckDBEngine(database, sources, base=base, state=state, limits=bounds)
     if scheme in ("postgresql", "postgres"):
-        from discreet.engine.postgres import PostgresEngine
+        from discreet.engine.postgres.engine import PostgresEngine
 
         return PostgresEngine(
             url, sources, state=state, limits=bounds, allow_superuser=allow_superuser
         )
     if scheme == "spark" or url.startswith("local"):
-        from discreet.engine.spark import SparkEngine
+        from discreet.engine.spark.engine import SparkEngine
 
         master = url.removeprefix("spark://") if url.startswith("spark://local") else url
         return SparkEngine(master, sources, base=base, state=state, limits=bounds)
@@ -54,6 +54,6 @@ def connect(
 def check_reach(url: str, sources: Mapping[str, str]) -> None:
     """Refuse what is between the owner and these tables, naming the cause. For the owner only."""
     if url.partition(":")[0] in ("postgresql", "postgres"):
-        from discreet.engine.postgres_reach import check_reach as check_postgres
+        from discreet.engine.postgres.reach import check_reach as check_postgres
 
         check_postgres(url, sources)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.core.region import Positions
-from discreet.kernel.derive import Base, Scans, filtered
-from discreet.kernel.scalars import value_of
-from discreet.kernel.tree import Apply, Constant, Name, Select, Term, Unfit, conjuncts
+from discreet.kernel.derive.rows import Base, Scans, filtered
+from discreet.kernel.derive.scalars import value_of
+from discreet.kernel.trees.nodes import Apply, Constant, Name, Select, Term, Unfit, conjuncts
 
 _STRICT = frozenset(
     {"+", "-", "*", "/", "//", "%", "negate", "abs", "cast bigint", "cast smallint"}

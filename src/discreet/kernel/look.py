@@ -24,7 +24,7 @@ from discreet.core.schema import (
 from discreet.engine.base import Exact, open_exact
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.seal import Read, exact_of
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng

@@ -13,14 +13,14 @@ from fractions import Fraction
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
-from discreet.kernel.facts import Facts, Form, Output, facts_of
+from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
+from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
-from discreet.kernel.read_duckdb import read_duckdb
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.scans import CatalogScans, dataset_of
 from discreet.kernel.sensitivity import Bound, Kind, Stability
-from discreet.kernel.tree import Select as Statement
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Select as Statement
+from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.trees.read_duckdb import read_duckdb
+from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.threshold import GroupNoise, threshold_for
 

@@ -4,7 +4,7 @@ from discreet.ledger.allowance import Allowance
 from discreet.ledger.entry import Balance, Entry, Payer, Receipt, Spent
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
-from discreet.ledger.words import budget_report, budget_words
+from discreet.ledger.text import budget_report, budget_words
 
 __all__ = [
     "Allowance",

@@ -14,7 +14,7 @@ from discreet.core.cost import Cost
 from discreet.core.numbers import plain
 from discreet.core.region import Region
 from discreet.errors import InvalidInput
-from discreet.ledger.history import Link, canonical
+from discreet.ledger.chain.links import Link, canonical
 
 MAX_NAME = 200
 """Longest request id, analyst, dataset or budget name, in characters."""

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError
+from discreet.ledger.accounts import MARKS, Book, State
 from discreet.ledger.allowance import Allowance
-from discreet.ledger.backup import bring_back, write_copy
-from discreet.ledger.beside import Probes
-from discreet.ledger.book import MARKS, Book, State
+from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.entry import (
     Balance,
     Entry,
@@ -28,15 +27,16 @@ from discreet.ledger.entry import (
     fingerprint,
     receipt_of,
 )
-from discreet.ledger.head import Head, HeadFile
 from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
-from discreet.ledger.outcomes import Outcomes, error_of, missing_answer
+from discreet.ledger.once.outcomes import Outcomes, error_of, missing_answer
+from discreet.ledger.once.repeating import repeated, require_same
+from discreet.ledger.once.sealing import unsealed, vouched
+from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
-from discreet.ledger.repeating import repeated, require_same
-from discreet.ledger.sealing import unsealed, vouched
 from discreet.ledger.session import Session
-from discreet.ledger.store import Store, StoredAnswer, seal
+from discreet.ledger.store.backup import bring_back, write_copy
+from discreet.ledger.store.base import Store, StoredAnswer, seal
 
 
 class Ledger:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
-from discreet.ledger.book import Book
-from discreet.ledger.head import Head, HeadFile
-from discreet.ledger.history import ROOT, Link, checked
+from discreet.ledger.accounts import Book
+from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.links import ROOT, Link, checked
 from discreet.ledger.policy import Policy
-from discreet.ledger.store import Store
-from discreet.ledger.store_postgres import PostgresStore
-from discreet.ledger.store_sqlite import SqliteStore
+from discreet.ledger.store.base import Store
+from discreet.ledger.store.postgres import PostgresStore
+from discreet.ledger.store.sqlite import SqliteStore
 
 _SETUP = frozenset({"genesis", "limit"})
 

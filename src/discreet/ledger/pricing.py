@@ -8,9 +8,9 @@ from typing import Any
 
 from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
-from discreet.ledger.beside import Probes, no_room
-from discreet.ledger.book import Account, Book
+from discreet.ledger.accounts import Account, Book
 from discreet.ledger.entry import Balance, Payer
+from discreet.ledger.others_spending import Probes, no_room
 from discreet.ledger.refusal import refusal
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded
-from discreet.ledger.book import Account
+from discreet.ledger.accounts import Account
 
 _STEPS = 12  # halvings in the search for what fits: finer than the two digits that are shown
 

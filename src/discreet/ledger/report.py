@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.ledger.book import State
+from discreet.ledger.accounts import State
 from discreet.ledger.entry import Entry, Spent
 from discreet.ledger.ledger import Ledger
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from discreet.ledger.book import Book
+from discreet.ledger.accounts import Book
+from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
-from discreet.ledger.history import Link, link
-from discreet.ledger.store import Writer
+from discreet.ledger.store.base import Writer
 
 
 class Session:

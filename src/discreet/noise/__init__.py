@@ -7,7 +7,7 @@ from discreet.noise.additive import (
     geometric,
     truncated_geometric,
 )
-from discreet.noise.coins import bernoulli, bernoulli_exp, uniform
+from discreet.noise.exact.coins import bernoulli, bernoulli_exp, uniform
 from discreet.noise.respond import (
     coin_response,
     randomized_response,

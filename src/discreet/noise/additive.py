@@ -12,10 +12,10 @@ import numpy as np
 
 from discreet.core.numbers import Number, plain, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.gaussian import gaussian_sampler
-from discreet.noise.geometric import geometric_sampler
+from discreet.noise.exact.alias_tables import Integers
+from discreet.noise.exact.gaussian import gaussian_sampler
+from discreet.noise.exact.geometric import geometric_sampler
 from discreet.noise.rng import Rng, SystemRng
-from discreet.noise.tables import Integers
 
 Shape: TypeAlias = int | tuple[int, ...]
 

@@ -14,8 +14,8 @@ from typing import Protocol, Self
 
 from discreet.core.numbers import Number, plain, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.certified import exp_bounds
-from discreet.noise.tails import GaussianTail, LaplaceTail
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.tails import GaussianTail, LaplaceTail
 
 SUMMED = 300  # the greatest sigma whose law is added up term by term
 BITS = 128

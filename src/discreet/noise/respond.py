@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.certified import exp_bounds
-from discreet.noise.coins import uniform
-from discreet.noise.odds import Flips, RationalOdds, TruthOdds, flip
-from discreet.noise.refine import WORD_BITS
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.coins import uniform
+from discreet.noise.exact.real_coins import Flips, RationalOdds, TruthOdds, flip
+from discreet.noise.exact.refine import WORD_BITS
 from discreet.noise.rng import Rng, SystemRng
 
 Bits = npt.NDArray[np.int64]

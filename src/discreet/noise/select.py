@@ -16,13 +16,13 @@ import numpy.typing as npt
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import InvalidInput
 from discreet.noise.additive import geometric
-from discreet.noise.coins import flip_decay
-from discreet.noise.decay import decay
-from discreet.noise.lattice import Race, race
-from discreet.noise.limbs import below
-from discreet.noise.odds import Flips
+from discreet.noise.exact.coins import flip_decay
+from discreet.noise.exact.exp_table import decay
+from discreet.noise.exact.real_coins import Flips
+from discreet.noise.exact.utility_lattice import Race, race
+from discreet.noise.exact.weighted_draw import Urn
+from discreet.noise.exact.wide_multiply import below
 from discreet.noise.rng import Rng, SystemRng, Words
-from discreet.noise.urn import Urn
 
 _SYSTEM = SystemRng()
 _WIDEST = 1 << 40  # the sum of all weights after taking out their common divisor

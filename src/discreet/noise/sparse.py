@@ -17,7 +17,7 @@ import numpy.typing as npt
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import discrete_laplace
-from discreet.noise.odds import Flips
+from discreet.noise.exact.real_coins import Flips
 from discreet.noise.rng import Rng, SystemRng
 
 _SYSTEM = SystemRng()

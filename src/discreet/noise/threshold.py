@@ -15,9 +15,9 @@ import numpy.typing as npt
 from discreet.core.numbers import Delta, Number, to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.odds import Flips
+from discreet.noise.exact.real_coins import Flips
+from discreet.noise.exact.tails import GaussianTail, LaplaceTail, Tail
 from discreet.noise.rng import Rng, SystemRng
-from discreet.noise.tails import GaussianTail, LaplaceTail, Tail
 
 _SYSTEM = SystemRng()
 _FIRST_BITS = 64

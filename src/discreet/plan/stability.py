@@ -1,6 +1,6 @@
 """How many rows of a unit will count: what a planner expects, so that it can choose the noise.
 
-The kernel derives the bound anew from the final SQL (kernel/derive.py) and prices by that.
+The kernel derives the bound anew from the final SQL (kernel/derive/rows.py) and prices by that.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.ir import Order
 from discreet.plan.plan import Question
-from discreet.release.bars import Bar, bar_of, interval
-from discreet.release.intervals import as_float
+from discreet.release.bars.intervals import as_float
+from discreet.release.bars.outputs import Bar, bar_of, interval
 
 
 @dataclass(frozen=True, slots=True)

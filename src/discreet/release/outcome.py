@@ -9,7 +9,7 @@ from contextlib import suppress
 from discreet.errors import LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.outcomes import Turn, missing_answer
+from discreet.ledger.once.outcomes import Turn, missing_answer
 
 PATIENCE = 60.0
 """Seconds to wait for somebody else's answer to the same request."""

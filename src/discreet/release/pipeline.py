@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.check import check_table
+from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -16,22 +16,22 @@ from discreet.engine.base import Engine, Held
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.words import exposure_note
+from discreet.ledger.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement, scans_of
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
+from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import Table, finish
-from discreet.release.known import cells_of, known_from
 from discreet.release.outcome import once
+from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.release.stored import pack, unpack
-from discreet.release.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.words import mechanism_words
+from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
 MOST_PAST = 200

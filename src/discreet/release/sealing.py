@@ -12,15 +12,15 @@ from discreet.core.cost import Quote
 from discreet.core.region import Region
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
-from discreet.kernel.canonical import canonical_select, column_types, ranked_select
+from discreet.kernel.canonical.select import canonical_select, column_types, ranked_select
+from discreet.kernel.derive.scans import CatalogScans, Declared, dataset_of, region_of
 from discreet.kernel.mechanism import Mechanisms
-from discreet.kernel.scans import CatalogScans, Declared, dataset_of, region_of
 from discreet.kernel.seal import Read, admit, parse, sealed
-from discreet.kernel.tree import Select, Unfit
+from discreet.kernel.trees.nodes import Select, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
 from discreet.sql.refuse import too_large
-from discreet.sql.render import render
+from discreet.sql.write.statement import render
 
 
 @dataclass(frozen=True, slots=True)

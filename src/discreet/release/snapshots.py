@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.catalog.catalog import engine_name
 from discreet.engine.base import Engine, Held
-from discreet.kernel.canonical import Recipe
+from discreet.kernel.canonical.select import Recipe
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.numbers import Epsilon
-from discreet.release.known import Known
+from discreet.release.paid_cells import Known
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,31 +11,18 @@ from starlette.routing import Mount
 
 from discreet import __version__
 from discreet.errors import InternalError
-from discreet.server.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server import health
+from discreet.server.access import audit_routes as audit
+from discreet.server.access import token_routes as tokens
+from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
+from discreet.server.access.headers import SecurityHeaders
+from discreet.server.access.limits import BodyLimit
+from discreet.server.access.sign_in import SignInByAddress
 from discreet.server.context import Context
-from discreet.server.headers import SecurityHeaders
-from discreet.server.limits import BodyLimit
+from discreet.server.feature import features
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
-from discreet.server.routes import (
-    anonymize,
-    audit,
-    budget,
-    catalog,
-    data,
-    health,
-    jobs,
-    lab,
-    pages,
-    pages_anonymize,
-    pages_lab,
-    pages_synth,
-    query,
-    synth,
-    tokens,
-)
 from discreet.server.settings import Settings
-from discreet.server.sign_in import SignInByAddress
 
 UPLOADS = f"{API}/data/uploads"
 ENVELOPE = 64 << 10
@@ -76,24 +63,13 @@ def _built(context: Context) -> FastAPI:
     )
     app.state.context = context
     add_problems(app)
-    for module in (query, jobs, catalog, budget, tokens, audit, health):
-        add_routes(app, module.router)
-    _add_rest(app)
+    for router in (tokens.router, audit.router, health.router):
+        add_routes(app, router)
+    for feature in features():
+        feature.add_to(app)
     _refuse_unguarded(app)
     _add_layers(app, context)
     return app
-
-
-def _add_rest(app: FastAPI) -> None:
-    """Add the Data API, synthetic copies, and the page with its assets."""
-    data.add_to(app)
-    synth.add_to(app)
-    pages_synth.add_to(app)
-    anonymize.add_to(app)
-    pages_anonymize.add_to(app)
-    lab.add_to(app)
-    pages_lab.add_to(app)
-    pages.add_to(app)
 
 
 async def _postgres(context: Context) -> asyncio.Server | None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from starlette.requests import HTTPConnection
 
 from discreet.api import Planner
-from discreet.server.access_db import AccessDb
-from discreet.server.audit import AuditLog
-from discreet.server.jobs import Runner
-from discreet.server.limits import Buckets
+from discreet.server.access.access_db import AccessDb
+from discreet.server.access.audit import AuditLog
+from discreet.server.access.limits import Buckets
+from discreet.server.access.sessions import Sessions
+from discreet.server.access.tokens import Tokens
+from discreet.server.jobs.queue import Runner
 from discreet.server.metrics import Metrics
-from discreet.server.sessions import Sessions
 from discreet.server.settings import Settings
-from discreet.server.tokens import Tokens
 from discreet.server.workspace import Workspace
 
 

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from discreet import errors
 from discreet.errors import DiscreetError
-from discreet.server.headers import HEADERS
+from discreet.server.access.headers import HEADERS
 
 MEDIA_TYPE = "application/problem+json"
 

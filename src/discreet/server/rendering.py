@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, NotSignedIn
-from discreet.server.auth import API, maybe_caller, recognise
+from discreet.server.access.auth import API, maybe_caller, recognise
+from discreet.server.feature import places
 from discreet.server.problems import status_of
-from discreet.server.views import places
 
 HERE = Path(__file__).parent
-WITH_DATA = find_spec("discreet.server.routes.data") is not None
 THEME_COOKIE = "discreet_theme"
 
 _TEMPLATES = Environment(
@@ -47,7 +45,7 @@ def page(
         theme=theme if theme in ("light", "dark") else "",
         csrf="" if who is None else who.csrf or "",
         me=None if who is None else {"name": who.analyst or who.role.value, "role": who.role.value},
-        places=places(None if who is None else who.role, with_data=WITH_DATA),
+        places=places(None if who is None else who.role),
         **shown,
     )
     return HTMLResponse(text, status)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import uvicorn
 
 from discreet.errors import InvalidInput
-from discreet.server.access_db import AccessDb
+from discreet.server.access.access_db import AccessDb
+from discreet.server.access.tokens import Role, Tokens
 from discreet.server.app import create_app
 from discreet.server.logs import start_logs
 from discreet.server.settings import Settings
-from discreet.server.tokens import Role, Tokens
 
 _log = logging.getLogger("discreet.server")
 

@@ -9,8 +9,6 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
-from discreet.server.tokens import Role
-
 UNSURE = 0.05
 """What a 95% interval leaves outside."""
 SHOWN_ENTRIES = 25
@@ -24,20 +22,6 @@ CRUMB = 1e-6
 
 ROUGH, FINE = "0.1", "0.5"
 """The two epsilons in which what is left is told."""
-
-
-def places(role: Role | None, *, with_data: bool) -> list[dict[str, str]]:
-    """Return the places that exist for this role, in the order of the frame."""
-    found = []
-    if role in (Role.OWNER, Role.ANALYST):
-        found.append({"name": "Ask", "path": "/ask"})
-        found.append({"name": "Synthesize", "path": "/synthesize"})
-        found.append({"name": "Teach & attack", "path": "/lab"})
-    if role is Role.OWNER and with_data:
-        found.append({"name": "Data", "path": "/data"})
-    if role is not None:
-        found.append({"name": "Budget", "path": "/budget"})
-    return [*found, {"name": "Learn", "path": "/learn"}]
 
 
 def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -26,10 +26,10 @@ from discreet.core.schema import (
 )
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.door import Law, Measured
-from discreet.synth.methods import read_model
-from discreet.synth.model import Model
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
+from discreet.synth.measure.private_marginals import Law, Measured
+from discreet.synth.methods.registry import read_model
+from discreet.synth.models.model import Model
 
 FORMAT = "discreet model"
 VERSION = 1

@@ -9,28 +9,28 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.check import check_table
+from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
-from discreet.kernel.tree import Unfit
+from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.words import exposure_note
+from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth import learn as learning
-from discreet.synth.columns import Coded, Encoding, MadeUp
-from discreet.synth.door import Door, Purse, Unit
-from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
-from discreet.synth.methods import Method, find_method, refuse_missing
-from discreet.synth.outline import Outline, RangeToLearn, outline_of, scan_of
+from discreet.synth.budget import DELTA_PART, Funds, check_hope, funds_of
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
+from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure import learned_domains as learning
+from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.sealing import SealedCodes, Source, seal_codes, seal_words
+from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
-from discreet.synth.sealing import SealedCodes, Source, seal_codes, seal_words
-from discreet.synth.shape import Columns, Counts, Shape
 from discreet.synth.workload import find_workload
 
 

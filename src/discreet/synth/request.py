@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput
-from discreet.synth.outline import Bins
+from discreet.synth.encoding.outline import Bins
 from discreet.synth.selection import check_choice
 from discreet.synth.synthetic import MOST_ROWS
 

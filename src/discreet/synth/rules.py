@@ -24,9 +24,9 @@ from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, fields_of
 from discreet.sql.bind import bind
 from discreet.sql.refuse import refusal
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.decode import Places, value_at
-from discreet.synth.model import Allowed
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.decode import Places, value_at
+from discreet.synth.models.model import Allowed
 
 _ALIAS = "rows"
 MOST_RULES = 200

@@ -19,19 +19,19 @@ from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
-from discreet.synth.door import Door, Measured, Purse
-from discreet.synth.implied import too_small
-from discreet.synth.learn import Means, learn
-from discreet.synth.model import Model
+from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure.implied import too_small
+from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.private_marginals import Door, Measured, Purse
+from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.model_file import Saved, from_text, to_text
+from discreet.synth.models.model import Model
 from discreet.synth.prepare import Prepared, prepared, preview_of
 from discreet.synth.progress import Progress, silent
-from discreet.synth.recording import RecordingDoor
 from discreet.synth.request import SynthRequest
-from discreet.synth.sealing import seal_codes
 from discreet.synth.selection import Candidate, choose_method
-from discreet.synth.shape import Columns, Counts, Shape
-from discreet.synth.sql_counter import store_codes
 from discreet.synth.synthetic import Synthetic, sample_rows
 
 LEFT_OUT = (
@@ -56,7 +56,7 @@ def synthesize(
     Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
         every noisy table and every choice of the method, and the number of rows. Each of them gets
         noise for what the kernel read off its own SQL, which is about the people who were charged
-        (discreet.synth.sealing). The charge is durable before the engine runs, which happens once at most for it; the model, or the failure, is
+        (discreet.synth.measure.sealing). The charge is durable before the engine runs, which happens once at most for it; the model, or the failure, is
         durable before anybody hears of it, and is what the same request id gets again, free
         (`once`). Rows, conditions and rules are post-processing.
     """

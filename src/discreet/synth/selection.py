@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.door import Counter, Door, Law, Measured, Purse, Scores
-from discreet.synth.merging import Merges
-from discreet.synth.model import Model
-from discreet.synth.quality_scope import CELLS, Scope
-from discreet.synth.shape import Columns, Shape
+from discreet.synth.encoding.merging import Merges
+from discreet.synth.encoding.shape import Columns, Shape
+from discreet.synth.measure.private_marginals import Counter, Door, Law, Measured, Purse, Scores
+from discreet.synth.models.model import Model
+from discreet.synth.report.quality_scope import CELLS, Scope
 
 Progress = Callable[[int, int, str], None]
 Fit = Callable[[Door, Progress], Model]

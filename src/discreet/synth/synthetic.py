@@ -13,14 +13,14 @@ from discreet.core.answer import Spent
 from discreet.core.extras import needs
 from discreet.errors import InvalidInput
 from discreet.report.rows import write_rows
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.decode import NULL, Places, to_table
-from discreet.synth.door import Measured
-from discreet.synth.drawing import draw
-from discreet.synth.model import Model
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.decode import NULL, Places, to_table
+from discreet.synth.encoding.shape import Codes
+from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.model_file import Saved, write_model
+from discreet.synth.models.drawing import draw
+from discreet.synth.models.model import Model
 from discreet.synth.rules import read_condition, read_rules
-from discreet.synth.shape import Codes
 
 MOST_ROWS = 1_000_000_000
 

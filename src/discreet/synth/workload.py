@@ -8,7 +8,7 @@ from math import comb
 from typing import TypeAlias
 
 from discreet.errors import InvalidInput
-from discreet.synth.shape import Columns, Shape
+from discreet.synth.encoding.shape import Columns, Shape
 
 Wanted: TypeAlias = Sequence[Sequence[str | int]]
 """Lists of columns, by name or by position."""

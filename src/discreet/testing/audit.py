@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.noise.binomial import lower_limit, upper_limit
+from discreet.noise.bars.binomial import lower_limit, upper_limit
 
 Outcomes: TypeAlias = npt.NDArray[np.int64]
 Data = TypeVar("Data")

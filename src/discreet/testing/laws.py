@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.noise.binomial import lower_limit, upper_limit
-from discreet.noise.spread import NoiseLaw, survival
+from discreet.noise.bars.binomial import lower_limit, upper_limit
+from discreet.noise.bars.spread import NoiseLaw, survival
 
 ALPHA = 1e-9
 LEAST_EXPECTED = 10  # of each bin; smaller ones are merged with their neighbours

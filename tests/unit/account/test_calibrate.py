@@ -11,7 +11,7 @@ from discreet.account.calibrate import (
     rho_for,
 )
 from discreet.account.convert import epsilon_of_rho
-from discreet.account.discrete_gaussian import delta_bounds
+from discreet.account.curves.discrete_gaussian import delta_bounds
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from patience import slowness

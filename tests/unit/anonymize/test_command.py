@@ -6,12 +6,12 @@ import pytest
 
 from discreet.anonymize.check import measure
 from discreet.anonymize.command import anonymize_file
+from discreet.anonymize.request import Wish
 from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
-from discreet.anonymize.wish import Wish
 from discreet.api import open as open_curator
-from discreet.catalog.bare import bare_table
-from discreet.catalog.policy_file import load
+from discreet.catalog.propose.bare_file import bare_table
+from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
 

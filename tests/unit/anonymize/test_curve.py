@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.curve import KS, curve
+from discreet.anonymize.request import Wish
 from discreet.anonymize.source import narrowed
-from discreet.anonymize.wish import Wish
 from discreet.testing import FakeEngine
 
 AGES = pa.table({"age": list(range(40)), "rows": [3] * 40})

@@ -1,6 +1,6 @@
 from discreet.anonymize.exposure import expose, exposure_of
 from discreet.core.event import NonPrivate
-from discreet.ledger.words import budget_words, exposure_note
+from discreet.ledger.text import budget_words, exposure_note
 from ledger_kit import open_ledger
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.anonymize.class_labels import SUPPRESSED, Labels, Recoding
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import combinations, entries, recoded
-from discreet.anonymize.recoding import SUPPRESSED, Labels, Recoding
 from discreet.errors import InternalError
 
 

@@ -16,28 +16,34 @@ ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "src" / "discreet"
 OPTIONAL = {"jax", "mbi", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
 GUARDED_BY_ITS_CALLER = {
-    "synth/rap_descent.py",
-    # Only engine/postgres.py and engine/spark.py import these, after they have asked.
-    "engine/spark_sources.py",
-    "engine/postgres_content.py",
-    "engine/postgres_copies.py",
-    "engine/postgres_held.py",
-    "engine/postgres_holder.py",
-    "engine/postgres_pool.py",
-    "engine/postgres_session.py",
+    "synth/methods/rap_descent.py",
+    # Only engine/postgres/engine.py and engine/spark/engine.py import these, after they have asked.
+    "engine/spark/sources.py",
+    "engine/postgres/content.py",
+    "engine/postgres/copies.py",
+    "engine/postgres/held.py",
+    "engine/postgres/holder.py",
+    "engine/postgres/pool.py",
+    "engine/postgres/session.py",
 }
 
 # What a user does, the package that is not there, and the extra that has it.
 WANTED = {
-    "import discreet.engine.postgres": ("psycopg", "postgres"),
-    "from discreet.ledger.store_postgres import PostgresStore as S; S('postgresql://x', folder=None)": (
+    "import discreet.engine.postgres.engine": ("psycopg", "postgres"),
+    "from discreet.ledger.store.postgres import PostgresStore as S; S('postgresql://x', folder=None)": (
         "psycopg",
         "postgres",
     ),
-    "import discreet.engine.jvm": ("pyspark", "spark"),
-    "from discreet.synth.methods import *; refuse_missing(find_method('rap'))": ("jax", "rap"),
-    "from discreet.synth.rap import _relaxed; _relaxed(None, 1)": ("jax", "rap"),
-    "from discreet.attack.reconstruction_solve import optimizer; optimizer()": ("scipy", "lab"),
+    "import discreet.engine.spark.jvm": ("pyspark", "spark"),
+    "from discreet.synth.methods.registry import *; refuse_missing(find_method('rap'))": (
+        "jax",
+        "rap",
+    ),
+    "from discreet.synth.methods.rap import _relaxed; _relaxed(None, 1)": ("jax", "rap"),
+    "from discreet.attack.counts.reconstruction_solve import optimizer; optimizer()": (
+        "scipy",
+        "lab",
+    ),
     "from discreet.core.answer_chart import _converter; _converter()": ("vl_convert", "plot"),
     "from discreet.report.svg import _converter; _converter()": ("vl_convert", "plot"),
     "from discreet.server.charts import chart_bundle; chart_bundle(None)": ("vl_convert", "server"),

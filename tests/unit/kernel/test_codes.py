@@ -8,9 +8,9 @@ import pytest
 
 from discreet.core.region import EVERYONE
 from discreet.kernel.codes import Codes, codes_of
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.scans import dataset_of, region_of
-from discreet.kernel.tree import Unfit
+from discreet.kernel.derive.scans import dataset_of, region_of
+from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from kernel_kit import BOUNDED_VISITS, CLINIC, SCANS, duckdb_tree, trees
 
 ROWS = 'canon."town.rows" AS t'

@@ -7,8 +7,8 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.overflow import Overflow
-from discreet.ledger.worst import Worst
+from discreet.ledger.worst.overflow import Overflow
+from discreet.ledger.worst.worst_hit import Worst
 
 STARTS = {"a": np.arange(-1, 400, 10), "b": np.arange(-1, 400, 25)}
 

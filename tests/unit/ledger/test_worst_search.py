@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from discreet.core.region import Positions
-from discreet.ledger import search as search_module
-from discreet.ledger.grid import Grid
-from discreet.ledger.shade import Shade, balance, crowded, settle_loans
-from discreet.ledger.tables import Tables
-from discreet.ledger.tree import Tree, pools
+from discreet.ledger.worst import search as search_module
+from discreet.ledger.worst.axis_blocks import Tree, pools
+from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
+from discreet.ledger.worst.grid import Grid
+from discreet.ledger.worst.small_grids import Tables
 
 SIZES = {"a": 40, "b": 7, "c": 70}
 NAMES = tuple(SIZES)

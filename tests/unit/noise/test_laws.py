@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
+from discreet.noise.exact.tails import GaussianTail
 from discreet.noise.laws import GaussianLaw, LaplaceLaw, _wide_gaussian_tail
-from discreet.noise.tails import GaussianTail
 
 
 def masses(law, reach):

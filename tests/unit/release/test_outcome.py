@@ -24,8 +24,8 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.report import history_report, standing
-from discreet.ledger.store import StoredAnswer, old_seal
-from discreet.ledger.words import budget_words
+from discreet.ledger.store.base import StoredAnswer, old_seal
+from discreet.ledger.text import budget_words
 from discreet.release import outcome, pipeline
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run

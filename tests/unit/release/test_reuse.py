@@ -9,7 +9,7 @@ from asking import plan
 from discreet.kernel.look import Noisy
 from discreet.noise.laws import LaplaceLaw
 from discreet.release.finish import finish
-from discreet.release.known import Known, cells_of, known_from, signature
+from discreet.release.paid_cells import Known, cells_of, known_from, signature
 from discreet.release.reuse import implied
 
 ALL = "SELECT COUNT(*) AS n FROM people WHERE sex IS NOT NULL"

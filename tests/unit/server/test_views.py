@@ -1,7 +1,6 @@
 import pytest
 
 from discreet.noise.laws import LaplaceLaw, half_width
-from discreet.server.tokens import Role
 from discreet.server.views import (
     amount,
     budget_view,
@@ -9,7 +8,6 @@ from discreet.server.views import (
     datasets_view,
     first_question,
     part_left,
-    places,
     questions_left,
 )
 
@@ -49,24 +47,6 @@ CHARGE = {
     "sql": "SELECT\n  COUNT(*) FROM people",
     "epsilon": 0.25,
 }
-
-
-def names(role, *, with_data=True):
-    return [place["name"] for place in places(role, with_data=with_data)]
-
-
-def test_each_role_sees_the_places_that_exist_for_it():
-    assert names(Role.OWNER) == ["Ask", "Synthesize", "Teach & attack", "Data", "Budget", "Learn"]
-    assert names(Role.OWNER, with_data=False) == [
-        "Ask",
-        "Synthesize",
-        "Teach & attack",
-        "Budget",
-        "Learn",
-    ]
-    assert names(Role.ANALYST) == ["Ask", "Synthesize", "Teach & attack", "Budget", "Learn"]
-    assert names(Role.REVIEWER) == ["Budget", "Learn"]
-    assert names(None) == ["Learn"]
 
 
 def test_domains_are_told_shortly_in_plain_words():

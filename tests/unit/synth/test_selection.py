@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.door import Door
-from discreet.synth.memory import MemoryCounter
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Door
 from discreet.synth.selection import Candidate, PartDoor, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, door_to, fit_joint, fit_singles, people
 
@@ -94,6 +94,6 @@ def test_progress_counts_public_steps():
 
 
 def test_one_column_is_chosen_by_its_own_table():
-    from discreet.synth.shape import Shape
+    from discreet.synth.encoding.shape import Shape
 
     assert pairs_of(Shape(("a",), (3,))) == ((0,),)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.coins import bernoulli
+from discreet.noise.exact.coins import bernoulli
 from discreet.testing.audit import audit, epsilon_lower_bound
 from discreet.testing.rng import SeededRng
 

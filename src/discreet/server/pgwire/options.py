@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 
 from discreet.core.numbers import Epsilon
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.problems import Failure
+from discreet.server.pgwire.protocol.problems import Failure
 
 OURS = {
     "epsilon": "the budget that each question uses",

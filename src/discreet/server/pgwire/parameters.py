@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.errors import InvalidInput
-from discreet.server.pgwire.types import (
+from discreet.server.pgwire.protocol.types import (
     ALL,
     ARRAYS,
     BOOL,

@@ -9,24 +9,24 @@ from typing import Any
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
-from discreet.server.jobs import Runner
-from discreet.server.limits import Buckets
-from discreet.server.pgwire import messages as m
-from discreet.server.pgwire import replies
-from discreet.server.pgwire.browse import Browsers
-from discreet.server.pgwire.catalog_rows import search_path
-from discreet.server.pgwire.certificate import Tls, tls_of
-from discreet.server.pgwire.channel import Channel, Gone
-from discreet.server.pgwire.dispatch import Dispatcher
+from discreet.server.access.limits import Buckets
+from discreet.server.access.tokens import Token, Tokens
+from discreet.server.jobs.queue import Runner
+from discreet.server.pgwire.catalog.browse import Browsers
+from discreet.server.pgwire.catalog.rows import search_path
+from discreet.server.pgwire.catalog.visible import seen_by
 from discreet.server.pgwire.options import REPORTED, Options
-from discreet.server.pgwire.problems import Failure, reply_of
-from discreet.server.pgwire.question import Asker, Caller
-from discreet.server.pgwire.session import Session
-from discreet.server.pgwire.signin import arrive, no_longer_valid, sign_in, still_valid
-from discreet.server.pgwire.visible import seen_by
+from discreet.server.pgwire.protocol import messages as m
+from discreet.server.pgwire.protocol import replies
+from discreet.server.pgwire.protocol.certificate import Tls, tls_of
+from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.problems import Failure, reply_of
+from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
+from discreet.server.pgwire.session.dispatch import Dispatcher
+from discreet.server.pgwire.session.question import Asker, Caller
+from discreet.server.pgwire.session.session import Session
 from discreet.server.problems import log_failure
 from discreet.server.settings import Settings
-from discreet.server.tokens import Token, Tokens
 from discreet.server.workspace import Workspace
 
 LOOK_AGAIN = 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.noise.certified import exp_bounds
+from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.stream import WORD
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.coins import uniform
+from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
 from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, truthful_parts

@@ -1,0 +1,163 @@
+"""What the rows of each class read after anonymization, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.anonymize.groups import Groups, Integers, Numbers
+from discreet.anonymize.hierarchy.column_levels import Ladder
+
+SUPPRESSED = -1
+"""The class of rows that are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels of one column.
+
+    `share[label]` is the part of the column's values that a label stands for (0 for one, 1 for
+    all), `mass[label]` the number of rows of the whole table whose value it covers.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    share: Numbers = field(repr=False)
+    mass: Integers = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Recoding:
+    """Which rows form which class, and what each class reads.
+
+    Entry i says that `rows[i]` rows of combination `combination[i]` (with sensitive value
+    `sensitive[i]`, or -1 where it does not matter) belong to class `klass[i]`, or to none
+    (SUPPRESSED). Class c reads `labels[j].texts[cells[j, c]]` in column j.
+    """
+
+    combination: Integers = field(repr=False)
+    sensitive: Integers = field(repr=False)
+    klass: Integers = field(repr=False)
+    rows: Integers = field(repr=False)
+    labels: tuple[Labels, ...] = field(repr=False)
+    cells: Integers = field(repr=False)
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes, the suppressed rows not counted."""
+        return int(self.cells.shape[1])
+
+    @property
+    def sizes(self) -> Integers:
+        """Return the number of rows in each class."""
+        kept = self.klass != SUPPRESSED
+        found = np.bincount(self.klass[kept], weights=self.rows[kept], minlength=self.classes)
+        return found.astype(np.int64)
+
+    @property
+    def suppressed(self) -> int:
+        """Return the number of rows that are left out."""
+        return int(self.rows[self.klass == SUPPRESSED].sum())
+
+    def texts(self, column: int) -> list[str]:
+        """Return what each class reads in a column."""
+        names = self.labels[column].texts
+        return [names[cell] for cell in self.cells[column].tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """All measures of one anonymization; no height where classes have levels of their own."""
+
+    discernibility: int
+    average_class_size: float
+    height: float | None
+    loss: float
+    entropy: float
+
+
+def by_text(labels: Sequence[Labels], cells: Sequence[Integers]) -> list[Integers]:
+    """Return for each column numbers that are equal where the texts of the cells are."""
+    found = []
+    for made, cell in zip(labels, cells, strict=True):
+        names: dict[str, int] = {}
+        number = np.array([names.setdefault(text, len(names)) for text in made.texts])
+        found.append(number[cell])
+    return found
+
+
+def full_domain(
+    groups: Groups, ladders: Sequence[Ladder], levels: Sequence[int], klass: Integers
+) -> Recoding:
+    """Return the recoding where all values of a column stand at one level.
+
+    `klass` is the class of each combination, numbered 0, 1, ...; SUPPRESSED for those left out.
+    """
+    rungs = [ladder.rungs[level] for ladder, level in zip(ladders, levels, strict=True)]
+    kept = np.flatnonzero(klass != SUPPRESSED)
+    found, first = np.unique(klass[kept], return_index=True)
+    place = np.full(int(klass.max(initial=0)) + 1, SUPPRESSED, dtype=np.int64)
+    place[found] = np.arange(len(found))
+    members = kept[first]
+    return Recoding(
+        np.arange(groups.combinations),
+        np.full(groups.combinations, -1, dtype=np.int64),
+        np.where(klass == SUPPRESSED, SUPPRESSED, place[klass]),
+        groups.rows,
+        tuple(Labels(rung.labels, rung.share, rung.mass) for rung in rungs),
+        np.stack([rung.codes[groups.codes[j, members]] for j, rung in enumerate(rungs)]),
+    )
+
+
+def measure(
+    groups: Groups,
+    recoding: Recoding,
+    *,
+    weights: Sequence[float],
+    levels: Sequence[int] | None,
+    hidden_among: Integers | None = None,
+) -> Costs:
+    """Return what a recoding costs by every measure.
+
+    `hidden_among` replaces the sizes of the classes where missing values match everything.
+    """
+    total, lost = groups.total, recoding.suppressed
+    sizes = recoding.sizes
+    among = sizes if hidden_among is None else hidden_among
+    classes = recoding.classes + (lost > 0)
+    height = None
+    if levels is not None:
+        height = float(sum(w * level for w, level in zip(weights, levels, strict=True)))
+    return Costs(
+        discernibility=int(sizes @ among) + total * lost,
+        average_class_size=total / max(1, classes),
+        height=height,
+        loss=_loss(recoding, weights, total),
+        entropy=_entropy(groups, recoding, weights),
+    )
+
+
+def _loss(recoding: Recoding, weights: Sequence[float], total: int) -> float:
+    sizes = recoding.sizes
+    paid = sum(
+        weight * float(sizes @ labels.share[recoding.cells[place]])
+        for place, (weight, labels) in enumerate(zip(weights, recoding.labels, strict=True))
+    )
+    return (paid + recoding.suppressed * sum(weights)) / (total * sum(weights))
+
+
+def _entropy(groups: Groups, recoding: Recoding, weights: Sequence[float]) -> float:
+    total = groups.total
+    kept = recoding.klass != SUPPRESSED
+    rows, klass = recoding.rows, np.where(kept, recoding.klass, 0)
+    lost = most = 0.0
+    for place, (weight, labels) in enumerate(zip(weights, recoding.labels, strict=True)):
+        values = groups.codes[place]
+        mass = np.bincount(values, weights=groups.rows)[values[recoding.combination]]
+        most += weight * float(rows @ np.log2(total / mass))
+        cover = np.full(len(rows), total, dtype=np.int64)
+        if recoding.classes:
+            cover = np.where(kept, labels.mass[recoding.cells[place][klass]], total)
+        lost += weight * float(rows @ np.log2(cover / mass))
+    return lost / most if most else 0.0

@@ -1,0 +1,92 @@
+"""Ladders: a hierarchy tied to the values that a column really holds, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.anonymize.groups import Groups, Integers, Numbers, Value
+from discreet.anonymize.hierarchy.build import guess
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One level of one column.
+
+    `codes[value]` is the label of a value, `labels` their texts. `share[label]` is the part of the
+    hierarchy's other values that a label stands for (0 for one value, 1 for all of them), and
+    `mass[label]` the number of rows under it.
+    """
+
+    codes: Integers = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
+    share: Numbers = field(repr=False)
+    mass: Integers = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Return the number of labels."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """All levels of one column, finest first; each is a coarsening of the one before."""
+
+    column: str
+    rungs: tuple[Rung, ...] = field(repr=False)
+
+    @property
+    def levels(self) -> int:
+        """Return the number of levels."""
+        return len(self.rungs)
+
+
+def make_ladders(groups: Groups, hierarchies: Mapping[str, Hierarchy]) -> tuple[Ladder, ...]:
+    """Return a ladder for each quasi-identifier; where no hierarchy is given, one is built."""
+    found = []
+    for place, column in enumerate(groups.quasi):
+        values = groups.values[place]
+        hierarchy = hierarchies.get(column) or guess(column, values)
+        mass = np.bincount(groups.codes[place], weights=groups.rows, minlength=len(values))
+        found.append(_ladder(column, values, hierarchy, mass.astype(np.int64)))
+    return tuple(found)
+
+
+def _ladder(column: str, values: tuple[Value, ...], hierarchy: Hierarchy, mass: Integers) -> Ladder:
+    paths = [hierarchy.path(value) for value in values]
+    lacking = sum(path is None for path in paths)
+    if lacking:
+        raise InvalidInput(
+            f"The hierarchy of '{column}' does not cover {lacking} of the values in the column.",
+            hint=f"Add a line for each value to {column}.csv, or leave the file out: a hierarchy "
+            "is then built.",
+        )
+    known = [path for path in paths if path is not None]
+    rungs: list[Rung] = []
+    for level in range(hierarchy.levels):
+        names: dict[str, int] = {}
+        codes = np.array([names.setdefault(path[level], len(names)) for path in known])
+        labels = tuple(names)
+        rungs.append(
+            Rung(
+                codes.astype(np.int64),
+                labels,
+                _shares(hierarchy, level, labels),
+                np.bincount(codes, weights=mass, minlength=len(labels)).astype(np.int64),
+            )
+        )
+    return Ladder(column, tuple(rungs))
+
+
+def _shares(hierarchy: Hierarchy, level: int, labels: tuple[str, ...]) -> Numbers:
+    leaves: dict[str, int] = {}
+    for path in hierarchy.paths.values():
+        leaves[path[level]] = leaves.get(path[level], 0) + 1
+    others = max(1, len(hierarchy.paths) - 1)
+    # A missing value without a line of its own may have a label that no other value has.
+    return np.array([(leaves.get(label, 1) - 1) / others for label in labels], dtype=np.float64)

@@ -1,0 +1,52 @@
+"""release(): one anonymized copy: made, written into the ledger as an exposure, and only then handed out.
+
+Guarantee: none for the copy. Nobody gets one whose exposure is not recorded: commands, curator and
+    server all come through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from discreet.anonymize.exposure import exposure_of
+from discreet.anonymize.request import Wish
+from discreet.anonymize.run import Anonymized, run
+from discreet.anonymize.search.cheapest import Progress, silent
+from discreet.anonymize.source import Source
+from discreet.core.event import NonPrivate
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Under which table a copy is remembered; `record` writes the event, and counts those before."""
+
+    table: str
+    record: Callable[[NonPrivate], int]
+
+
+def release(
+    source: Source, wish: Wish, memory: Callable[[], Memory], *, progress: Progress = silent
+) -> Anonymized:
+    """Return the copy; `memory` is asked for once it is made, so that a refusal leaves no trace."""
+    made = run(source, wish, progress=progress)
+    progress(0, 1, "recording the exposure")
+    kept = memory()
+    event = exposure_of(
+        kept.table,
+        made.table.column_names,
+        conditions=f"k = {wish.k}",
+        rows=made.table.num_rows,
+    )
+    return after_others(made, kept.record(event))
+
+
+def after_others(made: Anonymized, earlier: int) -> Anonymized:
+    """Return the copy with a notice where others of the same people left before."""
+    if not earlier:
+        return made
+    notice = (
+        f"{earlier:,} earlier release(s) of this data set carry no guarantee: two copies of the same "
+        "people can be intersected, and then neither holds what it says."
+    )
+    return replace(made, notices=(*made.notices, notice))

@@ -1,0 +1,226 @@
+"""The report of an anonymized copy: what was done and why, what remains, and what breaks it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.run import Anonymized
+from discreet.anonymize.text import (
+    BREAKS,
+    DISAGREE,
+    LEGACY,
+    cost_words,
+    homogeneous_words,
+    percent,
+    search_words,
+)
+from discreet.report import Block, Document, Figure, Grid, Section, Words, pairs
+
+WARNING = "Not a guarantee: this copy is anonymized, not private."
+_BINS = (1, 2, 3, 5, 10, 20, 50, 100, 500)
+
+
+def document(made: Anonymized) -> Document:
+    """Return the report. It tells of class sizes and shares, never of a single row."""
+    result = made.result
+    return Document(
+        f"Anonymized copy of {made.label}",
+        f"{made.table.num_rows:,} of {result.rows:,} rows, {result.classes:,} classes, "
+        f"method {result.method.value}",
+        WARNING,
+        (_opening(made), _coarsened(made), _why(made), _sizes(made), _risk(made), _remains(made)),
+    )
+
+
+def _opening(made: Anonymized) -> Section:
+    result = made.result
+    said = (
+        f"In this copy {result.conditions}. {result.suppressed:,} of {result.rows:,} rows "
+        f"({percent(result.suppressed / result.rows)}) were left out to get there."
+    )
+    return Section(
+        "What this is",
+        (
+            Words(said),
+            Words(
+                "It helps against somebody who knows exactly the columns below about a person and "
+                "sees this one copy. Against anybody who knows more, or sees another release about "
+                "the same people, it promises nothing.",
+                warning=True,
+            ),
+            Words(LEGACY),
+        ),
+    )
+
+
+def _coarsened(made: Anonymized) -> Section:
+    result = made.result
+    rows = []
+    for place, name in enumerate(result.quasi):
+        used = len(np.unique(result.recoding.cells[place])) if result.classes else 0
+        level = None if result.levels is None else result.levels[name]
+        how = "as it was" if level == 0 else "by class" if level is None else f"level {level}"
+        rows.append((name, how, used))
+    blocks: list[Block] = [
+        Grid.of(
+            ("column", "coarsened to", "different labels left"),
+            rows,
+            "The quasi-identifiers: what others may know of a person.",
+        )
+    ]
+    if made.redacted:
+        blocks.append(Words(f"Left out altogether: {', '.join(made.redacted)}."))
+    if made.kept:
+        blocks.append(
+            Words(
+                f"Published as they are: {', '.join(made.kept)}. Whoever knows one of these about "
+                "a person knows more than this copy reckons with.",
+                warning=True,
+            )
+        )
+    return Section("What was coarsened", tuple(blocks))
+
+
+def _why(made: Anonymized) -> Section:
+    result = made.result
+    cost = result.cost.value
+    blocks: list[Block] = [
+        Words(
+            f"Of all copies that satisfy the conditions, the one with the least {cost} was wanted. "
+            f"This one has {cost_words(made)}"
+            + (f": {search_words(made)}." if result.levels is not None else ".")
+        )
+    ]
+    if result.levels is None:
+        blocks.append(
+            Words(
+                f"The method '{result.method.value}' chooses labels class by class: it keeps more "
+                "detail than one level for each column, and proves no optimum."
+            )
+        )
+    if len(result.runners) > 1:
+        best = result.runners[0].cost
+        names = list(result.quasi)
+        blocks.append(
+            Grid.of(
+                (*names, cost, "more than the best", "left out", "classes"),
+                [
+                    (
+                        *(str(level) for level in each.levels),
+                        float(each.cost),
+                        each.cost / best - 1 if best else None,
+                        each.suppressed,
+                        each.classes,
+                    )
+                    for each in result.runners
+                ],
+                "Why this and not another: the chosen levels first, then the next best that "
+                "satisfy the conditions.",
+                shares=(len(names) + 1,),
+            )
+        )
+    return Section("Why these levels", tuple(blocks))
+
+
+def _sizes(made: Anonymized) -> Section:
+    labels = [_bin(i) for i in range(len(_BINS))]
+    spec = pairs(
+        labels,
+        _binned(made.before.sizes),
+        _binned(made.after.sizes),
+        names=("before", "after"),
+        title="share of rows",
+        across="rows that look alike",
+    )
+    smallest = made.after.sizes.k
+    caption = (
+        f"Before, {percent(made.before.sizes.share_unique)} of rows were unique. Afterwards every "
+        f"row looks like at least {smallest - 1:,} others, {made.after.sizes.average:,.1f} rows to "
+        "a class on average."
+    )
+    return Section(
+        "How many rows look alike", (Figure("Rows by the size of their class", spec, caption),)
+    )
+
+
+def _bin(i: int) -> str:
+    if i + 1 == len(_BINS):
+        return f"{_BINS[i]:,}+"
+    last = _BINS[i + 1] - 1
+    return str(last) if last == _BINS[i] else f"{_BINS[i]}-{last}"
+
+
+def _binned(sizes: Sizes) -> list[float]:
+    place = np.searchsorted(np.asarray(_BINS), sizes.sizes, side="right") - 1
+    held = np.bincount(place, weights=sizes.sizes * sizes.classes, minlength=len(_BINS))
+    return [float(share) for share in held / max(1, sizes.rows)]
+
+
+def _risk(made: Anonymized) -> Section:
+    before, after = made.before.risk, made.after.risk
+    rows = [
+        ("prosecutor, on average", before.prosecutor.average, after.prosecutor.average),
+        ("prosecutor, worst row", before.prosecutor.highest, after.prosecutor.highest),
+        ("rows above one in five", before.prosecutor.rows_above, after.prosecutor.rows_above),
+        ("journalist, on average", before.journalist.average, after.journalist.average),
+        ("journalist, worst row", before.journalist.highest, after.journalist.highest),
+        ("marketer", before.marketer, after.marketer),
+        ("unique in the file", before.share_unique, after.share_unique),
+        *(
+            (f"unique in the population ({a.name}: {a.says})", a.share, b.share)
+            for a, b in zip(before.population_uniques, after.population_uniques, strict=True)
+        ),
+    ]
+    how = (
+        "nobody said how many people there are, so the file was taken for one in a hundred"
+        if before.assumed
+        else "as stated"
+    )
+    return Section(
+        "Risk before and after",
+        (
+            Grid.of(
+                ("chance of naming the right row", "before", "after"),
+                rows,
+                "A prosecutor knows that the person is in the file, a journalist only that the "
+                "person is in the population, a marketer matches everybody.",
+                shares=(1, 2),
+            ),
+            Words(f"The population: {before.population:,} people ({how}). {DISAGREE}"),
+        ),
+    )
+
+
+def _remains(made: Anonymized) -> Section:
+    blocks: list[Block] = []
+    for found in made.after.diversity:
+        if found.homogeneous_classes:
+            blocks.append(Words(homogeneous_words(found), warning=True))
+        else:
+            blocks.append(
+                Words(
+                    f"Every class has at least {found.distinct} different values of "
+                    f"'{found.column}'. Background knowledge that rules some of them out still "
+                    f"narrows it down, and a class may be {100 * found.t:.1f}% away from the whole "
+                    "table (t-closeness)."
+                )
+            )
+    if not made.after.diversity:
+        blocks.append(
+            Words(
+                "No sensitive column was named, so it was not measured whether all rows of a class "
+                "share one value. Where they do, it is read off without naming a row: discreet "
+                "attack intersection shows it. Name one with --sensitive.",
+                warning=True,
+            )
+        )
+    blocks.append(Words(f"{BREAKS} Do not publish a second copy of the same people.", warning=True))
+    blocks += [Words(notice, warning=True) for notice in made.notices]
+    blocks.append(
+        Words(
+            "That this copy left is written in the ledger of the data set: its columns are named "
+            "beside the budget and in every later release."
+        )
+    )
+    return Section("What remains, and what breaks it", tuple(blocks))

@@ -1,0 +1,94 @@
+"""The risks that remain: what an intruder gets right with perfect knowledge of the columns.
+
+Prosecutor: knows that the person is in the file. Journalist: knows only that the person is in the
+population. Marketer: matches everybody and counts hits. (docs/notes/0026)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.uniqueness import Estimate, estimates, mean_inverse_size
+
+ASSUMED_PART = 0.01
+"""The part of a population that a file is taken for where nobody says how large the population is."""
+THRESHOLD = 0.2
+"""A row counts as at high risk above this: fewer than five people look alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What one kind of intruder gets right: at the worst row, on average, and rows above 1 in 5."""
+
+    highest: float
+    average: float
+    rows_above: float
+
+    def to_json(self) -> dict[str, float]:
+        """Return plain numbers."""
+        return {"highest": self.highest, "average": self.average, "rows_above": self.rows_above}
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """All risks of one table, given how large the population is that its rows come from."""
+
+    rows: int
+    uniques: int
+    prosecutor: Against
+    journalist: Against
+    marketer: float
+    population: int
+    assumed: bool
+    population_uniques: tuple[Estimate, ...]
+
+    @property
+    def share_unique(self) -> float:
+        """Return the share of rows that nobody else in the file looks like."""
+        return self.uniques / self.rows if self.rows else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain objects."""
+        return {
+            "prosecutor": self.prosecutor.to_json(),
+            "journalist": self.journalist.to_json(),
+            "marketer": self.marketer,
+            "sample_uniques": self.share_unique,
+            "population": self.population,
+            "population_assumed": self.assumed,
+            "population_uniques": {each.name: each.share for each in self.population_uniques},
+        }
+
+
+def risk_of(sizes: Sizes, population: int | None = None) -> Risk:
+    """Return the risks of a table with these classes, sampled from `population` people.
+
+    Without a population the table is taken for one row in a hundred of it, and says so.
+    """
+    rows = sizes.rows
+    people = max(rows, round(rows / ASSUMED_PART) if population is None else population)
+    part = rows / people if people else 1.0
+    return Risk(
+        rows=rows,
+        uniques=sizes.uniques,
+        prosecutor=_against(sizes, [1 / int(size) for size in sizes.sizes]),
+        journalist=_against(sizes, [mean_inverse_size(int(size), part) for size in sizes.sizes]),
+        marketer=sizes.count / rows if rows else 0.0,
+        population=people,
+        assumed=population is None,
+        population_uniques=estimates(sizes, people),
+    )
+
+
+def _against(sizes: Sizes, chances: list[float]) -> Against:
+    """Return the risk where a row in a class of the i-th size is named with the i-th chance."""
+    rows = sizes.rows
+    if not rows:
+        return Against(0.0, 0.0, 0.0)
+    held = [int(s) * int(c) for s, c in zip(sizes.sizes, sizes.classes, strict=True)]
+    hits = sum(n * chance for n, chance in zip(held, chances, strict=True))
+    above = sum(n for n, chance in zip(held, chances, strict=True) if chance > THRESHOLD)
+    # A mean is at most the greatest, also after rounding.
+    return Against(max(chances), min(max(chances), hits / rows), above / rows)

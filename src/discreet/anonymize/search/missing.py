@@ -1,0 +1,157 @@
+"""k-anonymity where a missing value could be anything: rows hide among all that they could be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.anonymize.class_labels import SUPPRESSED
+from discreet.anonymize.groups import Groups, Integers, Mask, packed
+from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.search.classes import (
+    ClassTable,
+    TableShelf,
+    bottom_table,
+    class_of,
+    roll_up,
+)
+from discreet.anonymize.search.costs import CostModel, Discernibility, View
+from discreet.anonymize.search.evaluate import Assigned, Look
+from discreet.errors import InvalidInput
+
+_MOST_PATTERNS = 64
+
+
+class MatchingEvaluator:
+    """Looks at nodes where two rows match if each column is equal or missing in one of them.
+
+    Matching is not transitive, so a row is counted by itself: it stays if at least k rows that
+    stay match it. The largest set of rows for which that holds is kept.
+    """
+
+    def __init__(
+        self, groups: Groups, ladders: Sequence[Ladder], k: int, cost: CostModel, *, limit: int
+    ) -> None:
+        _check_labels(groups, ladders)
+        self._ladders = ladders
+        self._k = k
+        self._cost = cost
+        self._limit = limit
+        self._total = groups.total
+        self._bottom = bottom_table(groups, len(ladders))
+        self._shelf = TableShelf(self._bottom, ladders)
+        self._absent = [
+            values.index(None) if None in values else len(values) for values in groups.values
+        ]
+
+    def assign(self, levels: Sequence[int]) -> Assigned:
+        """Return the classes of a node."""
+        table = roll_up(self._bottom, self._ladders, levels)
+        among, kept = self._matched(table)
+        klass = class_of(self._bottom, self._ladders, levels)
+        return Assigned(np.where(kept[klass], klass, SUPPRESSED), among[kept])
+
+    def look(self, levels: Sequence[int]) -> Look:
+        """Return what a node tells; whatever is kept is kept at every coarser node too."""
+        table = self._shelf.reach(levels)
+        among, kept = self._matched(table)
+        view = View(
+            levels=table.levels,
+            total=self._total,
+            smallest=self._k,
+            rows=table.rows,
+            sizes=np.where(kept, among, 0),
+            kept=kept,
+            codes=table.codes,
+            most_classes=table.size,
+        )
+        allowed = view.lost <= self._limit
+        return Look(
+            levels=table.levels,
+            allowed=allowed,
+            hopeless=not allowed,
+            cost=self._cost.of(view) if allowed else math.inf,
+            bound=self._cost.bound(view),
+            tie=Discernibility().of(view) if allowed else math.inf,
+            lost=view.lost,
+            classes=int(kept.sum()),
+        )
+
+    def _matched(self, table: ClassTable) -> tuple[Integers, Mask]:
+        """Return how many kept rows match each class, and which classes are kept."""
+        columns, sizes, blank = self._labels(table)
+        pattern = np.zeros(table.size, dtype=np.int64)
+        if blank:
+            pattern = packed([mark.astype(np.int64) for mark in blank], [2] * len(blank))[0]
+        kept = np.ones(table.size, dtype=bool)
+        while True:
+            rows = np.where(kept, table.rows, 0)
+            among = _matches(columns, sizes, blank, pattern, rows)
+            still = kept & (among >= self._k)
+            if bool((still == kept).all()):
+                return among, kept
+            kept = still
+
+    def _labels(self, table: ClassTable) -> tuple[list[Integers], list[int], list[Mask]]:
+        columns, sizes, blank = [], [], []
+        for place, level in enumerate(table.levels):
+            rung = self._ladders[place].rungs[level]
+            if rung.size > 1:  # a column that says nothing matches anyway
+                columns.append(rung.codes[table.codes[place]])
+                sizes.append(rung.size)
+                blank.append(table.codes[place] == self._absent[place])
+        return columns, sizes, blank
+
+
+def _matches(
+    columns: list[Integers],
+    sizes: list[int],
+    blank: list[Mask],
+    pattern: Integers,
+    rows: Integers,
+) -> Integers:
+    """Return for each class the rows that match it, by pairs of patterns of missing cells."""
+    kinds = [np.flatnonzero(pattern == kind) for kind in np.unique(pattern)]
+    if len(kinds) > _MOST_PATTERNS:
+        raise InvalidInput(
+            "Values are missing in too many different combinations of columns to match them all.",
+            hint="Let missing be a value of its own, or use fewer quasi-identifiers.",
+        )
+    found = np.zeros(len(rows), dtype=np.int64)
+    for mine in kinds:
+        for theirs in kinds:
+            shown = [
+                place
+                for place, mark in enumerate(blank)
+                if not mark[mine[0]] and not mark[theirs[0]]
+            ]
+            both = np.concatenate([mine, theirs])
+            if shown:
+                key, _ = packed(
+                    [columns[place][both] for place in shown], [sizes[place] for place in shown]
+                )
+            else:
+                key = np.zeros(len(both), dtype=np.int64)
+            _, number = np.unique(key, return_inverse=True)
+            sums = np.bincount(
+                number[len(mine) :], weights=rows[theirs], minlength=int(number.max()) + 1
+            )
+            found[mine] += sums[number[: len(mine)]].astype(np.int64)
+    return found
+
+
+def _check_labels(groups: Groups, ladders: Sequence[Ladder]) -> None:
+    """Refuse hierarchies that turn missing values into something, except at a level of one label."""
+    for values, ladder in zip(groups.values, ladders, strict=True):
+        if None not in values:
+            continue
+        absent = values.index(None)
+        for rung in ladder.rungs:
+            if rung.size > 1 and np.count_nonzero(rung.codes == rung.codes[absent]) > 1:
+                raise InvalidInput(
+                    f"The hierarchy of '{ladder.column}' gives missing values a label that others "
+                    "have too, so they cannot match everything.",
+                    hint="Leave out the line of the empty value, or let missing be a value.",
+                )

@@ -1,0 +1,267 @@
+"""Mondrian: the table is cut in two at a median, again and again, while both halves satisfy all.
+
+All parts of a round are cut at once, with arrays. Strict cuts keep equal values together; relaxed
+ones deal the rows at the median out to both halves, so parts become as small as they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.anonymize.class_labels import Recoding, by_text
+from discreet.anonymize.criteria.models import Conditions
+from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
+from discreet.anonymize.hierarchy.column_levels import Ladder
+from discreet.anonymize.hierarchy.column_order import Axis, make_axes
+from discreet.anonymize.search.cheapest import Progress
+from discreet.anonymize.search.classes import whole_distribution
+from discreet.anonymize.search.entries import Entries, judge, start_entries
+from discreet.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """What stays the same while parts are cut."""
+
+    ranks: Integers
+    spots: Numbers
+    weights: Numbers
+    conditions: Conditions
+    whole: Numbers
+    relaxed: bool
+    absent: Integers
+    """The rank of missing values on each axis; -1 where there are none."""
+
+
+def mondrian(
+    groups: Groups,
+    ladders: Sequence[Ladder],
+    conditions: Conditions,
+    *,
+    weights: Sequence[float],
+    relaxed: bool,
+    progress: Progress,
+) -> Recoding:
+    """Return the parts that no allowed median cut divides further, and what they read.
+
+    The next cut goes through the column whose values spread the widest (times its weight).
+    """
+    axes = make_axes(groups, ladders)
+    whole = whole_distribution(groups)
+    entries = start_entries(groups, conditions)
+    if not judge(entries, conditions, whole, 1)[0]:
+        raise InvalidInput(
+            "Not even the whole table as one class is allowed.",
+            hint="Ask for less: a smaller k or l, or a larger t.",
+        )
+    absent = [int(axis.rank[axis.values.index(None)]) if axis.lacks else -1 for axis in axes]
+    space = _Space(
+        *_placed(groups, axes), np.asarray(weights), conditions, whole, relaxed, np.array(absent)
+    )
+    parts, is_open, done = 1, np.ones(1, dtype=bool), 0
+    while is_open.any():
+        chosen = np.flatnonzero(is_open[entries.part])
+        cut, accepted, entries = _cut_round(entries, chosen, is_open, space)
+        fresh = np.full(parts, -1, dtype=np.int64)
+        fresh[accepted] = parts + np.arange(len(accepted))
+        part = np.where(cut, fresh[entries.part], entries.part)
+        entries = Entries(entries.combination, entries.sensitive, entries.rows, part)
+        still = np.zeros(parts, dtype=bool)
+        still[accepted] = True
+        is_open = np.concatenate([still, np.ones(len(accepted), dtype=bool)])
+        parts += len(accepted)
+        done += 1
+        progress(done, done + 1, "rounds of cuts")
+    progress(done, done, "rounds of cuts")
+    return read_off(groups, axes, entries)
+
+
+def _placed(groups: Groups, axes: Sequence[Axis]) -> tuple[Integers, Numbers]:
+    """Return the rank and the position of each combination on each axis."""
+    ranks = np.stack([axis.rank[groups.codes[place]] for place, axis in enumerate(axes)])
+    spots = np.stack([axis.spot[ranks[place]] for place, axis in enumerate(axes)])
+    return ranks, spots
+
+
+def _spreads(entries: Entries, space: _Space, parts: int) -> Numbers:
+    """Return how far each part reaches along each axis, times the weight of the column."""
+    order = np.argsort(entries.part, kind="stable")
+    ordered = entries.part[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    found = np.zeros((parts, len(space.weights)))
+    for place, weight in enumerate(space.weights):
+        spots = space.spots[place][entries.combination[order]]
+        reach = np.maximum.reduceat(spots, starts) - np.minimum.reduceat(spots, starts)
+        # A column of weight zero is still cut, but only when nothing else can be.
+        found[ordered[starts], place] = reach * (weight or 1e-9)
+    return found
+
+
+def _cut_round(
+    entries: Entries, chosen: Integers, is_open: Mask, space: _Space
+) -> tuple[Mask, Integers, Entries]:
+    """Return which entries go to a new half, which parts were cut, and the entries (some divided)."""
+    parts = len(is_open)
+    sizes = np.bincount(entries.part, weights=entries.rows, minlength=parts)
+    some = Entries(
+        entries.combination[chosen],
+        entries.sensitive[chosen],
+        entries.rows[chosen],
+        entries.part[chosen],
+    )
+    spreads = _spreads(some, space, parts)
+    columns = np.argsort(-spreads, axis=1, kind="stable")
+    wanting = is_open & (sizes >= 2 * space.conditions.smallest)
+    moved = np.zeros(len(entries.rows), dtype=bool)
+    accepted: list[Integers] = []
+    for column, apart in _turns(columns, space):
+        now = wanting & (spreads[np.arange(parts), column] > 0)
+        places = np.flatnonzero(now[entries.part])
+        if not len(places):
+            continue
+        if space.relaxed and not apart:
+            entries, right = _halve(entries, places, column, space)
+            moved = np.concatenate([moved, np.zeros(len(entries.rows) - len(moved), dtype=bool)])
+        else:
+            right = _divide(entries, places, column, space, apart=apart)
+        fine = _both_satisfy(entries, right, now, space)
+        moved |= right & fine[entries.part]
+        accepted.append(np.flatnonzero(fine))
+        wanting &= ~fine
+    return moved, np.concatenate(accepted) if accepted else np.zeros(0, dtype=np.int64), entries
+
+
+def _turns(columns: Integers, space: _Space) -> Iterator[tuple[Integers, bool]]:
+    """Yield what is tried: a column for each part, and whether only missing values are cut off.
+
+    Those go first, so that a class does not read "20-29 or missing" where it need not.
+    """
+    for turn in range(columns.shape[1]):
+        if (space.absent[columns[:, turn]] >= 0).any():
+            yield columns[:, turn], True
+        yield columns[:, turn], False
+
+
+def _sorted_by_value(
+    entries: Entries, places: Integers, column: Integers, space: _Space
+) -> tuple[Integers, Integers, Integers]:
+    """Return the entries at `places` in order of part and value, their values, and rows before."""
+    part = entries.part[places]
+    value = space.ranks[column[part], entries.combination[places]]
+    order = np.lexsort((value, part))
+    rows = entries.rows[places][order]
+    return places[order], value[order], np.cumsum(rows) - rows
+
+
+def _totals(part: Integers, rows: Integers, before: Integers) -> tuple[Integers, Integers]:
+    """Return for each sorted entry the rows of its part before it, and those of its whole part."""
+    starts = np.flatnonzero(np.diff(part, prepend=-1))
+    number = np.cumsum(np.diff(part, prepend=-1) != 0) - 1
+    totals = np.add.reduceat(rows, starts)
+    return before - before[starts][number], totals[number]
+
+
+def _divide(
+    entries: Entries, places: Integers, column: Integers, space: _Space, *, apart: bool
+) -> Mask:
+    """Return which entries lie above the allowed cut next to the median (equal values together).
+
+    With `apart`, only the cut that leaves all missing values and nothing else above it.
+    """
+    order, value, before = _sorted_by_value(entries, places, column, space)
+    part, rows = entries.part[order], entries.rows[order]
+    left, total = _totals(part, rows, before)
+    # A cut before entry i: the value changes there, inside a part.
+    begins = np.zeros(len(order), dtype=bool)
+    begins[1:] = (part[1:] == part[:-1]) & (value[1:] != value[:-1])
+    if apart:
+        begins &= value == space.absent[column[part]]
+    least = space.conditions.smallest
+    cuts = np.flatnonzero(begins & (left >= least) & (total - left >= least))
+    if not len(cuts):
+        return np.zeros(len(entries.rows), dtype=bool)
+    off = np.abs(2 * left[cuts] - total[cuts])
+    by_part = np.lexsort((off, part[cuts]))
+    best = cuts[by_part][np.diff(part[cuts][by_part], prepend=-1) != 0]
+    limit = np.full(int(entries.part.max()) + 1, np.iinfo(np.int64).max)
+    limit[part[best]] = value[best]
+    right = np.zeros(len(entries.rows), dtype=bool)
+    right[order] = value >= limit[part]
+    return right
+
+
+def _halve(
+    entries: Entries, places: Integers, column: Integers, space: _Space
+) -> tuple[Entries, Mask]:
+    """Return entries such that each part falls into two equal halves, and which are in the upper.
+
+    The entry at the median is divided where the middle falls inside it.
+    """
+    order, _, before = _sorted_by_value(entries, places, column, space)
+    part, rows = entries.part[order], entries.rows[order]
+    left, total = _totals(part, rows, before)
+    half = total // 2
+    over = (left < half) & (left + rows > half)
+    kept = np.where(over, half - left, rows)
+    both = entries.rows.copy()
+    both[order] = kept
+    divided = order[over]
+    right = np.zeros(len(entries.rows) + len(divided), dtype=bool)
+    right[order] = left >= half
+    right[len(entries.rows) :] = True
+    grown = Entries(
+        np.concatenate([entries.combination, entries.combination[divided]]),
+        np.concatenate([entries.sensitive, entries.sensitive[divided]]),
+        np.concatenate([both, (rows - kept)[over]]),
+        np.concatenate([entries.part, entries.part[divided]]),
+    )
+    return grown, right
+
+
+def _both_satisfy(entries: Entries, right: Mask, wanting: Mask, space: _Space) -> Mask:
+    """Return which parts have two halves that satisfy all models."""
+    parts = len(wanting)
+    inside = np.flatnonzero(wanting[entries.part])
+    halves = Entries(
+        entries.combination[inside],
+        entries.sensitive[inside],
+        entries.rows[inside],
+        entries.part[inside] * 2 + right[inside],
+    )
+    good = judge(halves, space.conditions, space.whole, 2 * parts)
+    there = np.bincount(halves.part, minlength=2 * parts) > 0
+    return wanting & (good & there).reshape(parts, 2).all(axis=1)
+
+
+def read_off(groups: Groups, axes: Sequence[Axis], entries: Entries) -> Recoding:
+    """Return the recoding of parts: each column reads the stretch that its part covers.
+
+    Parts that read the same everywhere are one class, as nobody can tell them apart.
+    """
+    order = np.argsort(entries.part, kind="stable")
+    ordered = entries.part[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    labels, cells = [], []
+    for place, axis in enumerate(axes):
+        ranks = axis.rank[groups.codes[place][entries.combination[order]]]
+        made, cell = axis.labels(
+            np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
+        )
+        labels.append(made)
+        cells.append(cell)
+    # Two stretches may read the same, so classes are told apart by their texts.
+    key, _ = packed(by_text(labels, cells), [len(made.texts) for made in labels])
+    _, first, klass = np.unique(key, return_index=True, return_inverse=True)
+    number = np.empty(int(ordered[-1]) + 1, dtype=np.int64)
+    number[ordered[starts]] = klass
+    return Recoding(
+        entries.combination,
+        entries.sensitive,
+        number[entries.part],
+        entries.rows,
+        tuple(labels),
+        np.stack([cell[first] for cell in cells]),
+    )

@@ -1,0 +1,280 @@
+"""anonymize(): from groups of rows to classes that satisfy the models, at least cost.
+
+No guarantee: whoever publishes the result publishes values that were not protected by noise. What
+the models below do not stop is shown by `discreet attack intersection` and `discreet attack linkage`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from discreet.anonymize.class_labels import Costs, Recoding, full_domain, measure
+from discreet.anonymize.criteria.models import Conditions, KAnonymity, Model
+from discreet.anonymize.groups import Groups
+from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
+from discreet.anonymize.hierarchy.levels import Hierarchy
+from discreet.anonymize.search.cheapest import Found, Progress, Runner, search, silent
+from discreet.anonymize.search.costs import Cost, check_weights, make_cost
+from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator
+from discreet.anonymize.search.local_recoding import local_recoding
+from discreet.anonymize.search.missing import MatchingEvaluator
+from discreet.anonymize.search.mondrian import mondrian
+from discreet.errors import InvalidInput
+
+
+class Method(Enum):
+    """How classes are found."""
+
+    OPTIMAL = "optimal"
+    MONDRIAN = "mondrian"
+    RELAXED = "relaxed"
+    LOCAL = "local"
+
+
+class Missing(Enum):
+    """What a missing quasi-identifier means."""
+
+    VALUE = "value"
+    """A value of its own: rows where it is missing form classes among themselves."""
+    MATCHES = "matches"
+    """Unknown: it could be anything, so such a row hides among all that it could be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Classes, what they read, what that cost, and whether anything cheaper is possible.
+
+    `levels` is there where each column stands at one level. `optimal` says that no allowed
+    full-domain generalisation has a lower `cost`; otherwise none is below `bound`.
+    """
+
+    method: Method
+    quasi: tuple[str, ...]
+    rows: int
+    k: int
+    least: int
+    """The fewest rows that a row hides among: k or more."""
+    conditions: str
+    levels: dict[str, int] | None
+    recoding: Recoding = field(repr=False)
+    costs: Costs
+    cost: Cost
+    optimal: bool
+    bound: float | None
+    evaluated: int = 0
+    nodes: int = 0
+    runners: tuple[Runner, ...] = ()
+
+    @property
+    def suppressed(self) -> int:
+        """Return the number of rows that are left out."""
+        return self.recoding.suppressed
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes, the suppressed rows not counted."""
+        return self.recoding.classes
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Everything that was asked for, checked."""
+
+    groups: Groups
+    k: int
+    ladders: tuple[Ladder, ...]
+    conditions: Conditions
+    cost: Cost
+    limit: int
+    weights: tuple[float, ...]
+    given_weights: Mapping[str, float]
+    missing: Missing
+    seconds: float
+    progress: Progress
+
+
+def anonymize(
+    groups: Groups,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    k: int,
+    suppress: float = 0.0,
+    cost: Cost = Cost.DISCERNIBILITY,
+    models: Sequence[Model] = (),
+    method: Method = Method.OPTIMAL,
+    weights: Mapping[str, float] | None = None,
+    missing: Missing = Missing.VALUE,
+    seconds: float = 60.0,
+    progress: Progress = silent,
+) -> Result:
+    """Return classes of at least k rows that also satisfy `models`, at least cost.
+
+    At most the share `suppress` of the rows is left out. Columns without a hierarchy get one that
+    suits their values. After `seconds` the search returns the best that it has, with a bound.
+
+    >>> import pyarrow as pa
+    >>> from discreet.anonymize.groups import group_table
+    >>> table = pa.table({"zip": ["02139", "02138", "02141", "02142"], "sex": ["F", "F", "M", "M"]})
+    >>> found = anonymize(group_table(table, ["zip", "sex"]), {}, k=2)
+    >>> found.levels, found.classes, found.optimal
+    ({'zip': 1, 'sex': 0}, 2, True)
+    >>> found.recoding.texts(0)
+    ['0213*', '0214*']
+    """
+    task = _checked(
+        groups,
+        hierarchies,
+        k=k,
+        suppress=suppress,
+        cost=cost,
+        models=models,
+        weights=weights,
+        missing=missing,
+        seconds=seconds,
+        progress=progress,
+    )
+    if method is Method.OPTIMAL:
+        return _optimal(task)
+    if missing is Missing.MATCHES:
+        raise InvalidInput(
+            f"With the method '{method.value}' a missing value is a value of its own.",
+            hint="Use the method optimal where missing values are to match everything.",
+        )
+    return _local(task) if method is Method.LOCAL else _mondrian(task, method)
+
+
+def _checked(
+    groups: Groups,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    k: int,
+    suppress: float,
+    cost: Cost,
+    models: Sequence[Model],
+    weights: Mapping[str, float] | None,
+    missing: Missing,
+    seconds: float,
+    progress: Progress,
+) -> _Task:
+    conditions = Conditions((KAnonymity(k), *models))
+    if not math.isfinite(suppress) or not 0 <= suppress <= 1:
+        raise InvalidInput("The share of rows to suppress must lie between 0 and 1.")
+    if not seconds > 0:
+        raise InvalidInput("The time limit must be above 0 seconds.")
+    total = groups.total
+    if conditions.smallest > total:
+        raise InvalidInput(
+            f"A class needs {conditions.smallest} rows, but the table has fewer.",
+            hint="Choose a smaller k (or l).",
+        )
+    if conditions.needs_sensitive and groups.sensitive is None:
+        raise InvalidInput(
+            "l-diversity and t-closeness need a sensitive column.", hint="Name one: --sensitive."
+        )
+    if missing is Missing.MATCHES and len(conditions.models) > 1:
+        raise InvalidInput(
+            "Missing values that match everything go with k-anonymity alone.",
+            hint="Let missing be a value of its own, or leave out l and t.",
+        )
+    given = weights or {}
+    return _Task(
+        groups=groups,
+        k=k,
+        ladders=make_ladders(groups, hierarchies),
+        conditions=conditions,
+        cost=cost,
+        # A table without any row is no release.
+        limit=min(math.floor(suppress * total + 1e-9), total - 1),
+        weights=check_weights(groups.quasi, given),
+        given_weights=given,
+        missing=missing,
+        seconds=seconds,
+        progress=progress,
+    )
+
+
+def _search(task: _Task) -> tuple[Found, Assigned]:
+    """Return the chosen node and its classes."""
+    cost = make_cost(task.cost, task.groups, task.ladders, task.given_weights)
+    evaluator: Evaluator
+    if task.missing is Missing.MATCHES:
+        k = task.conditions.smallest
+        evaluator = MatchingEvaluator(task.groups, task.ladders, k, cost, limit=task.limit)
+    else:
+        evaluator = ClassEvaluator(
+            task.groups, task.ladders, task.conditions, cost, limit=task.limit
+        )
+    heights = [ladder.levels for ladder in task.ladders]
+    found = search(evaluator, heights, seconds=task.seconds, progress=task.progress)
+    return found, evaluator.assign(found.levels)
+
+
+def _optimal(task: _Task) -> Result:
+    found, assigned = _search(task)
+    recoding = full_domain(task.groups, task.ladders, found.levels, assigned.klass)
+    costs = measure(
+        task.groups,
+        recoding,
+        weights=task.weights,
+        levels=found.levels,
+        hidden_among=assigned.among,
+    )
+    return replace(
+        _result(task, Method.OPTIMAL, recoding, costs),
+        levels=dict(zip(task.groups.quasi, found.levels, strict=True)),
+        least=int(assigned.among.min()),
+        optimal=found.optimal,
+        bound=found.bound,
+        evaluated=found.evaluated,
+        nodes=found.nodes,
+        runners=found.runners,
+    )
+
+
+def _local(task: _Task) -> Result:
+    found, assigned = _search(task)
+    recoding = local_recoding(
+        task.groups,
+        task.ladders,
+        task.conditions,
+        assigned.klass,
+        found.levels,
+        weights=task.weights,
+        progress=task.progress,
+    )
+    costs = measure(task.groups, recoding, weights=task.weights, levels=None)
+    result = _result(task, Method.LOCAL, recoding, costs)
+    return replace(result, evaluated=found.evaluated, nodes=found.nodes, runners=found.runners)
+
+
+def _mondrian(task: _Task, method: Method) -> Result:
+    recoding = mondrian(
+        task.groups,
+        task.ladders,
+        task.conditions,
+        weights=task.weights,
+        relaxed=method is Method.RELAXED,
+        progress=task.progress,
+    )
+    costs = measure(task.groups, recoding, weights=task.weights, levels=None)
+    return _result(task, method, recoding, costs)
+
+
+def _result(task: _Task, method: Method, recoding: Recoding, costs: Costs) -> Result:
+    return Result(
+        method=method,
+        quasi=task.groups.quasi,
+        rows=task.groups.total,
+        k=task.k,
+        least=int(recoding.sizes.min()),
+        conditions=task.conditions.words(),
+        levels=None,
+        recoding=recoding,
+        costs=costs,
+        cost=task.cost,
+        optimal=False,
+        bound=None,
+    )

@@ -1,0 +1,250 @@
+"""Intersection: two releases, each k-anonymous, pin down whoever is in both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.classes.homogeneity_town import (
+    QUASI,
+    SENSITIVE,
+    Patients,
+    patients_of,
+    private_beliefs,
+)
+from discreet.attack.classes.release_classes import (
+    Floats,
+    Integers,
+    Knowledge,
+    Release,
+    read_release,
+    release_of,
+)
+from discreet.attack.files import named, read_rows
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.errors import InvalidInput
+from discreet.examples.visits import DIAGNOSES
+from discreet.report import Figure, Grid, lines
+
+ATTACK = Attack(
+    name="intersection",
+    title="Who is in both releases?",
+    words="Two hospitals publish k-anonymous files; whoever was a patient of both is found out.",
+    module="discreet.attack.classes.intersection",
+    knobs=(
+        Knob("k", 5, "smallest class of each release", 2, 200, 1),
+        Knob("overlap", 0.2, "share of patients who were in both hospitals", 0.01, 1.0, 0.01),
+        Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
+        Knob("epsilon", 1.0, "budget of each hospital's private version", 0.01, 1_000.0, 0.01),
+        Knob("released", "", "one anonymized file, instead of the town's first hospital"),
+        Knob("auxiliary", "", "the other anonymized file"),
+        Knob("columns", "", "their quasi-identifiers"),
+        Knob("sensitive", "", "their sensitive column"),
+        Knob("key", "", "a column of both files that says who is who"),
+        Knob("seed", 0, "which town", 0, 1_000_000, 1),
+    ),
+)
+SIZES = (2, 3, 5, 10, 20, 50)
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often the secret of a person in both releases is told."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    if chosen.text("released") or chosen.text("auxiliary"):
+        return on_files(chosen, progress=progress)
+    dice = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 3, "building the town")
+    patients = patients_of(chosen.whole("people"), seed=chosen.whole("seed"))
+    here, there = two_hospitals(len(patients.truth), chosen.number("overlap"), dice)
+    both = np.intersect1d(here, there)
+    progress(1, 3, "anonymizing twice")
+    pair = _released(patients, here, there, chosen.whole("k"))
+    alone, together = believed(pair, places(here, both), places(there, both))
+    curve = _curve(patients, here, there, both)
+    progress(2, 3, "asking two curators instead")
+    targets = patients.some(both)
+    private = Knowledge.of(
+        _privately(patients, here, there, targets, chosen.number("epsilon")), targets.truth
+    )
+    progress(3, 3, "done")
+    baseline = Knowledge.of(targets.prior, targets.truth).right / len(both)
+    return _outcome(
+        chosen,
+        pair,
+        (Knowledge.of(alone, targets.truth), Knowledge.of(together, targets.truth)),
+        baseline=baseline,
+        private=Score.of_guesses(private.right, private.people, baseline=baseline),
+        curve=curve,
+    )
+
+
+def two_hospitals(
+    patients: int, overlap: float, dice: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Return the patients of each hospital; a share `overlap` of all goes to both."""
+    order = dice.permutation(patients)
+    both = max(1, round(overlap * patients))
+    middle = both + (patients - both) // 2
+    return (
+        np.sort(order[:middle]),
+        np.sort(np.concatenate([order[:both], order[middle:]])),
+    )
+
+
+def places(among: Integers, wanted: Integers) -> Integers:
+    """Return where each wanted number stands in a sorted list that has them all."""
+    return np.searchsorted(among, wanted).astype(np.int64)
+
+
+def believed(
+    pair: tuple[Release, Release], first: Integers, second: Integers
+) -> tuple[Floats, Floats]:
+    """Return beliefs about people in both releases: from the first alone, and from both together.
+
+    `first` and `second` are their rows. Rows of a release are evidence independent of the other's,
+    so beliefs are multiplied; a secret that either class excludes is excluded.
+    """
+    alone = pair[0].shares(first)
+    product = alone * pair[1].shares(second)
+    total = product.sum(axis=1, keepdims=True)
+    return alone, np.asarray(np.where(total > 0, product / np.where(total > 0, total, 1.0), alone))
+
+
+def on_files(chosen: Settings, *, progress: Progress) -> Outcome:
+    """Return the outcome for two anonymized files of the user's."""
+    progress(0, 1, "reading the files")
+    needed = ("released", "auxiliary", "columns", "sensitive", "key")
+    absent = [name for name in needed if not chosen.text(name)]
+    if absent:
+        raise InvalidInput(
+            f"Two files need these settings too: {', '.join(absent)}.",
+            hint="key is a column that says who is who, only to score the attack.",
+        )
+    tables = [read_rows(chosen.text(name)) for name in ("released", "auxiliary")]
+    labels = ("The released file", "The auxiliary file")
+    pair, who = [], []
+    secrets: set[str] = set()
+    names = []
+    for table, label in zip(tables, labels, strict=True):
+        quasi = named(table, chosen.words("columns"), label=label)
+        found = named(table, [chosen.text("sensitive"), chosen.text("key")], label=label)
+        names.append((quasi, found[0]))
+        secrets |= {str(cell) for cell in table[found[0]].to_pylist()}
+        who.append([str(cell) for cell in table[found[1]].to_pylist()])
+    for table, (quasi, secret) in zip(tables, names, strict=True):
+        pair.append(read_release(table, quasi, secret, values=sorted(secrets)))
+    second = {name: row for row, name in enumerate(who[1])}
+    rows = [(row, second[name]) for row, name in enumerate(who[0]) if name in second]
+    if not rows:
+        raise InvalidInput(f"By '{chosen.text('key')}', nobody is in both files.")
+    first, other = np.array(rows, dtype=np.int64).T
+    alone, together = believed((pair[0], pair[1]), first, other)
+    truth = pair[0].value[first]
+    progress(1, 1, "done")
+    return _outcome(
+        chosen,
+        (pair[0], pair[1]),
+        (Knowledge.of(alone, truth), Knowledge.of(together, truth)),
+        baseline=float(np.bincount(truth).max() / len(truth)),
+        private=None,
+        curve={},
+    )
+
+
+def _released(
+    patients: Patients, here: Integers, there: Integers, k: int
+) -> tuple[Release, Release]:
+    first, second = (
+        release_of(patients.some(rows).table, QUASI, SENSITIVE, values=DIAGNOSES, k=k)
+        for rows in (here, there)
+    )
+    return first, second
+
+
+def _privately(
+    patients: Patients, here: Integers, there: Integers, targets: Patients, epsilon: float
+) -> Floats:
+    first, second = (
+        private_beliefs(patients.some(rows), targets, epsilon=epsilon) for rows in (here, there)
+    )
+    product = first * second
+    return np.asarray(product / product.sum(axis=1, keepdims=True))
+
+
+def _curve(
+    patients: Patients, here: Integers, there: Integers, both: Integers
+) -> dict[str, list[tuple[float, float]]]:
+    truth = patients.truth[both]
+    found: dict[str, list[tuple[float, float]]] = {}
+    for k in SIZES:
+        if k > min(len(here), len(there)):
+            break
+        pair = _released(patients, here, there, k)
+        alone, together = believed(pair, places(here, both), places(there, both))
+        for name, beliefs in (("one release", alone), ("both releases", together)):
+            known = Knowledge.of(beliefs, truth).shares()
+            found.setdefault(f"{name}: guessed right", []).append((k, known["guessed right"]))
+            found.setdefault(f"{name}: known for certain", []).append(
+                (k, known["known for certain"])
+            )
+    return found
+
+
+def _outcome(
+    chosen: Settings,
+    pair: tuple[Release, Release],
+    known: tuple[Knowledge, Knowledge],
+    *,
+    baseline: float,
+    private: Score | None,
+    curve: Mapping[str, list[tuple[float, float]]],
+) -> Outcome:
+    alone, together = known
+    many = together.people
+    grid = Grid.of(
+        ("", "one release", "both releases"),
+        [(name, share, together.shares()[name]) for name, share in alone.shares().items()],
+        f"{many:,} people who are in both releases, of {len(pair[0].value):,} and {len(pair[1].value):,}.",
+        shares=(1, 2),
+    )
+    picture = (
+        Figure(
+            "Two anonymous files are less than one",
+            lines(
+                curve,
+                threshold=baseline,
+                mark="guessing",
+                title="share of people",
+                across="k",
+                scale="log",
+            ),
+            "Share of the people in both releases, by k of each.",
+        ),
+    )
+    epsilon = chosen.number("epsilon")
+    return Outcome(
+        attack="intersection",
+        title="Who is in both releases?",
+        knew="Of each person the quasi-identifiers, and that the person was in both hospitals.",
+        released=f"Two files, {pair[0].smallest}-anonymous and {pair[1].smallest}-anonymous, made without knowledge of each other.",
+        did="Looked up the person's class in each and kept only the secrets that both allow.",
+        lesson="k-anonymity does not compose: what each release hides, two of them show. Noise under a budget adds up instead.",
+        score=Score.of_guesses(together.right, many, baseline=baseline),
+        private=private,
+        private_words=f"Each hospital's table of conditions by sex and age band, from a curator at epsilon {epsilon:g}: for a person in both, "
+        f"{2 * epsilon:g} in all, and no more than that."
+        if private
+        else "No private version of these files: publish counts through a curator, or copies by discreet synth.",
+        settings=chosen.values,
+        details={
+            "k": [release.smallest for release in pair],
+            "in_both": many,
+            "one_release": alone.shares(),
+            "both_releases": together.shares(),
+        },
+        blocks=(*(picture if curve else ()), grid),
+    )

@@ -1,0 +1,235 @@
+"""Census-style reconstruction: the residents of a block, solved from its published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.attack.counts.blocks import Integers
+from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
+from discreet.attack.counts.census_solve import Found, consistent_block, least_overlap
+from discreet.attack.counts.census_tables import (
+    AGE,
+    MALE,
+    MARRIED,
+    OLDEST,
+    PUBLISHED,
+    RESIDENTS,
+    SMOKER,
+    Floats,
+    Rows,
+    age_rows,
+    count_rows,
+    tabulated,
+)
+from discreet.attack.curator import Exhibit, curator_over, part_of
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import staged
+from discreet.errors import InvalidInput
+from discreet.report.charts import bars
+from discreet.report.document import Block, Figure, Grid, Words
+
+ATTACK = Attack(
+    name="census",
+    title="Census-style reconstruction",
+    words="Solve the published tables of a small block for its residents, one record each.",
+    module="discreet.attack.counts.census",
+    knobs=(
+        Knob("people", 5_000, "people in the town", 1_000, 200_000, 1_000),
+        Knob("places", 12, "residents of a block", 4, 30, 1),
+        Knob("blocks", 20, "blocks that are attacked", 1, 100, 1),
+        Knob("epsilon", 1.0, "what all private tables of a block cost together", 0.1, 8.0, 0.1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+    ),
+)
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return the share of residents found, record for record, from exact and private tables."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    rng = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 3 * chosen.whole("blocks"), "making the town")
+    blocks, rest = town_blocks(chosen, rng)
+    found = []
+    for i, block in enumerate(blocks):
+        progress(len(blocks) + i, 3 * len(blocks), "solving the exact tables")
+        found.append(reconstruct(block))
+    expected = expected_residents(rest, chosen.whole("places"))
+    guess = likeliest_block(expected, chosen.whole("places"))
+    baseline = float(np.mean([overlap(guess, block) for block in blocks])) / int(guess.sum())
+    progress(2 * len(blocks), 3 * len(blocks), "asking the curator")
+    noisy = private_blocks(blocks, expected, epsilon=chosen.number("epsilon"))
+    return _outcome(chosen, blocks, found, noisy, baseline)
+
+
+def town_blocks(chosen: Settings, rng: np.random.Generator) -> tuple[list[Integers], Integers]:
+    """Return blocks of neighbours, each as a count of every kind of resident, and all others."""
+    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+        table = town.load("people")
+    flags = [table["sex"].to_numpy(zero_copy_only=False) == "Male"]
+    flags += [table[name].to_numpy(zero_copy_only=False) for name in ("married", "smoker")]
+    residents = np.stack([table["age"].to_numpy(), *flags], axis=1).astype(np.int64)
+    size, count = chosen.whole("places"), chosen.whole("blocks")
+    if size * count >= len(residents):
+        raise InvalidInput("The blocks hold more people than the town.", hint="Use fewer blocks.")
+    mixed = rng.permutation(residents)
+    blocks = [tabulated(mixed[i * size : (i + 1) * size]) for i in range(count)]
+    return blocks, mixed[count * size :]
+
+
+def reconstruct(block: Integers) -> Found:
+    """Return what a solver makes of the exact tables of a block, and what of it is certain."""
+    counts, ages = count_rows(block), age_rows(block)
+    rows = Rows(
+        np.vstack([counts.matrix, ages.matrix]),
+        np.concatenate([counts.low, ages.low]),
+        np.concatenate([counts.high, ages.high]),
+    )
+    found = consistent_block(rows, int(block.sum()))
+    return Found(found, least_overlap(rows, found))
+
+
+def overlap(first: Integers, second: Integers) -> int:
+    """Return how many residents two blocks have in common, record for record."""
+    return int(np.minimum(first, second).sum())
+
+
+def private_blocks(
+    blocks: Sequence[Integers], expected: Floats, *, epsilon: float
+) -> list[Integers]:
+    """Return what the same attacker makes of the curator's answers to the same tables of counts.
+
+    The price is shared evenly among the tables. Blocks are disjoint, so each has all of it. Means
+    and medians are left out: at this price their noise says nothing about a block of this size.
+    The attacker weighs the answers, by the law of their noise, with what is known of the town.
+    """
+    share = part_of(epsilon, len(PUBLISHED))
+    beliefs = [expected] * len(blocks)
+    with curator_over({"people": _exhibit(blocks)}, epsilon=repr(epsilon)) as ask:
+        for table in PUBLISHED:
+            values = np.zeros((len(blocks), table.cells))
+            for block, *key, count in ask(table.sql("people"), share).rows:
+                values[int(block), table.cell_of([int(part) for part in key])] = float(count)
+            beliefs = [
+                weighed(belief, table, row, epsilon=float(share))
+                for belief, row in zip(beliefs, values, strict=True)
+            ]
+    sizes = [int(block.sum()) for block in blocks]
+    return [likeliest_block(belief, n) for belief, n in zip(beliefs, sizes, strict=True)]
+
+
+def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
+    kinds = np.concatenate([np.repeat(np.arange(len(RESIDENTS)), block) for block in blocks])
+    number = np.repeat(np.arange(len(blocks)), [int(block.sum()) for block in blocks])
+    residents = RESIDENTS[kinds]
+    rows = {"block": pa.array(number), "age": pa.array(residents[:, AGE])}
+    for name, flag in (("male", MALE), ("married", MARRIED), ("smoker", SMOKER)):
+        rows[name] = pa.array(residents[:, flag].astype(bool))
+    return Exhibit(
+        pa.table(rows),
+        {
+            "block": f'type = "integer", lower = 0, upper = {len(blocks) - 1}',
+            "age": f'type = "integer", lower = 0, upper = {OLDEST}',
+            "male": 'type = "boolean"',
+            "married": 'type = "boolean"',
+            "smoker": 'type = "boolean"',
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One block: its residents, those found, those that every solution has, those found privately."""
+
+    residents: int
+    right: int
+    certain: int
+    private: int
+
+
+def _outcome(
+    chosen: Settings,
+    blocks: Sequence[Integers],
+    found: Sequence[Found],
+    noisy: Sequence[Integers],
+    baseline: float,
+) -> Outcome:
+    tallies = [
+        Tally(int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block))
+        for block, each, after in zip(blocks, found, noisy, strict=True)
+    ]
+    people = sum(tally.residents for tally in tallies)
+    scores = {
+        "exact tables": sum(tally.right for tally in tallies),
+        "certain from exact tables": sum(tally.certain for tally in tallies),
+        "private tables": sum(tally.private for tally in tallies),
+    }
+    by_tables = {
+        name: Score.of_guesses(right, people, baseline=baseline) for name, right in scores.items()
+    }
+    private, unique = by_tables["private tables"], sum(each.unique for each in found)
+    return Outcome(
+        attack=ATTACK.name,
+        title=ATTACK.title,
+        knew="The attacker knows the published tables of the block, and nobody in it.",
+        released=f"For each of {len(blocks)} blocks of {chosen.whole('places')}: "
+        + "; ".join(table.words for table in PUBLISHED)
+        + "; mean and median age of every group by these flags.",
+        did="The attacker writes the tables as equations over all possible residents and lets an "
+        "integer solver find a block that satisfies them; a second programme asks how different "
+        "another such block could be.",
+        lesson="No table shows a person, but all tables together leave few blocks possible, "
+        "sometimes one.",
+        score=by_tables["exact tables"],
+        private=private,
+        private_words=f"From the curator's answers to the same counts at epsilon "
+        f"{chosen.number('epsilon'):g} a block, weighed with what is known of the town, "
+        f"{private.success:.1%} of the residents are right.",
+        settings=dict(chosen.values),
+        details={
+            "residents": people,
+            "certain": by_tables["certain from exact tables"].success,
+            "blocks_with_one_solution": unique,
+            "blocks": len(blocks),
+        },
+        blocks=_blocks(by_tables, tallies, baseline, unique),
+    )
+
+
+def _blocks(
+    by_tables: Mapping[str, Score], tallies: Sequence[Tally], baseline: float, unique: int
+) -> tuple[Block, ...]:
+    scores = by_tables.values()
+    return (
+        Figure(
+            "Residents found, record for record",
+            bars(
+                [*by_tables, "guessing"],
+                [*(score.success for score in scores), baseline],
+                low=[*(score.low for score in scores), baseline],
+                high=[*(score.high for score in scores), baseline],
+                title="share of residents",
+            ),
+            "A record is right when age in years, sex, marriage and smoking all agree. Certain "
+            "records are in every block that satisfies the tables.",
+        ),
+        Grid.of(
+            ("block", "residents", "right", "certain", "right when private"),
+            [
+                (str(i), tally.residents, tally.right, tally.certain, tally.private)
+                for i, tally in enumerate(tallies, 1)
+            ],
+            f"Where all residents are certain the tables have one solution: {unique} of "
+            f"{len(tallies)} blocks.",
+        ),
+        Words(
+            "Guessing means the likeliest block by what is known of everybody else in the town, "
+            "which the attacker on private tables knows too. The limits treat residents as independent, which those of one block are not quite."
+        ),
+    )

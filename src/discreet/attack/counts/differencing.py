@@ -1,0 +1,161 @@
+"""Differencing: two counts, one with and one without a person, and what their gap says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.counts.blocks import Bits, Blocks, blocks_of, with_balanced_targets
+from discreet.attack.counts.differencing_answers import (
+    Count,
+    asked,
+    ceiling,
+    guess,
+    question,
+    rounded,
+    suppressing,
+    tracker,
+)
+from discreet.attack.curator import MOST_KEYS, curator_over
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import staged
+from discreet.report.charts import bars
+from discreet.report.document import Figure, Grid
+
+ATTACK = Attack(
+    name="differencing",
+    title="Differencing",
+    words="Subtract two harmless-looking totals and read off the one person in whom they differ.",
+    module="discreet.attack.counts.differencing",
+    knobs=(
+        Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
+        Knob("places", 20, "neighbours in a block", 5, 200, 5),
+        Knob("rounding", 5, "counts are rounded to multiples of this", 2, 20, 1),
+        Knob("pairs", 40, "pairs of rounded tables that the attacker compares", 1, 100, 1),
+        Knob("least", 5, "smaller counts are suppressed", 2, 20, 1),
+        Knob("epsilon", 1.0, "price of each private answer", 0.1, 8.0, 0.1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+    ),
+)
+_HALF = 0.5
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often the gap between two counts gives a person away, by kind of answer."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    rng = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 4, "making the town")
+    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+        smokers = town.load("people")["smoker"].to_numpy(zero_copy_only=False)
+    blocks = blocks_of(smokers.astype(bool), places=chosen.whole("places"), rng=rng)
+    game = with_balanced_targets(Blocks(blocks.secret[:MOST_KEYS]), rng)
+    progress(1, 4, "subtracting published counts")
+    found = _published(game, chosen, rng)
+    progress(2, 4, "asking the curator")
+    both, strongest = _private(game, chosen.number("epsilon"))
+    found["private, both noisy"] = both
+    found["private, rest known"] = strongest
+    progress(3, 4, "writing the report")
+    return _outcome(chosen, game, found)
+
+
+def _published(game: Blocks, chosen: Settings, rng: np.random.Generator) -> dict[str, Score]:
+    secret, truth = game.secret, game.secret[:, 0]
+    base, least, pairs = (chosen.whole(name) for name in ("rounding", "least", "pairs"))
+    without = secret[:, 1:].sum(1)
+    desk = suppressing(secret.size, least)
+    direct = [desk(row[:1]) for row in secret]
+    tracked = [_tracked(row, desk) for row in secret]
+    groups = [_rounded_gap(secret, base, rng) for _ in range(pairs)]
+    return {
+        "exact": _score(guess(without + truth, without), truth),
+        f"rounded to {base}, one pair": _score(groups[0], truth),
+        f"rounded to {base}, {pairs} pairs": _score(np.any(groups, axis=0), truth),
+        f"below {least} suppressed": _score(np.array([bool(bit) for bit in direct]), truth),
+        "suppressed, tracker": _score(np.array([bool(bit) for bit in tracked]), truth),
+    }
+
+
+def _rounded_gap(secret: Bits, base: int, rng: np.random.Generator) -> Bits:
+    """Return where rounded counts of a random group with and without the person differ."""
+    # Any public group will do: its own and the next few blocks, thinned at random, so that its
+    # count lies at another place between two multiples of the base each time.
+    near = np.concatenate([secret[:, 1:], *(np.roll(secret, i, axis=0) for i in (1, 2, 3))], axis=1)
+    others = (near & (rng.random(near.shape) < rng.uniform(0.3, 1.0))).sum(1)
+    return np.asarray(rounded(others + secret[:, 0], base) > rounded(others, base))
+
+
+def _tracked(secret: Bits, desk: Count) -> bool | None:
+    group = np.ones(secret.size, dtype=bool)
+    others = group.copy()
+    others[0] = False
+    return tracker(desk, group=group, others=others, secret=secret)
+
+
+def _private(game: Blocks, epsilon: float) -> tuple[Score, Score]:
+    truth = game.secret[:, 0]
+    price = repr(epsilon)
+    # Twice the decimal that is written: twice the binary number may print as less.
+    total = str(2 * Decimal(price))
+    with curator_over({"people": game.exhibit()}, epsilon=total) as ask:
+        everyone = asked(ask, question("people", others_only=False), price)
+        without = asked(ask, question("people", others_only=True), price)
+    exactly = game.secret[:, 1:].sum(1)
+    return _score(guess(everyone, without), truth), _score(guess(everyone, exactly), truth)
+
+
+def _score(guessed: Bits, truth: Bits) -> Score:
+    return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
+
+
+def _outcome(chosen: Settings, game: Blocks, found: Mapping[str, Score]) -> Outcome:
+    epsilon = chosen.number("epsilon")
+    bound = ceiling(epsilon)
+    strongest = found["private, rest known"]
+    rows = [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()]
+    scores = list(found.values())
+    return Outcome(
+        attack=ATTACK.name,
+        title=ATTACK.title,
+        knew="The attacker knows that the person lives in the block, and nothing of the answer.",
+        released=f"How many smoke in each of {game.blocks:,} blocks of {game.places}, and how many "
+        "without the person: exact, rounded, with small counts suppressed, or private.",
+        did="The attacker subtracts one count from the other. Against rounding the same is done for "
+        "several groups of neighbours; against suppression the person is hidden in a large set.",
+        lesson="An aggregate over many people is not safe: two of them differ in one person.",
+        score=found["exact"],
+        private=strongest,
+        private_words=f"At epsilon {epsilon:g} even an attacker who knows everyone else was right "
+        f"{strongest.success:.1%} of the time; in the long run none can be right more than {bound:.1%}.",
+        settings=dict(chosen.values),
+        details={
+            "ceiling": bound,
+            "targets": game.blocks,
+            "by_answer": {name: score.to_json() for name, score in found.items()},
+        },
+        blocks=(
+            Figure(
+                "How often the person's answer is read off",
+                bars(
+                    list(found),
+                    [s.success for s in scores],
+                    low=[s.low for s in scores],
+                    high=[s.high for s in scores],
+                    title="share of right guesses",
+                ),
+                f"{game.blocks:,} targets, half of them smokers, so guessing is right half the "
+                f"time. No attacker can pass {bound:.3f} against one answer at epsilon {epsilon:g}.",
+            ),
+            Grid.of(
+                ("answers", "right", "95% from", "to", "guessing"),
+                rows,
+                "Share of targets whose bit was guessed right (Clopper-Pearson limits).",
+                shares=(1, 2, 3, 4),
+            ),
+        ),
+    )

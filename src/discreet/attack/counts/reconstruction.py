@@ -1,0 +1,204 @@
+"""Reconstruction: enough answers with too little noise give back everybody's secret bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.counts.blocks import Bits
+from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.reconstruction_curator import private_bits, private_sums
+from discreet.attack.counts.reconstruction_picture import noise_sweep
+from discreet.attack.counts.reconstruction_solve import (
+    least_squares,
+    linear_programme,
+    right_bits,
+    spread_of_uniform,
+    subset_queries,
+    sums,
+    uniform_noise,
+)
+from discreet.attack.curator import MOST_KEYS
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import staged
+from discreet.errors import InvalidInput
+from discreet.report.document import Block, Figure, Grid, Words
+
+ATTACK = Attack(
+    name="reconstruction",
+    title="Reconstruction",
+    words="Ask for many sums over random groups and solve for everybody's secret bit.",
+    module="discreet.attack.counts.reconstruction",
+    knobs=(
+        Knob("people", 1_024, "people whose bit is secret", 64, 2_048, 64),
+        Knob("queries", 4, "queries for each person", 1, 8, 1),
+        Knob("noise", 0.25, "noise of each answer, in square roots of the people", 0.0, 8.0, 0.05),
+        Knob("lp_people", 128, "people in the linear programme (it is slower)", 32, 256, 32),
+        Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
+        Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+    ),
+)
+LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
+"""The sweep of the picture, in square roots of the number of people."""
+_HALF = 0.5
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return the share of bits given back: by noise, by solver, and against a curator."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    rng = np.random.default_rng(chosen.whole("seed"))
+    people, each = chosen.whole("people"), chosen.whole("queries")
+    progress(0, 4, "making the town")
+    secret = town_bits(people, rng, seed=chosen.whole("seed"))
+    queries = subset_queries(people, each * people, rng)
+    progress(1, 4, "solving by least squares")
+    noise = chosen.number("noise") * math.sqrt(people)
+    levels = sorted({*(level * math.sqrt(people) for level in LEVELS), people / 401, noise})
+    swept = sweep(queries, secret, levels, rng, solver="least squares")
+    progress(2, 4, "solving the linear programme")
+    small = min(people, chosen.whole("lp_people"))
+    few = subset_queries(small, each * small, rng)
+    scaled = [level / math.sqrt(people) * math.sqrt(small) for level in levels]
+    programmed = sweep(few, balanced(small, rng), scaled, rng, solver="linear programme")
+    progress(3, 4, "asking the curator")
+    against = against_curator(queries, secret, epsilon=chosen.number("epsilon"))
+    return _outcome(
+        chosen, noise, dict(zip(levels, zip(swept, programmed, strict=True), strict=True)), against
+    )
+
+
+def town_bits(people: int, rng: np.random.Generator, *, seed: int = 0) -> Bits:
+    """Return whether each of `people` townsfolk is married; half are, so guessing gives 1/2."""
+    with staged(max(8 * people, 2_000), tables=("people",), seed=seed) as town:
+        married = town.load("people")["married"].to_numpy(zero_copy_only=False).astype(bool)
+    yes, no = np.flatnonzero(married), np.flatnonzero(~married)
+    half = people // 2
+    if min(yes.size, no.size) < people - half:
+        raise InvalidInput("The town has too few people of one kind.", hint="Use fewer people.")
+    order = rng.permutation(np.concatenate([yes[:half], no[: people - half]]))
+    return np.asarray(married[order], dtype=bool)
+
+
+def balanced(people: int, rng: np.random.Generator) -> Bits:
+    """Return as many ones as zeros in random order."""
+    return np.asarray(rng.permutation(np.arange(people) % 2 == 0))
+
+
+def sweep(
+    queries: Bits, secret: Bits, levels: Sequence[float], rng: np.random.Generator, *, solver: str
+) -> list[Score]:
+    """Return the score of a solver at each level of bounded noise."""
+    exact = sums(queries, secret)
+    found = []
+    for most in levels:
+        answers = uniform_noise(exact, most, rng)
+        if solver == "least squares":
+            estimate = least_squares(queries, answers, spread=spread_of_uniform(most))
+        else:
+            estimate = linear_programme(queries, answers)
+        right = right_bits(estimate, secret)
+        found.append(Score.of_guesses(right, secret.size, baseline=_HALF))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The same attack on private answers, and the simplest attack of all."""
+
+    subsets: Score
+    one_by_one: Score
+    spread: float
+    words: str
+
+
+def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> Against:
+    """Return the score when a real curator answers all subset sums at `epsilon` together.
+
+    At most MOST_KEYS of them. `one_by_one` is the strongest use of the same price, and reaches what
+    the guarantee allows (e^epsilon / (1 + e^epsilon)).
+    """
+    price = repr(epsilon)
+    asked = queries[:MOST_KEYS]
+    answered = private_sums(asked, secret, epsilon=price)
+    estimate = least_squares(asked, answered.values, spread=answered.spread)
+    bits = private_bits(secret, epsilon=price)
+    return Against(
+        Score.of_guesses(right_bits(estimate, secret), secret.size, baseline=_HALF),
+        Score.of_guesses(right_bits(bits.values, secret), secret.size, baseline=_HALF),
+        answered.spread,
+        answered.words,
+    )
+
+
+def _outcome(
+    chosen: Settings, noise: float, swept: Mapping[float, tuple[Score, Score]], against: Against
+) -> Outcome:
+    people, queries = chosen.whole("people"), chosen.whole("queries") * chosen.whole("people")
+    epsilon = chosen.number("epsilon")
+    return Outcome(
+        attack=ATTACK.name,
+        title=ATTACK.title,
+        knew="The attacker knows who is in the table, and nothing of anybody's bit.",
+        released=f"{queries:,} counts over random groups of the {people:,} people, each within "
+        f"{noise:.3g} of the truth.",
+        did="The attacker solves the counts for the bits, by least squares or by a linear programme, "
+        "and rounds.",
+        lesson="A few wrong digits do not protect: too many, too exact answers give everything "
+        "back. Noise has to grow with the number of answers, which is what a budget enforces.",
+        score=swept[noise][0],
+        private=against.subsets,
+        private_words=f"A curator answered {min(queries, MOST_KEYS):,} such counts at epsilon {epsilon:g} in "
+        f"all ({against.words}). The same solver then gets {against.subsets.success:.1%} right. "
+        "Asked for each person alone, at the same price, it gives "
+        f"{against.one_by_one.success:.1%}: the guarantee itself allows {ceiling(epsilon):.1%}.",
+        settings=dict(chosen.values),
+        details={
+            "noise": noise,
+            "n_over_401": people / 401,
+            "root_n": math.sqrt(people),
+            "private_noise_spread": against.spread,
+            "one_by_one": against.one_by_one.to_json(),
+            "ceiling": ceiling(epsilon),
+            "sweep": [
+                {"noise": most, "least_squares": a.to_json(), "linear_programme": b.to_json()}
+                for most, (a, b) in swept.items()
+            ],
+        },
+        blocks=_blocks(chosen, swept, against),
+    )
+
+
+def _blocks(
+    chosen: Settings, swept: Mapping[float, tuple[Score, Score]], against: Against
+) -> tuple[Block, ...]:
+    people, small = chosen.whole("people"), min(chosen.whole("people"), chosen.whole("lp_people"))
+    rows = [
+        (most, most / math.sqrt(people), first.success, first.low, first.high, second.success)
+        for most, (first, second) in swept.items()
+    ]
+    return (
+        Figure(
+            "How much noise it takes",
+            noise_sweep(people, swept, against.subsets),
+            f"Share of bits given back. Least squares with {people:,} people; the linear programme "
+            f"with {small}, at the same noise in square roots of the people. Below n/401 all 2^n "
+            "queries always give back 99%; around the square root of n a few queries per person "
+            "stop being enough.",
+        ),
+        Grid.of(
+            ("noise at most", "in roots of n", "least squares", "95% from", "to", "programme"),
+            rows,
+            f"Bits right of {people:,} ({small} in the programme); guessing gives 50%.",
+            shares=(2, 3, 4, 5),
+        ),
+        Words(
+            "The noise of the sweep is uniform between its bounds. The bits are those of the made-up "
+            "town (who is married), drawn so that half are ones."
+        ),
+    )

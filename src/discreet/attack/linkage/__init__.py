@@ -1,0 +1,4 @@
+"""Linkage: records without names joined to a list with names.
+
+Reached through the registry of attacks.
+"""

@@ -1,0 +1,196 @@
+"""Joining two lists of people: by equal keys, and by keys that nearly agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.attack.linkage.keys import MISSING, Column, Integers, keys
+
+MOST_TOGETHER = 10_000
+"""Pairs of people behind one key: more are hopeless to tell apart and are not compared."""
+LEAST_GAIN = 2.0
+"""How many times as many near partners as in an invented list there must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """How far two people's columns may differ: one column at a time.
+
+    Dates by up to `days`; texts by one typing error (a letter wrong, missing, extra, or two swapped)
+    where `typos` is set, or after the first `prefix` letters where that is not 0.
+    """
+
+    days: int = 0
+    prefix: int = 0
+    typos: bool = False
+
+    def near(self, one: str, other: str) -> bool:
+        """Return whether two different texts may mean the same."""
+        if self.prefix and one[: self.prefix] == other[: self.prefix]:
+            return True
+        return self.typos and one_typo(one, other)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Pairs of rows that are claimed to be one person; the first `exact` of them agree in full."""
+
+    first: Integers
+    second: Integers
+    exact: int
+
+
+def link(columns: Sequence[Column], slack: Slack | None = None) -> Links:
+    """Return the pairs of rows for whom no other partner fits, on either side.
+
+    Whoever agrees exactly with one person is linked to that person. With a slack, those who are left
+    are linked where exactly one other person differs from them by a little in one column.
+    """
+    one, two = _partners(*keys([(column.first, column.second) for column in columns]))
+    exact = len(one)
+    if slack is None:
+        return Links(one, two, exact)
+    free = np.ones(len(columns[0].first), np.bool_), np.ones(len(columns[0].second), np.bool_)
+    free[0][one], free[1][two] = False, False
+    rows = np.flatnonzero(free[0]), np.flatnonzero(free[1])
+    left = [
+        Column(column.name, column.first[rows[0]], column.second[rows[1]], column.values)
+        for column in columns
+    ]
+    more = _near_links(left, slack)
+    return Links(
+        np.concatenate([one, rows[0][more[:, 0]]]),
+        np.concatenate([two, rows[1][more[:, 1]]]),
+        exact,
+    )
+
+
+def _near_links(columns: Sequence[Column], slack: Slack) -> Integers:
+    """Return pairs of rows that nearly agree, wherever nearness means something.
+
+    A made-up list, in which nobody is real because one column was shuffled, finds as many partners as
+    chance gives. A kind of nearness that links fewer than twice as many real rows is not believed.
+    """
+    invented = _invented(columns)
+    found = [np.empty((0, 2), np.int64)]
+    for real, fake in zip(columns, invented, strict=True):
+        kinds = _kinds(real, _relaxed(columns, real, slack))
+        controls = _kinds(fake, _relaxed(invented, fake, slack))
+        for pairs, control in zip(kinds, controls, strict=True):
+            if len(pairs) >= LEAST_GAIN * max(1, len(control)):
+                found.append(pairs)
+    return _alone(np.unique(np.concatenate(found), axis=0))
+
+
+def _kinds(column: Column, pairs: Integers) -> list[Integers]:
+    """Return the lonely pairs in two kinds: the first list's value exists in the second, or not.
+
+    A ZIP code that nobody lives in is a slip of the pen; one that others have may be right.
+    """
+    lonely = _alone(pairs)
+    exists = np.isin(column.first[lonely[:, 0]], column.second)
+    return [lonely[exists], lonely[~exists]]
+
+
+def _invented(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns with the most telling one of the first list shuffled among its rows."""
+    most = max(columns, key=lambda column: len(np.unique(column.first)))
+    order = np.random.default_rng(0).permutation(len(most.first))
+    return [
+        replace(column, first=column.first[order]) if column is most else replace(column)
+        for column in columns
+    ]
+
+
+def _alone(pairs: Integers) -> Integers:
+    """Return the pairs of which neither row has another partner."""
+    return pairs[_lonely(pairs[:, 0]) & _lonely(pairs[:, 1])]
+
+
+def one_typo(one: str, other: str) -> bool:
+    """Return whether two texts differ by one letter wrong, missing or extra, or two swapped.
+
+    >>> one_typo("20104", "20140"), one_typo("Ann", "Anne"), one_typo("20104", "20413")
+    (True, True, False)
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    if len(other) - len(one) > 1:
+        return False
+    start = 0
+    while start < len(one) and one[start] == other[start]:
+        start += 1
+    if len(one) != len(other):
+        return one[start:] == other[start + 1 :]
+    swapped = one[start : start + 2] == other[start : start + 2][::-1]
+    return one[start + 1 :] == other[start + 1 :] or (
+        swapped and one[start + 2 :] == other[start + 2 :]
+    )
+
+
+def _partners(first: Integers, second: Integers) -> tuple[Integers, Integers]:
+    """Return the rows whose key occurs exactly once in each table."""
+    found = []
+    for key in (first, second):
+        values, rows, counts = np.unique(key, return_index=True, return_counts=True)
+        once = (counts == 1) & (values != MISSING)
+        found.append((values[once], rows[once]))
+    _, a, b = np.intersect1d(found[0][0], found[1][0], assume_unique=True, return_indices=True)
+    return found[0][1][a], found[1][1][b]
+
+
+def _lonely(rows: Integers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return whether each entry occurs once."""
+    counts = np.bincount(rows) if len(rows) else np.empty(0, np.int64)
+    return np.asarray(counts[rows] == 1)
+
+
+def _relaxed(columns: Sequence[Column], loose: Column, slack: Slack) -> Integers:
+    """Return pairs that agree in all columns but `loose`, and there nearly."""
+    if loose.is_date:
+        parts = [_shifted(columns, loose, days) for days in _shifts(slack.days)]
+        return np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
+    rest = [(column.first, column.second) for column in columns if column is not loose]
+    if not rest or not (slack.prefix or slack.typos):
+        return np.empty((0, 2), np.int64)
+    pairs = _pairs(*keys(rest))
+    return pairs[_similar(loose, pairs, slack)]
+
+
+def _shifts(days: int) -> list[int]:
+    return [shift for shift in range(-days, days + 1) if shift]
+
+
+def _shifted(columns: Sequence[Column], loose: Column, days: int) -> Integers:
+    moved = np.where(loose.first == MISSING, MISSING, np.maximum(loose.first + days, MISSING))
+    shifted = [(moved if column is loose else column.first, column.second) for column in columns]
+    return _pairs(*keys(shifted))
+
+
+def _pairs(first: Integers, second: Integers) -> Integers:
+    """Return all pairs of rows with equal keys, except where a key has too many."""
+    order = np.argsort(second, kind="stable")
+    ordered = second[order]
+    left = np.searchsorted(ordered, first, side="left")
+    count = np.searchsorted(ordered, first, side="right") - left
+    _, group, many = np.unique(first, return_inverse=True, return_counts=True)
+    count[(first == MISSING) | (many[group] * count > MOST_TOGETHER)] = 0
+    rows = np.repeat(np.arange(len(first)), count)
+    inside = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+    return np.stack([rows, order[np.repeat(left, count) + inside]], axis=1)
+
+
+def _similar(
+    loose: Column, pairs: Integers, slack: Slack
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    values = loose.values or ()
+    codes = np.stack([loose.first[pairs[:, 0]], loose.second[pairs[:, 1]]], axis=1)
+    distinct, which = np.unique(codes, axis=0, return_inverse=True)
+    near = [
+        a != b and min(a, b) != MISSING and slack.near(values[a], values[b])
+        for a, b in distinct.tolist()
+    ]
+    return np.asarray(near, dtype=np.bool_)[which.reshape(-1)]

@@ -1,0 +1,156 @@
+"""Linkage: a file without names, joined to one with names on what both contain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.knobs import Settings
+from discreet.attack.linkage.files import between_files
+from discreet.attack.linkage.join import Links, Slack, link
+from discreet.attack.linkage.keys import coded, narrowed, uniqueness
+from discreet.attack.linkage.story import Found, outcome_of
+from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import asking, curated, staged
+from discreet.errors import InvalidInput
+from discreet.examples import Town
+
+ATTACK = Attack(
+    name="linkage",
+    title="Whose hospital file is this?",
+    words="ZIP code, birth date and sex join a hospital's file without names to the voter roll.",
+    module="discreet.attack.linkage.linkage",
+    knobs=(
+        Knob("people", 20_000, "people in the town", 1_000, 2_000_000, 1_000),
+        Knob("columns", "zip,birth_date,sex", "columns that both files have"),
+        Knob("fuzzy", "no", "also link people who nearly agree", choices=("no", "yes")),
+        Knob("days", 3, "days by which a date may be off, where fuzzy", 0, 31, 1),
+        Knob("prefix", 3, "letters that must agree at least, where fuzzy (0: all)", 0, 10, 1),
+        Knob("errors", 0.0, "share of the roll copied with a slip of the pen", 0.0, 1.0, 0.01),
+        Knob("epsilon", 1.0, "budget of the private version", 0.01, 1_000.0, 0.01),
+        Knob("released", "", "a file without names, instead of the town's hospital"),
+        Knob("auxiliary", "", "a file with names, instead of the town's voter roll"),
+        Knob("key", "", "a column of both files that says who is who, to score the links"),
+        Knob(
+            "person", "", "a column of the released file that is the same for all rows of a person"
+        ),
+        Knob("private", "", "a private copy of the released file, attacked in the same way"),
+        Knob("seed", 0, "which town", 0, 1_000_000, 1),
+    ),
+)
+ASKED = 100
+"""Targets for whom the curator is asked, one question each."""
+TOWN_COLUMNS = ("zip", "birth_date", "sex")
+NARROWING = ("birth_date", "sex", "zip")
+"""The order in which Weld was found."""
+MORE_COLUMNS = ("region", "education", "job", "married", "household_size")
+"""Further columns of the hospital's patients, for the table of who is unique."""
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how many people are found again, on the town or between two files."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    given = [name for name in ("released", "auxiliary") if chosen.text(name)]
+    if len(given) == 1:
+        raise InvalidInput(
+            f"Only one file was given ({given[0]}).",
+            hint="Linking takes two: released, without names, and auxiliary, with them.",
+        )
+    if given:
+        # The default names are the town's: between two files, all common columns are meant.
+        same = chosen.text("columns") == ATTACK.knobs[1].default
+        columns = () if same else chosen.words("columns")
+        return between_files(chosen, columns, slack_of(chosen), progress=progress)
+    return on_the_town(chosen, progress=progress)
+
+
+def slack_of(chosen: Settings) -> Slack | None:
+    """Return how far rows may differ, or None where they must agree."""
+    if chosen.text("fuzzy") == "no":
+        return None
+    return Slack(days=chosen.whole("days"), prefix=chosen.whole("prefix"), typos=True)
+
+
+def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
+    """Return the outcome on the example town: hospital against voter roll."""
+    columns = chosen.words("columns")
+    wrong = [name for name in columns if name not in TOWN_COLUMNS]
+    if wrong or not columns:
+        raise InvalidInput(
+            f"The town's two files have only these columns in common: {', '.join(TOWN_COLUMNS)}."
+        )
+    dice = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 4, "building the town")
+    with staged(
+        chosen.whole("people"), tables=("people", "visits", "voters"), seed=chosen.whole("seed")
+    ) as made:
+        roll = Roll.of(made, errors=chosen.number("errors"), dice=dice)
+        hospital = Hospital.of(made, made.truth["diagnoses"])
+        progress(1, 4, "joining the files")
+        links = _linked(roll, hospital, columns, slack_of(chosen))
+        prior = prior_of(made, roll.voters)
+        found, named, blind = learned(hospital, roll, links, prior)
+        control = shuffled(roll, dice)
+        chance, _, _ = learned(hospital, control, links, prior)
+        progress(2, 4, "counting who is unique")
+        unique = uniqueness(made.load("people"), TOWN_COLUMNS)
+        more = uniqueness(made.load("people"), (*TOWN_COLUMNS, *MORE_COLUMNS), largest=3)
+        progress(3, 4, "asking a curator instead")
+        private = _asked(
+            made, hospital, roll, prior, chosen=chosen, dice=dice, baseline=float(blind.mean())
+        )
+    progress(4, 4, "done")
+    hits = np.flatnonzero(roll.identity[links.first] == hospital.identity[links.second])
+    example = (
+        narrowed(hospital.patients, int(links.second[hits[0]]), NARROWING) if len(hits) else []
+    )
+    facts = Found(
+        people=chosen.whole("people"),
+        voters=len(roll.identity),
+        patients=len(hospital.identity),
+        targets=len(found),
+        claims=len(links.first),
+        exact_claims=links.exact,
+        right_claims=len(hits),
+        identified=int(found.sum()),
+        by_chance=int(chance.sum()),
+        named=int(named.sum()),
+        blind=int(blind.sum()),
+        unique=unique,
+        unique_more=more,
+        example=tuple(zip(NARROWING, example, strict=False)),
+    )
+    return outcome_of(chosen, facts, private)
+
+
+def _linked(roll: Roll, hospital: Hospital, columns: tuple[str, ...], slack: Slack | None) -> Links:
+    both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
+    return link(both, slack)
+
+
+def _asked(
+    made: Town,
+    hospital: Hospital,
+    roll: Roll,
+    prior: Floats,
+    *,
+    chosen: Settings,
+    dice: np.random.Generator,
+    baseline: float,
+) -> Score:
+    epsilon = chosen.number("epsilon")
+    with curated(made.toml, epsilon=epsilon) as curator:
+        right, trials = asked(
+            asking(curator, max_rows=1),
+            hospital,
+            roll,
+            prior,
+            epsilon=epsilon,
+            targets=ASKED,
+            dice=dice,
+        )
+    return Score.of_guesses(right, trials, baseline=baseline)

@@ -1,0 +1,210 @@
+"""Netflix: a few ratings that somebody mentioned find the whole record, name or no name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.attack.files import named, read_rows
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.ratings.claims import (
+    CLASSIC,
+    ECCENTRICITY,
+    LIKELIHOOD,
+    Claims,
+    calibrated,
+    claims,
+)
+from discreet.attack.ratings.index import GRADES, Index, Integers, Ratings
+from discreet.attack.ratings.known import PUBLISHED, Knowledge, Witness
+from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
+from discreet.attack.ratings.story import outcome_of
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import staged
+from discreet.errors import InvalidInput
+from discreet.examples import parameters as p
+
+ATTACK = Attack(
+    name="netflix",
+    title="Whose ratings are these?",
+    words="A handful of film ratings, some wrong, finds a person's whole record among thousands.",
+    module="discreet.attack.ratings.netflix",
+    knobs=(
+        Knob("known", 8, "ratings of the person that the adversary knows", 1, 50, 1),
+        Knob("wrong", 2, "how many of them are wrong", 0, 25, 1),
+        Knob("days", 14, "how far known dates may be off; -1 for no dates", -1, 365, 1),
+        Knob("obscure", 0, "how many are of films outside the top 500", 0, 50, 1),
+        Knob("people", 5_100, "people in the release", 100, 20_000, 100),
+        Knob("targets", 400, "people looked for, and as many who are not there", 20, 2_000, 20),
+        Knob(
+            "false_claims", 0.005, "share of absent people that may be claimed", 0.001, 0.5, 0.001
+        ),
+        Knob("epsilon", 1.0, "total budget of the private version", 0.01, 1_000.0, 0.01),
+        Knob("released", "", "a file of ratings to attack instead of the town's"),
+        Knob("columns", "user_id,film_id,rating,date", "its columns: person, film, grade, day"),
+        Knob("seed", 0, "which town and which people", 0, 1_000_000, 1),
+    ),
+)
+CALIBRATION = 10
+"""How many false claims the adversary makes up to set the threshold, on average."""
+HELD_OUT = 10
+"""One in so many people is kept out of the release: those who are looked for in vain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """A release, people in it and people who are not, and a witness who knows a little of each."""
+
+    index: Index
+    witness: Witness
+    present: Integers
+    absent: Integers
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often a record is found, and how often one is claimed for somebody absent."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    known = _knowledge(chosen)
+    steps = 3 + len(PUBLISHED)
+    progress(0, steps, "reading ratings")
+    scene = scene_of(_ratings(chosen), targets=chosen.whole("targets"), seed=chosen.whole("seed"))
+    progress(1, steps, "looking for people")
+    rate = chosen.number("false_claims")
+    ours, theirs = play(scene, known, rate=rate), _classic(scene, known)
+    table = {}
+    for step, (name, published) in enumerate(PUBLISHED.items(), start=2):
+        progress(step, steps, name)
+        table[name] = (play(scene, published, rate=rate), _classic(scene, published))
+    curve = _curve(scene, known, rate)
+    progress(steps - 1, steps, "asking a curator instead")
+    private = _private(scene, known, epsilon=chosen.number("epsilon"))
+    progress(steps, steps, "done")
+    return outcome_of(
+        chosen,
+        known,
+        scene.index,
+        ours=ours,
+        classic=theirs,
+        table=table,
+        curve=curve,
+        private=private,
+    )
+
+
+def scene_of(ratings: Ratings, *, targets: int, seed: int) -> Scene:
+    """Return a release without a tenth of the people, and whom the adversary looks for."""
+    dice = np.random.default_rng(seed)
+    everyone = dice.permutation(np.unique(ratings.person))
+    absent = everyone[: max(1, len(everyone) // HELD_OUT)]
+    if len(everyone) < 20:
+        raise InvalidInput("An attack on ratings needs at least 20 people.")
+    index = Index.of(
+        ratings.only(~np.isin(ratings.person, absent)), films=int(ratings.film.max()) + 1
+    )
+    rank = np.argsort(np.argsort(-index.support, kind="stable"), kind="stable")
+    return Scene(
+        index,
+        Witness.of(ratings, rank=rank, dice=dice),
+        everyone[len(absent) :][:targets],
+        absent[:targets],
+    )
+
+
+def play(scene: Scene, known: Knowledge, *, rate: float) -> Claims:
+    """Return what an adversary claims who allows a share `rate` of false claims."""
+    trials = max(300, round(CALIBRATION / rate))
+    threshold = calibrated(scene.index, scene.witness, known, trials=trials, rate=rate)
+    return claims(
+        LIKELIHOOD,
+        threshold,
+        scene.index,
+        scene.witness,
+        known,
+        present=scene.present,
+        absent=scene.absent,
+    )
+
+
+def _classic(scene: Scene, known: Knowledge) -> Claims:
+    index, witness = scene.index, scene.witness
+    return claims(
+        CLASSIC, ECCENTRICITY, index, witness, known, present=scene.present, absent=scene.absent
+    )
+
+
+def _curve(scene: Scene, known: Knowledge, rate: float) -> dict[str, list[tuple[float, float]]]:
+    """Return how often the record is found, by how many ratings are known."""
+    few = Scene(scene.index, scene.witness, scene.present[:150], scene.absent[:1])
+    found: dict[str, list[tuple[float, float]]] = {}
+    dated = 14 if known.days is None else known.days
+    for name, days in ((f"dates to {dated} days", dated), ("no dates", None)):
+        found[name] = []
+        for many in (1, 2, 4, 8):
+            wrong = round(many * known.wrong / known.ratings)
+            made = play(few, Knowledge(many, wrong, days), rate=max(rate, 0.03))
+            found[name].append((float(many), made.right / max(1, made.present)))
+    return found
+
+
+def _private(scene: Scene, known: Knowledge, *, epsilon: float) -> Score:
+    noisy = noisy_counts(scene.index, epsilon=epsilon)
+    # Every known rating is right here: the adversary of the private version is given more.
+    sure = Knowledge(known.ratings, 0, known.days)
+    seen = [
+        [glimpse for one in people if (glimpse := scene.witness.glimpse(int(one), sure))]
+        for people in (scene.present, scene.absent)
+    ]
+    return presence(noisy, scene.index, inside=seen[0], outside=seen[1])
+
+
+def _knowledge(chosen: Settings) -> Knowledge:
+    known, wrong, obscure = (chosen.whole(name) for name in ("known", "wrong", "obscure"))
+    if wrong >= known:
+        raise InvalidInput("At least one of the known ratings must be right.")
+    if obscure > known:
+        raise InvalidInput("No more ratings can be obscure than are known.")
+    days = chosen.whole("days")
+    return Knowledge(known, wrong, None if days < 0 else days, obscure=obscure)
+
+
+def _ratings(chosen: Settings) -> Ratings:
+    if chosen.text("released"):
+        return from_file(chosen.text("released"), chosen.words("columns"))
+    everyone = chosen.whole("people") * HELD_OUT // (HELD_OUT - 1) + 1
+    wanted = everyone * p.RATINGS_A_USER
+    with staged(1, tables=("ratings",), seed=chosen.whole("seed"), ratings=wanted) as made:
+        return Ratings.of(made.load("ratings"))
+
+
+def from_file(path: str, columns: tuple[str, ...]) -> Ratings:
+    """Return the ratings of a file; people and films may be written in any way."""
+    table = read_rows(path)
+    if len(columns) != 4:
+        raise InvalidInput("Name four columns: person, film, grade and day.")
+    names = named(table, columns, label="The file of ratings")
+    person, film = (_codes(table[name]) + 1 for name in names[:2])
+    if film.max() > MOST_FILMS:
+        raise InvalidInput(f"More than {MOST_FILMS:,} films cannot be attacked at once.")
+    try:
+        grade = table[names[2]].cast(pa.float64()).to_numpy()
+        day = table[names[3]].cast(pa.string()).cast(pa.date32()).cast(pa.int32()).to_numpy()
+    except pa.ArrowException:
+        raise InvalidInput(
+            "A grade must be a number and a day a date such as 2024-12-31."
+        ) from None
+    if np.isnan(grade).any() or grade.min() < 1 or grade.max() > GRADES or (grade % 1).any():
+        raise InvalidInput(f"Every grade must be a whole number from 1 to {GRADES}.")
+    if np.isnan(day).any():
+        raise InvalidInput("Every rating needs a day.")
+    return Ratings(person, film, grade.astype(np.int64), day.astype(np.int64))
+
+
+def _codes(column: pa.ChunkedArray) -> Integers:
+    encoded = column.combine_chunks().dictionary_encode()
+    codes: Integers = encoded.indices.fill_null(0).to_numpy().astype(np.int64)
+    return codes

@@ -1,0 +1,89 @@
+"""What is left for the adversary where only noisy numbers about the ratings are released."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.attack.outcome import Score
+from discreet.attack.ratings.index import Floats, Index, Integers
+from discreet.attack.ratings.known import Glimpse
+from discreet.attack.town import asking, curated
+
+MOST_RATINGS = 200
+"""Ratings of one person that count, as the owner of the made-up film club declares."""
+MOST_FILMS = 10_000
+"""A table by film with a row for each: more keys than this are not listed by a curator."""
+
+
+def noisy_counts(index: Index, *, epsilon: float) -> Floats:
+    """Return how often each film was rated, as a curator answers it for `epsilon`."""
+    films = min(len(index.support) - 1, MOST_FILMS)
+    with tempfile.TemporaryDirectory(prefix="discreet-attack-") as folder:
+        base = Path(folder)
+        film = np.repeat(np.arange(len(index.support)), index.support)
+        rows = {"user_id": pa.array(index.record), "film_id": pa.array(film)}
+        pq.write_table(pa.table(rows), base / "ratings.parquet")
+        (base / "discreet.toml").write_text(_policy(films), encoding="utf-8")
+        with curated(base / "discreet.toml", epsilon=epsilon) as curator:
+            sql = "SELECT film_id, COUNT(*) AS n FROM ratings GROUP BY film_id"
+            answer = asking(curator)(sql, epsilon)
+    counts = np.zeros(len(index.support))
+    for row in answer.rows:
+        counts[int(row[0])] = float(row[1])
+    return counts
+
+
+def presence(
+    noisy: Floats,
+    index: Index,
+    *,
+    inside: Sequence[Glimpse],
+    outside: Sequence[Glimpse],
+) -> Score:
+    """Return how often "is this person among them?" is answered right from noisy counts.
+
+    No record is published, so none can be pointed at; whether the person is there is all that can be
+    asked. The adversary is the strongest: knows every count without the target, and says yes where
+    the target's films were counted more often than that, by more than half of the known ratings.
+    """
+    said = [_excess(noisy, index, seen, present=True) > len(seen.film) / 2 for seen in inside]
+    denied = [_excess(noisy, index, seen, present=False) <= len(seen.film) / 2 for seen in outside]
+    score = Score.of_guesses(sum(said) + sum(denied), len(said) + len(denied), baseline=0.5)
+    return Score(
+        score.success,
+        0.5,
+        score.low,
+        score.high,
+        "share of right answers to whether the person is there",
+    )
+
+
+def _excess(noisy: Floats, index: Index, seen: Glimpse, *, present: bool) -> float:
+    films: Integers = seen.film
+    # Without the target each of the target's films was rated once less, if the target is there.
+    without = index.support[films] - (1 if present else 0)
+    return float((noisy[films] - without).sum())
+
+
+def _policy(films: int) -> str:
+    return f"""\
+[engine]
+url = "duckdb:"
+[ledger]
+url = "sqlite:ledger.db"
+[datasets.films]
+epsilon = 1.0
+[datasets.films.tables.ratings]
+source = "ratings.parquet"
+unit = "user_id"
+max_rows = {MOST_RATINGS}
+[datasets.films.tables.ratings.columns]
+user_id = {{ type = "identifier" }}
+film_id = {{ type = "integer", lower = 1, upper = {films} }}
+"""

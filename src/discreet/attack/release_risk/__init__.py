@@ -1,0 +1,4 @@
+"""How much a release adds about its people: singling out, linkability, inference, beside strangers.
+
+Reached through the registry of attacks.
+"""

@@ -1,0 +1,97 @@
+"""Inference: a secret of people whose other columns are known, guessed from a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.release_risk.cells import Labels, Numbers
+from discreet.attack.release_risk.controls import Risk, difference
+from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.errors import InvalidInput, UnknownName
+
+KNOWN = "age,sex,region,education,married,household_size,height"
+TOLERANCE = 0.025
+"""A guessed number is right within this share of the column's range, either way."""
+
+ATTACK = Attack(
+    name="inference",
+    title="Inference",
+    words="Guess a secret of people whose other columns are known, from the rows most like them.",
+    module="discreet.attack.release_risk.inference",
+    knobs=(
+        *COMMON,
+        Knob("targets", 500, "people whose secret the attacker guesses", 20, 5_000, 20),
+        Knob("known", KNOWN, "columns that the attacker knows of everybody"),
+        Knob("secret", "job", "the column to guess"),
+    ),
+)
+STORY = Story(
+    ATTACK,
+    knew="The attacker knows some columns of each target and not the secret one.",
+    did="The attacker finds the rows of the release nearest to the target and guesses the secret "
+    "that is commonest among them. What works on strangers too is knowledge of the population, "
+    "not a leak.",
+    lesson="What a release says about everybody is its purpose; what it says about its own people "
+    "only is the leak.",
+    estimator="The share of right guesses minus the same share on as many strangers, with "
+    "Newcombe's 95% score interval for the difference.",
+)
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often a secret is guessed right from each kind of release, beside strangers."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    known, secret = chosen.words("known"), chosen.text("secret")
+    if not known or secret in known:
+        raise InvalidInput(
+            "Inference needs known columns, and a secret that is not one of them.",
+            hint="For example known=age,sex secret=job.",
+        )
+    return played(STORY, chosen, _attack, columns=(*known, secret), progress=progress)
+
+
+def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+    ours, strangers = targets(parties, chosen.whole("targets"), rng)
+    known, secret = chosen.words("known"), chosen.text("secret")
+    right = guessed(parties, known, secret, ours)
+    return difference(right, guessed(parties, known, secret, strangers), len(ours))
+
+
+def guessed(parties: Parties, known: tuple[str, ...], secret: str, people: Integers) -> int:
+    """Return for how many people the commonest secret among their nearest rows is theirs."""
+    column = parties.columns.get(secret)
+    if isinstance(column, Numbers):
+        return _numbers_right(parties, known, column, people)
+    if isinstance(column, Labels):
+        return _labels_right(parties, known, column, people)
+    raise UnknownName(f"There is no column '{secret}' to guess.")
+
+
+def _numbers_right(
+    parties: Parties, known: tuple[str, ...], column: Numbers, people: Integers
+) -> int:
+    right = 0
+    for person, near in parties.nearest(known, people):
+        rows = column.released[near]
+        rows = rows[~np.isnan(rows)]
+        truth = column.people[person]
+        if rows.size and not np.isnan(truth):
+            right += bool(abs(float(np.median(rows)) - truth) <= TOLERANCE * column.range)
+    return right
+
+
+def _labels_right(
+    parties: Parties, known: tuple[str, ...], column: Labels, people: Integers
+) -> int:
+    right = 0
+    for person, near in parties.nearest(known, people):
+        label = int(np.bincount(column.released[near], minlength=len(column.words)).argmax())
+        right += column.fits(label, person)
+    return right

@@ -1,0 +1,67 @@
+"""Linkability: two pieces about people, from two places, joined through a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.release_risk.controls import Risk, difference
+from discreet.attack.release_risk.parties import Integers, Parties
+from discreet.attack.release_risk.stage import COMMON, Story, played, targets
+from discreet.errors import InvalidInput
+
+FIRST = "age,sex,region,education,job"
+SECOND = "income,married,household_size,smoker,height"
+
+ATTACK = Attack(
+    name="linkability",
+    title="Linkability",
+    words="Join two separate pieces about the same people through a release that holds both.",
+    module="discreet.attack.release_risk.linkability",
+    knobs=(
+        *COMMON,
+        Knob("targets", 500, "people whose two pieces the attacker tries to join", 20, 5_000, 20),
+        Knob("first", FIRST, "columns of the first piece"),
+        Knob("second", SECOND, "columns of the second piece"),
+    ),
+)
+STORY = Story(
+    ATTACK,
+    knew="The attacker has two pieces about each target, from two places, and no name on either.",
+    did="For each piece the attacker finds the nearest rows of the release, and says that two "
+    "pieces belong together when they have a nearest row in common. Strangers show how often two "
+    "pieces of one person meet in a row by chance.",
+    lesson="A row that holds both pieces is a bridge between files that were never meant to meet.",
+    estimator="The share of joined targets minus the same share of as many strangers, with "
+    "Newcombe's 95% score interval for the difference.",
+)
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often two pieces about a person are joined through each kind of release."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    first, second = chosen.words("first"), chosen.words("second")
+    if not first or not second or set(first) & set(second):
+        raise InvalidInput(
+            "Linkability needs two pieces without a common column.",
+            hint="For example first=age,sex second=job,income.",
+        )
+    return played(STORY, chosen, _attack, columns=(*first, *second), progress=progress)
+
+
+def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+    ours, strangers = targets(parties, chosen.whole("targets"), rng)
+    first, second = chosen.words("first"), chosen.words("second")
+    right = joined(parties, first, second, ours)
+    return difference(right, joined(parties, first, second, strangers), len(ours))
+
+
+def joined(parties: Parties, first: Sequence[str], second: Sequence[str], people: Integers) -> int:
+    """Return for how many people both pieces have a nearest row of the release in common."""
+    pairs = zip(parties.nearest(first, people), parties.nearest(second, people), strict=True)
+    return sum(bool((near & far).any()) for (_, near), (_, far) in pairs)

@@ -1,0 +1,82 @@
+"""Singling out: a question made up from a release that fits exactly one of its people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.attack.knobs import Settings
+from discreet.attack.outcome import Outcome
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.release_risk.controls import Risk, split_of_hits
+from discreet.attack.release_risk.parties import Parties
+from discreet.attack.release_risk.stage import COMMON, Story, played
+
+ATTACK = Attack(
+    name="singling-out",
+    title="Singling out",
+    words="Make up questions from a release that fit exactly one real person each.",
+    module="discreet.attack.release_risk.singling_out",
+    knobs=(
+        *COMMON,
+        Knob("guesses", 500, "questions that the attacker makes up", 20, 5_000, 20),
+        Knob("columns", "", "columns that questions may use (all common ones if empty)"),
+    ),
+)
+STORY = Story(
+    ATTACK,
+    knew="The attacker knows the release alone.",
+    did="The attacker picks rows of the release and joins as many of their cells as it takes to fit "
+    "only that row. A question is right when it fits exactly one of the people behind the release; "
+    "on strangers, when it fits exactly one of as many people who are not behind it.",
+    lesson="Columns that nobody called identifying single people out when they are joined.",
+    estimator="Each person counts once, however many questions single them out. If the release "
+    "said nothing about its people, each one singled out would as likely be a stranger: the "
+    "interval comes from that binomial split (Clopper-Pearson, 95%).",
+)
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how many people questions from each kind of release single out, beside strangers."""
+    chosen = Settings.of(ATTACK.knobs, settings)
+    return played(STORY, chosen, _attack, columns=chosen.words("columns"), progress=progress)
+
+
+def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+    return singling_out(parties, guesses=chosen.whole("guesses"), rng=rng)
+
+
+def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) -> Risk:
+    """Return the risk of being singled out by questions made up from single rows of a release."""
+    asked = 0
+    ours: set[int] = set()
+    strangers: set[int] = set()
+    for row in rng.permutation(parties.rows).tolist():
+        if asked == guesses:
+            break
+        fits = question_from(parties, row, rng)
+        if fits is None:
+            continue
+        asked += 1
+        for people, found in ((fits[: parties.size], ours), (fits[parties.size :], strangers)):
+            if people.sum() == 1:
+                found.add(int(people.argmax()))
+    return split_of_hits(len(ours), len(strangers), asked)
+
+
+def question_from(
+    parties: Parties, row: int, rng: np.random.Generator
+) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+    """Return whom a question fits that only this row of the release fits; None if there is none."""
+    names = list(parties.columns)
+    alike = np.ones(parties.rows, dtype=bool)
+    people = np.ones(2 * parties.size, dtype=bool)
+    for place in rng.permutation(len(names)).tolist():
+        rows, fits = parties.columns[names[place]].like(row)
+        alike &= rows
+        people &= fits
+        if alike.sum() == 1:
+            return people
+    return None

@@ -1,0 +1,53 @@
+"""Add analysts to an existing discreet.toml: checked first, then written whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.toml_text import key, number
+from discreet.catalog.read.policy_file import load, loads
+from discreet.catalog.write import write_over
+from discreet.core.numbers import Epsilon
+from discreet.errors import CatalogError, InvalidInput
+
+MAX_NAME = 200
+
+
+def add_analysts(
+    config: Path, names: Sequence[str], *, epsilon: Epsilon, datasets: Sequence[str]
+) -> Catalog:
+    """Return the catalog after giving each of `names` a share of `epsilon` in each dataset.
+
+    What stands in the file stays as it is, comments too: the new sections are added at its end.
+    """
+    with writing(config):
+        old = load(config)
+        for name in names:
+            if not name or len(name) > MAX_NAME or not name.isprintable():
+                raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
+            if name in old.analysts:
+                raise CatalogError(
+                    f"There is an analyst '{name}' already.", hint="Choose another name or prefix."
+                )
+        for dataset in datasets:
+            old.dataset(dataset)
+        shares = ", ".join(f"{key(d)} = {{ epsilon = {number(epsilon.value)} }}" for d in datasets)
+        added = [f"[analysts.{key(name)}]\ndatasets = {{ {shares} }}\n" for name in names]
+        text = config.read_text(encoding="utf-8-sig").rstrip("\n") + "\n\n" + "\n".join(added)
+        new = loads(text, base=config.parent, name=config.name)
+        write_over(config, text)
+    return new
+
+
+@contextmanager
+def writing(config: Path) -> Iterator[None]:
+    """Keep other processes from changing the file between our reading and our writing."""
+    lock = config.with_name(f".{config.name}.lock")
+    with lock.open("a") as handle:
+        lock.chmod(0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

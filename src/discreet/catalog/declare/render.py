@@ -1,0 +1,110 @@
+"""A proposal as the text of a discreet.toml, with comments for the owner who reviews it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.proposal import ColumnProposal, Proposal, TableProposal
+
+HEAD = (
+    "Proposed by 'discreet init' for the owner of the data to review.",
+    (
+        "Whatever stands below was read from private data: the lists, the bounds and these comments. "
+        "Keep the file to yourself until you have replaced what is not public knowledge."
+    ),
+    (
+        "A column marked 'review = true' cannot be asked about. Check its domain against public "
+        "knowledge (a code book, a law, common sense), correct it, and remove the mark."
+    ),
+)
+
+ACCEPTED = (
+    (
+        "Written by 'discreet init --accept'. The domains below were read from the data, and the "
+        "owner has declared them public without a review. Every answer says so."
+    ),
+)
+
+
+def render_toml(proposal: Proposal) -> str:
+    """Return the text of the file; reading it back gives the same settings."""
+    lines: list[str] = []
+    for words in ACCEPTED if proposal.accepted else HEAD:
+        lines += toml.comment(words)
+    for words in proposal.notes:
+        lines += toml.comment(words)
+    lines += [
+        "",
+        "[engine]",
+        f"url = {toml.text(proposal.engine_url)}",
+        "",
+        "[ledger]",
+        f"url = {toml.text(proposal.ledger_url)}",
+        "",
+        *_dataset(proposal),
+    ]
+    for table in proposal.tables:
+        lines += ["", *_table(proposal, table)]
+    return "\n".join(lines) + "\n"
+
+
+def _dataset(proposal: Proposal) -> Iterable[str]:
+    yield f"[datasets.{toml.key(proposal.dataset)}]"
+    if proposal.accepted:
+        yield "accepted = true  # the domains below were declared public unseen"
+    if proposal.epsilon is None:
+        yield from toml.comment(
+            "REQUIRED: the most that any one person can lose over all answers ever given. Nothing "
+            "can be asked before you choose it; 1 is strong, 10 is weak."
+        )
+        yield "# epsilon = 1.0"
+    else:
+        yield f"epsilon = {toml.number(proposal.epsilon.value)}"
+    if proposal.delta is None:
+        yield from toml.comment(
+            "Optional: a chance of failure far below one in the number of people, for Gaussian "
+            "noise and for groups whose names are private. Without it the promise is absolute."
+        )
+        yield "# delta = 1e-9"
+    else:
+        yield f"delta = {toml.number(proposal.delta.value)}"
+    yield 'neighbours = "add-remove"  # or "replace-one", if the number of rows is public'
+
+
+def _table(proposal: Proposal, table: TableProposal) -> Iterable[str]:
+    place = f"datasets.{toml.key(proposal.dataset)}.tables.{toml.key(table.name)}"
+    yield f"[{place}]"
+    for words in table.seen:
+        yield from toml.comment(words)
+    yield f"source = {toml.text(table.source)}"
+    if table.unit is None:
+        yield from toml.comment(
+            'REQUIRED: whom to protect. "row" if every row is another person; otherwise the '
+            "column that says whose row it is. Nothing can be asked before you choose it."
+        )
+        yield '# unit = "row"'
+    else:
+        yield f"unit = {toml.text(table.unit)}"
+    yield from _max_rows(table)
+    yield ""
+    yield f"[{place}.columns]"
+    for column in table.columns:
+        yield from _column(column)
+
+
+def _max_rows(table: TableProposal) -> Iterable[str]:
+    if table.max_rows is not None:
+        yield f"max_rows = {table.max_rows}  # the most rows of one person that count"
+    elif table.suggested_rows is not None:
+        yield from toml.comment(
+            "The most rows of one person that count: more rows, more noise. The number here was "
+            "read from the data; choose one that is public knowledge."
+        )
+        yield f"# max_rows = {table.suggested_rows}"
+
+
+def _column(column: ColumnProposal) -> Iterable[str]:
+    for words in column.seen:
+        yield from toml.comment(words)
+    yield f"{toml.key(column.name)} = {toml.inline_table(column.settings)}"

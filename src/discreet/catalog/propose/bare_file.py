@@ -1,0 +1,220 @@
+"""A table in a bare file: uses the discreet.toml beside it, or writes one that says nothing of rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.declare.unbudgeted import (
+    budget_lines,
+    fill_in,
+    find_declared,
+    toml_header,
+    unit_lines,
+)
+from discreet.catalog.propose.profile import columns_that_read
+from discreet.catalog.propose.propose import Wish, propose_file
+from discreet.catalog.read.policy_file import FILE_NAME, load, loads
+from discreet.catalog.read.sources import check_file, find_sources
+from discreet.catalog.write import write_new, write_over
+from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import Engine
+from discreet.engine.connect import connect
+from discreet.engine.types import Kind, Storage, storage
+from discreet.errors import InvalidInput, NotReviewed
+
+_FIRST, _LAST = dt.date(1800, 1, 1), dt.date(2199, 12, 31)
+
+_WIDEST: Mapping[Storage, Mapping[str, Setting]] = {
+    Storage.INTEGER: {"type": "integer", "lower": -(10**15), "upper": 10**15, "missing": True},
+    Storage.NUMBER: {
+        "type": "number",
+        "lower": -(10**12),
+        "upper": 10**12,
+        "step": Decimal("0.0001"),
+        "missing": True,
+    },
+    Storage.BOOLEAN: {"type": "boolean", "missing": True},
+    Storage.DATE: {"type": "date", "lower": _FIRST, "upper": _LAST, "missing": True},
+    Storage.TIMESTAMP: {
+        "type": "timestamp",
+        "lower": dt.datetime.combine(_FIRST, dt.time()),
+        "upper": dt.datetime.combine(_LAST, dt.time(23, 59, 59)),
+        "missing": True,
+    },
+    Storage.TEXT: {"type": "text"},
+    Storage.OTHER: {"type": "text", "hidden": True},
+}
+
+HEAD = (
+    "Written for a command on a bare file. Names and types of the columns count as public; the "
+    "ranges below are as wide as the types, so no value here was read from the rows. Declare "
+    "what is public knowledge (bounds, lists of values) and nothing need be learned with budget."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Where the table of a bare file is declared: the discreet.toml, and dataset.table in it."""
+
+    config: Path
+    table: str
+    created: bool
+
+
+def bare_table(
+    path: Path,
+    *,
+    config: Path | None = None,
+    epsilon: Epsilon | None = None,
+    delta: Delta | None = None,
+    unit: str = "row",
+    accept: bool = False,
+) -> Bare:
+    """Return where the table in `path` is declared, writing the discreet.toml beside it if needed.
+
+    A new one promises (epsilon, 2 delta) in all: the ledger keeps two books and gives each half of
+    delta, so a first run with all of epsilon and `delta` just fits.
+    """
+    check_file(path)
+    place = path.parent / FILE_NAME if config is None else config
+    if place.is_file():
+        if epsilon is not None:
+            fill_in(place, path, epsilon=epsilon, delta=_doubled(delta), unit=unit)
+        known = _declared(load(place), path)
+        if known is not None:
+            return Bare(place, known, created=False)
+    if epsilon is None:
+        raise InvalidInput(
+            f"'{path.name}' has no budget yet: say how much with --epsilon.",
+            hint="For example --epsilon 1 --delta 1e-9.",
+        )
+    if accept:
+        return _accepted(path, place, epsilon, _doubled(delta), unit)
+    return _written(path, place, epsilon, _doubled(delta), unit)
+
+
+def recorded_table(
+    path: Path, *, config: Path | None = None, opened: tuple[Engine, str] | None = None
+) -> Bare:
+    """Return where the table in `path` is declared, finished or not; writes what is missing.
+
+    For commands that spend nothing but must be remembered: a new declaration has no budget yet, and
+    the first command that brings one fills it in. `opened` is an engine that has the table already.
+    """
+    check_file(path)
+    place = path.parent / FILE_NAME if config is None else config
+    if place.is_file():
+        known = find_declared(place, path)
+        if known is not None:
+            return Bare(place, known, created=False)
+    return _written(path, place, None, None, None, opened=opened)
+
+
+def _doubled(delta: Delta | None) -> Delta | None:
+    return None if delta is None else Delta.of(delta.value * 2)
+
+
+def _declared(catalog: Catalog, path: Path) -> str | None:
+    """Return dataset.table of the table whose source is this file."""
+    wanted = path.resolve()
+    for dataset in catalog.datasets.values():
+        for table in dataset.tables:
+            if (catalog.base / table.source).resolve() == wanted:
+                return f"{dataset.name}.{table.name}"
+    for sentence in catalog.unfinished.values():
+        # The file may be one of these; a second declaration would forget what was spent.
+        raise NotReviewed(sentence)
+    return None
+
+
+def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
+    wish = Wish((str(path),), place, epsilon, delta, unit, None, accept=True)
+    if place.exists():
+        raise InvalidInput(
+            f"'{place.name}' is there already and does not list '{path.name}'.",
+            hint="Declare the file there, or move it to a folder of its own.",
+        )
+    proposal = propose_file(wish)
+    return Bare(place, f"{proposal.dataset}.{proposal.tables[0].name}", created=True)
+
+
+def _written(
+    path: Path,
+    place: Path,
+    epsilon: Epsilon | None,
+    delta: Delta | None,
+    unit: str | None,
+    *,
+    opened: tuple[Engine, str] | None = None,
+) -> Bare:
+    base = place.parent
+    found = find_sources((str(path),), base=base)
+    ((name, source),) = found.tables.items()
+    if opened is not None:
+        columns, numbers = _facts(*opened)
+    else:
+        engine = connect(found.engine_url, found.tables, base=base)
+        try:
+            columns, numbers = _facts(engine, name)
+        finally:
+            engine.close()
+    known = {column.lower() for column, _ in columns}
+    if unit not in (None, "row") and str(unit).lower() not in known:
+        raise InvalidInput(
+            f"'{path.name}' has no column '{unit}', which --unit names.",
+            hint="Write --unit row if every row is another person.",
+        )
+    before = place.read_text(encoding="utf-8") if place.is_file() else ""
+    dataset = _free_name(name, loads(before, base=base)) if before else name
+    lines = [] if before else [*toml.comment(HEAD), "", *_engine_and_ledger()]
+    lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
+    lines += _table(dataset, name, source, unit)
+    lines += [
+        f"{toml.key(column)} = {_column(Storage.NUMBER if column in numbers else storage(kind))}"
+        for column, kind in columns
+        if column != unit
+    ]
+    text = before.rstrip("\n") + "\n".join(lines) + "\n" if before else "\n".join(lines) + "\n"
+    loads(text, base=base)  # what we write must read back
+    (write_over if before else write_new)(place, text)
+    return Bare(place, f"{dataset}.{name}", created=True)
+
+
+def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
+    """Return the columns with their types, and those texts that all read as numbers."""
+    columns = engine.columns(name)
+    texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
+    return columns, columns_that_read(engine, name, texts, Kind.NUMBER)
+
+
+def _free_name(name: str, catalog: Catalog) -> str:
+    taken = {known.lower() for known in (*catalog.datasets, *catalog.unfinished)}
+    found, number = name, 1
+    while found.lower() in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def _engine_and_ledger() -> Iterable[str]:
+    return ["[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"']
+
+
+def _table(dataset: str, name: str, source: str, unit: str | None) -> Iterable[str]:
+    yield toml_header(dataset, name)
+    yield f"source = {toml.text(source)}"
+    yield from unit_lines(unit)
+    yield ""
+    yield toml_header(dataset, name).removesuffix("]") + ".columns]"
+
+
+def _column(kind: Storage) -> str:
+    settings = _WIDEST[Storage.NUMBER if kind is Storage.DECIMAL else kind]
+    return toml.inline_table(settings)

@@ -1,0 +1,133 @@
+"""Propose a discreet.toml from the data. For the owner only: what it returns is not private."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.catalog.declare.proposal import ColumnProposal, Proposal, Setting, TableProposal
+from discreet.catalog.propose.guess import guess_column
+from discreet.catalog.propose.guess_values import identifier, unread_column
+from discreet.catalog.propose.profile import Profile, constant_columns, read_profile, rows_per_unit
+from discreet.catalog.propose.round_bounds import nice_above
+from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import Engine
+from discreet.errors import InvalidInput
+
+Progress = Callable[[str], None]
+
+
+def propose(
+    engine: Engine,
+    sources: Mapping[str, str],
+    *,
+    dataset: str,
+    engine_url: str = "duckdb:",
+    unit: str | None = None,
+    epsilon: Epsilon | None = None,
+    delta: Delta | None = None,
+    accept: bool = False,
+    progress: Progress = lambda _: None,
+) -> Proposal:
+    """Return a proposal for the tables that `engine` has attached under the names of `sources`.
+
+    Guarantee: none. This reads the private rows, and every list, bound and comment in the proposal
+        depends on them; so each is marked for review, unless the owner says with `accept` that the
+        domains are public. `accept` needs a budget and a unit.
+    """
+    check_accept(accept=accept, epsilon=epsilon, unit=unit)
+    tables = tuple(
+        _table(engine, name, source, unit=unit, accept=accept, progress=progress)
+        for name, source in sources.items()
+    )
+    return Proposal(
+        dataset=dataset,
+        tables=tables,
+        engine_url=engine_url,
+        epsilon=epsilon,
+        delta=delta,
+        accepted=accept,
+    )
+
+
+def check_accept(*, accept: bool, epsilon: Epsilon | None, unit: str | None) -> None:
+    """Refuse to declare domains public where the budget or the unit is left open."""
+    if accept and (epsilon is None or unit is None):
+        raise InvalidInput(
+            "--accept needs --epsilon and --unit: the budget and whom it protects are the owner's "
+            "choice."
+        )
+
+
+def _table(
+    engine: Engine, name: str, source: str, *, unit: str | None, accept: bool, progress: Progress
+) -> TableProposal:
+    names = [column for column, _ in engine.columns(name)]
+    person = None if unit in (None, "row") else _person_column(names, unit or "", name)
+    profiles: dict[str, Profile | None] = {}
+    for column in names:
+        progress(f"{name}.{column}")
+        profiles[column] = read_profile(engine, name, column)
+    rows = max((p.rows for p in profiles.values() if p is not None), default=0)
+    if not rows:
+        raise InvalidInput(f"The source of table '{name}' has column names but no rows.")
+    columns = [_column(column, profiles[column], person) for column in names]
+    table = TableProposal(
+        name=name, source=source, columns=tuple(columns), unit=unit, seen=(f"Seen: {rows:,} rows.",)
+    )
+    if person is not None:
+        progress(f"{name}: rows of a person")
+        table = _person_table(engine, replace(table, unit=person), person, accept=accept)
+    return _accepted(table) if accept else table
+
+
+def _column(name: str, profile: Profile | None, person: str | None) -> ColumnProposal:
+    if profile is None:
+        return unread_column(name)
+    if name == person:
+        return replace(identifier(profile), settings={"type": "identifier"})
+    return guess_column(profile)
+
+
+def _person_column(names: list[str], unit: str, table: str) -> str:
+    for name in names:
+        if name.lower() == unit.lower():
+            return name
+    raise InvalidInput(
+        f"Table '{table}' has no column '{unit}', which --unit names.",
+        hint="Write --unit row if every row is another person.",
+    )
+
+
+def _person_table(
+    engine: Engine, table: TableProposal, person: str, *, accept: bool
+) -> TableProposal:
+    bound, most, kept = rows_per_unit(engine, table.name, person)
+    bound = int(nice_above(Fraction(bound)))
+    note = f"Seen: at most {most:,} rows of one person; {bound:,} rows cover 95% of the people"
+    note += f" and at least {100 * kept:.3g}% of the rows."
+    finite = [c.name for c in table.columns if c.type not in ("text", "identifier")]
+    constant = constant_columns(engine, table.name, person, finite)
+    columns = tuple(_constant(c) if c.name in constant else c for c in table.columns)
+    return replace(
+        table,
+        columns=columns,
+        max_rows=bound if accept else None,
+        suggested_rows=None if accept else bound,
+        seen=(*table.seen, note),
+    )
+
+
+def _constant(column: ColumnProposal) -> ColumnProposal:
+    settings: dict[str, Setting] = {**column.settings, "constant": True}
+    settings["review"] = settings.pop("review")  # the mark comes last
+    return replace(column, settings=settings)
+
+
+def _accepted(table: TableProposal) -> TableProposal:
+    def without_mark(column: ColumnProposal) -> ColumnProposal:
+        kept = {name: value for name, value in column.settings.items() if name != "review"}
+        return replace(column, settings=kept)
+
+    return replace(table, columns=tuple(without_mark(column) for column in table.columns))

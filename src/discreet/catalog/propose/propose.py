@@ -1,0 +1,104 @@
+"""From what the owner wrote on the command line to a discreet.toml on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.catalog.declare.proposal import Proposal
+from discreet.catalog.declare.render import render_toml
+from discreet.catalog.propose.infer import Progress, check_accept, propose
+from discreet.catalog.read.policy_file import loads
+from discreet.catalog.read.sources import find_sources
+from discreet.catalog.write import refuse_existing, write_new, write_over
+from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.connect import check_reach, connect
+from discreet.errors import EngineFailed, InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the owner asks `discreet init` for."""
+
+    words: tuple[str, ...]
+    out: Path
+    epsilon: Epsilon | None = None
+    delta: Delta | None = None
+    unit: str | None = None
+    dataset: str | None = None
+    accept: bool = False
+    force: bool = False
+
+
+def propose_file(wish: Wish, *, progress: Progress = lambda _: None) -> Proposal:
+    """Return the proposal after writing it to `wish.out`."""
+    check_accept(accept=wish.accept, epsilon=wish.epsilon, unit=wish.unit)
+    if not wish.force:
+        refuse_existing(wish.out)
+    base = wish.out.parent
+    if not base.is_dir():
+        raise InvalidInput(f"There is no folder '{base}' to write to.")
+    found = find_sources(wish.words, base=base)
+    check_reach(found.engine_url, found.tables)
+    try:
+        engine = connect(found.engine_url, found.tables, base=base)
+        try:
+            proposal = propose(
+                engine,
+                found.tables,
+                dataset=wish.dataset or next(iter(found.tables)),
+                engine_url=found.engine_url,
+                unit=wish.unit,
+                epsilon=wish.epsilon,
+                delta=wish.delta,
+                accept=wish.accept,
+                progress=progress,
+            )
+        finally:
+            engine.close()
+            progress("")
+    except EngineFailed:
+        raise InvalidInput(
+            f"The engine could not read {', '.join(found.tables.values())}.",
+            hint="Check that every line has as many cells as the first, and the file is whole.",
+        ) from None
+    text = render_toml(proposal)
+    loads(text, base=base)  # what we write must read back; this refuses it before it is on disk
+    (write_over if wish.force else write_new)(wish.out, text)
+    return proposal
+
+
+def summary(proposal: Proposal, out: Path) -> dict[str, Any]:
+    """Return what `discreet init --json` prints: names and types, nothing from the data."""
+    waiting = [
+        f"{table.name}.{column.name}"
+        for table in proposal.tables
+        for column in table.columns
+        if column.settings.get("review")
+    ]
+    return {
+        "out": str(out),
+        "dataset": proposal.dataset,
+        "accepted": proposal.accepted,
+        "tables": {
+            table.name: {column.name: column.type for column in table.columns}
+            for table in proposal.tables
+        },
+        "review": waiting,
+        "todo": _todo(proposal, waiting),
+    }
+
+
+def _todo(proposal: Proposal, waiting: list[str]) -> list[str]:
+    todo = []
+    if proposal.epsilon is None:
+        todo.append("fill in epsilon, the most that one person can lose over all answers.")
+    if any(table.unit is None for table in proposal.tables):
+        todo.append("fill in unit for each table: whom the budget protects.")
+    if waiting:
+        todo.append(
+            f"check the domains of {len(waiting)} columns against public knowledge, and remove "
+            "'review = true' from those that are right."
+        )
+    return todo

@@ -1,0 +1,224 @@
+"""One dataset of discreet.toml to a declared `Dataset`, or to what is still missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from unicodedata import normalize
+
+from discreet.catalog.read.domains import column_of
+from discreet.catalog.read.file_shape import BudgetShape, DatasetShape, TableShape
+from discreet.core.numbers import to_fraction
+from discreet.core.schema import CategoryDomain, Column, Dataset, IdentifierDomain, Table
+from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.errors import CatalogError
+
+MEGABYTES = {"MB": 1, "MIB": 1, "GB": 1000, "GIB": 1024, "TB": 1_000_000, "TIB": 1_048_576}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A dataset that can be asked."""
+
+    dataset: Dataset
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A proposal whose budget or units the owner has not filled in yet."""
+
+    sentence: str
+    tables: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def dataset_of(
+    name: str, shape: DatasetShape, *, budgets: Mapping[str, BudgetShape], base: Path
+) -> Finished | Unfinished:
+    """Return the dataset, or the sentence that says what the owner must still fill in."""
+    place = f"dataset '{name}'"
+    shared = _shared_budget(place, shape, budgets)
+    missing = _missing(shape, place, shared=shared)
+    if missing:
+        return Unfinished(missing, tuple(shape.tables))
+    if not shape.tables:
+        raise CatalogError(f"{place} has no tables; add [datasets.{name}.tables.NAME].")
+    refuse_twins(shape.tables, f"{place}: tables")
+    tables = tuple(
+        table_of(table, settings, place=f"table '{table}' of {place}", base=base)
+        for table, settings in shape.tables.items()
+    )
+    written = shape.neighbours if shared is None else shared.neighbours
+    dataset = Dataset(
+        name=name,
+        tables=tables,
+        neighbours=neighbours_of(written),
+        budget=shape.budget or name,
+        accepted=shape.accepted,
+        seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
+        memory_mb=_megabytes(shape.memory, place),
+    )
+    if dataset.seconds is not None and dataset.seconds <= 0:
+        raise CatalogError(f"{place}: seconds must be greater than 0.")
+    return Finished(dataset, tuple(_warnings(dataset)))
+
+
+def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
+    """Return the table as declared, or refuse it with a sentence that names `place`."""
+    refuse_twins(shape.columns, f"{place}: columns")
+    try:
+        columns = [column_of(column, s, base=base) for column, s in shape.columns.items()]
+    except CatalogError as error:
+        raise CatalogError(f"{place}, {error.message}") from None
+    unit = _unit(shape, columns, place)
+    if unit is None and any(column.complete for column in columns):
+        raise CatalogError(f"{place} is public, so none of its columns needs complete = true.")
+    if unit is not None and unit.column is not None and not _has(columns, unit.column):
+        columns.insert(0, Column(unit.column, IdentifierDomain()))
+    if not columns:
+        raise CatalogError(f"{place} declares no columns.")
+    return Table(
+        name=name,
+        source=shape.source,
+        unit=unit,
+        columns=tuple(columns),
+        max_rows=_max_rows(shape, unit, place),
+        version=None if shape.version is None else str(shape.version),
+        bounded=_bounded(shape, unit, place),
+        copied=_copied(shape, place),
+        rules=shape.rules,
+    )
+
+
+def neighbours_of(written: str | None) -> Neighbours:
+    """Return the neighbour relation; add-remove unless another is written.
+
+    Add-remove is the default because it also protects whether somebody is in the data at all.
+    """
+    if written is None:
+        return Neighbours.ADD_REMOVE
+    try:
+        return Neighbours(written)
+    except ValueError:
+        known = " or ".join(f'"{n.value}"' for n in Neighbours)
+        raise CatalogError(f"neighbours must be {known}, not '{written}'.") from None
+
+
+def refuse_twins(names: Iterable[str], what: str) -> None:
+    """Refuse two names that SQL, or somebody who reads them, cannot tell apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        twin = seen.setdefault(normalize("NFKC", name).casefold(), name)
+        if twin != name:
+            raise CatalogError(f"{what} '{twin}' and '{name}' differ only in case; rename one.")
+        if not name.strip():
+            raise CatalogError(f"{what}: a name must not be empty.")
+
+
+def _shared_budget(
+    place: str, shape: DatasetShape, budgets: Mapping[str, BudgetShape]
+) -> BudgetShape | None:
+    if shape.budget is None:
+        return None
+    for key in ("epsilon", "delta", "neighbours"):
+        if getattr(shape, key) is not None:
+            raise CatalogError(
+                f"{place} uses the budget '{shape.budget}': move '{key}' to "
+                f"[budgets.{shape.budget}]."
+            )
+    if shape.budget not in budgets:
+        raise CatalogError(
+            f"{place} names the budget '{shape.budget}'; add [budgets.{shape.budget}]."
+        )
+    return budgets[shape.budget]
+
+
+def _missing(shape: DatasetShape, place: str, *, shared: BudgetShape | None) -> str:
+    """Return what the owner must still write, as one sentence; empty when nothing is missing."""
+    wanted = []
+    if shared is None and shape.epsilon is None:
+        wanted.append("epsilon (the most that one of its people can lose in all)")
+    for name, table in shape.tables.items():
+        if table.unit is None and not table.public:
+            wanted.append(
+                f"the unit of table '{name}' (\"row\", or the column that says whose row it is)"
+            )
+    if not wanted:
+        return ""
+    return f"{place.capitalize()} is not ready: its owner must fill in {' and '.join(wanted)}."
+
+
+def _unit(shape: TableShape, columns: list[Column], place: str) -> PrivacyUnit | None:
+    if shape.public:
+        if shape.unit is not None:
+            raise CatalogError(f"{place} is public, so it has no unit; remove one of the two.")
+        return None
+    if shape.unit == "row":
+        return PrivacyUnit()
+    for column in columns:
+        if shape.unit is not None and column.name.lower() == shape.unit.lower():
+            return PrivacyUnit(column.name)
+    return PrivacyUnit(shape.unit)
+
+
+def _max_rows(shape: TableShape, unit: PrivacyUnit | None, place: str) -> int | None:
+    if unit is None:
+        if shape.max_rows is not None:
+            raise CatalogError(f"{place} is public: write key_copies instead of max_rows.")
+        return shape.key_copies
+    if shape.key_copies is not None:
+        raise CatalogError(f"{place}: key_copies is for public tables; write max_rows instead.")
+    if unit.is_row:
+        if shape.max_rows not in (None, 1):
+            raise CatalogError(f'{place}: with unit = "row" max_rows is 1; remove it.')
+        return 1
+    return shape.max_rows
+
+
+def _bounded(shape: TableShape, unit: PrivacyUnit | None, place: str) -> bool:
+    if shape.bound not in (None, "query", "table"):
+        raise CatalogError(f'{place}: bound is "query" or "table", not "{shape.bound}".')
+    if shape.bound != "table":
+        return False
+    if unit is None or unit.is_row or shape.max_rows is None:
+        raise CatalogError(f'{place}: bound = "table" needs a person column as unit and max_rows.')
+    return True
+
+
+def _copied(shape: TableShape, place: str) -> bool:
+    if shape.snapshot not in (None, "copy", "live"):
+        raise CatalogError(f'{place}: snapshot is "copy" or "live", not "{shape.snapshot}".')
+    return shape.snapshot == "copy"
+
+
+def _has(columns: Iterable[Column], name: str) -> bool:
+    return any(column.name.lower() == name.lower() for column in columns)
+
+
+def _megabytes(written: str | int | None, place: str) -> int | None:
+    if written is None:
+        return None
+    match = re.fullmatch(r"\s*(\d{1,9})\s*([A-Za-z]{2,3})?\s*", str(written))
+    factor = MEGABYTES.get((match[2] or "MB").upper()) if match else None
+    if match is None or factor is None or int(match[1]) == 0:
+        raise CatalogError(f'{place}: memory is written as "4 GB" or "512 MB".')
+    return int(match[1]) * factor
+
+
+def _warnings(dataset: Dataset) -> Iterable[str]:
+    for table in dataset.tables:
+        where = f"table '{table.name}' of dataset '{dataset.name}'"
+        if table.unit is not None and table.max_rows is None:
+            yield f"{where} has no max_rows: each query must say how many rows of a person count."
+        for column in table.columns:
+            if not column.reviewed:
+                yield f"column '{column.name}' of {where} waits for review."
+            if isinstance(column.domain, CategoryDomain):
+                padded = [value for value in column.domain.values if value != value.strip()]
+                if padded:
+                    yield f"column '{column.name}' of {where} lists values with spaces around them."
+    if dataset.accepted:
+        yield f"dataset '{dataset.name}' declares domains that were read from the data."

@@ -1,0 +1,100 @@
+"""Refuse declarations under which one person's loss would be counted in two places, or in none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+
+from discreet.catalog.read.reach import reach_of
+from discreet.core.schema import Dataset, Table
+from discreet.errors import CatalogError
+
+
+def check_budgets(datasets: Mapping[str, Dataset]) -> None:
+    """Refuse mixed units under one budget.
+
+    Guarantee: all private tables that one budget pays for have rows as units, or all have people,
+        so that the sum of each dataset's worst bill bounds what one of these units can lose.
+    """
+    kinds: dict[str, tuple[bool, str]] = {}
+    for dataset in datasets.values():
+        for table in dataset.tables:
+            if table.unit is None:
+                continue
+            place = f"table '{table.name}' of dataset '{dataset.name}'"
+            is_row, other = kinds.setdefault(dataset.budget, (table.unit.is_row, place))
+            if is_row != table.unit.is_row:
+                row, person = (other, place) if is_row else (place, other)
+                raise CatalogError(
+                    f"{row} protects rows and {person} protects people, but the budget "
+                    f"'{dataset.budget}' pays for both.",
+                    hint="Give both the same kind of unit, or separate budgets.",
+                )
+
+
+def check_sources_apart(datasets: Mapping[str, Dataset], *, base: Path, engine_url: str) -> None:
+    """Refuse sources that share rows where their people would then pay too little, or nothing.
+
+    Guarantee: no row is billed to two budgets; in a dataset of row units no row is in two tables,
+        which would be billed as if they were different people; and no private row is in a public
+        table. A row is known by its file or table, under whatever name, link or pattern (`Reach`);
+        copies of a file, and views of a table, are the owner's to declare.
+    """
+    tables = [
+        (dataset, table, reach_of(table.source, base=base, engine_url=engine_url))
+        for dataset in datasets.values()
+        for table in dataset.tables
+    ]
+    for (first, one, here), (second, two, there) in combinations(tables, 2):
+        if (one.unit is not None or two.unit is not None) and here.meets(there):
+            _require_allowed(first, one, second, two)
+
+
+def check_ledger_apart(
+    datasets: Mapping[str, Dataset], *, base: Path, engine_url: str, ledger_url: str
+) -> None:
+    """Refuse a source that takes in the ledger's own file.
+
+    Reading it by hand would drop the lock of whoever is charging (note 0031).
+    """
+    scheme, _, rest = ledger_url.partition(":")
+    if scheme != "sqlite":
+        return
+    place = "/" + rest.lstrip("/") if rest.startswith("/") else rest
+    ledger = reach_of(place, base=base, engine_url="duckdb:")
+    sources = [table.source for dataset in datasets.values() for table in dataset.tables]
+    if engine_url.startswith("duckdb:") and engine_url != "duckdb:":
+        sources.append(engine_url.removeprefix("duckdb:"))
+    for source in sources:
+        if reach_of(source, base=base, engine_url="duckdb:").meets(ledger):
+            raise CatalogError(
+                f"the source '{source}' takes in the ledger's own file, '{place}'.",
+                hint="Put the data into a folder of its own, or name the files more narrowly.",
+            )
+
+
+def _require_allowed(first: Dataset, one: Table, second: Dataset, two: Table) -> None:
+    if one.unit is None or two.unit is None:
+        private, public = (two, one) if one.unit is None else (one, two)
+        raise CatalogError(
+            f"the source '{private.source}' of the private table '{private.name}' is also in the "
+            f"public table '{public.name}'.",
+            hint="Whatever is public is answered without noise: keep one of the tables.",
+        )
+    if first.budget != second.budget:
+        raise CatalogError(
+            f"the source '{one.source}' is in two datasets, '{first.name}' and "
+            f"'{second.name}', with separate budgets{_as(one, two)}.",
+            hint="Remove one, or let both name one shared budget.",
+        )
+    if first is second and one.unit.is_row:
+        raise CatalogError(
+            f"the source '{one.source}' is declared as two tables, '{one.name}' and "
+            f"'{two.name}', of dataset '{first.name}', whose units are rows{_as(one, two)}.",
+            hint="Keep one of the tables.",
+        )
+
+
+def _as(one: Table, two: Table) -> str:
+    return "" if one.source == two.source else f" (there as '{two.source}')"

@@ -1,0 +1,156 @@
+"""Read discreet.toml into a `Catalog`, or refuse it with one clear sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from discreet.catalog.catalog import Budget, Cap, Catalog
+from discreet.catalog.read.datasets import (
+    Finished,
+    Unfinished,
+    dataset_of,
+    neighbours_of,
+    refuse_twins,
+)
+from discreet.catalog.read.file_shape import (
+    AnalystShape,
+    BudgetShape,
+    DatasetShape,
+    FileShape,
+    shape_of,
+)
+from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
+from discreet.catalog.read.sources import refuse_password
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.schema import Dataset
+from discreet.errors import CatalogError, InvalidInput, UnknownName
+
+FILE_NAME = "discreet.toml"
+
+
+def load(path: str | Path) -> Catalog:
+    """Return the catalog that the file at `path` declares; a folder means its discreet.toml."""
+    file = Path(path)
+    if file.is_dir():
+        file = file / FILE_NAME
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        hint = "Run 'discreet init FILE' to propose one, or say where it is with --config."
+        raise CatalogError(f"There is no file '{file}'.", hint=hint) from None
+    except OSError:
+        raise CatalogError(f"The file '{file}' cannot be read.") from None
+    except UnicodeDecodeError:
+        raise CatalogError(f"The file '{file}' is not UTF-8 text.") from None
+    return replace(loads(text, base=file.parent, name=file.name), path=file)
+
+
+def loads(text: str, *, base: Path, name: str = FILE_NAME) -> Catalog:
+    """Return the catalog that `text` declares; relative paths in it start at `base`."""
+    try:
+        raw: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(f"{name} is not valid TOML: {error}.") from None
+    shape = shape_of(raw, file=name)
+    try:
+        return _catalog(shape, base)
+    except (CatalogError, InvalidInput) as error:
+        raise type(error)(f"{name}: {error.message}", hint=error.hint) from None
+
+
+def _catalog(shape: FileShape, base: Path) -> Catalog:
+    refuse_twins(shape.datasets, "datasets")
+    declared = {
+        name: dataset_of(name, dataset, budgets=shape.budgets, base=base)
+        for name, dataset in shape.datasets.items()
+    }
+    datasets = {n: d.dataset for n, d in declared.items() if isinstance(d, Finished)}
+    unfinished = {n: d for n, d in declared.items() if isinstance(d, Unfinished)}
+    budgets = _budgets(shape, datasets)
+    check_budgets(datasets)
+    url, ledger = shape.engine.url, shape.ledger.url
+    for address in (url, ledger):
+        refuse_password(address)
+    check_sources_apart(datasets, base=base, engine_url=url)
+    check_ledger_apart(datasets, base=base, engine_url=url, ledger_url=ledger)
+    analysts, doubts = _analysts(shape.analysts, shape.datasets, datasets, budgets)
+    warnings = [w for d in declared.values() for w in d.warnings]
+    return Catalog(
+        base=base,
+        engine_url=url,
+        ledger_url=ledger,
+        datasets=datasets,
+        budgets=budgets,
+        analysts=analysts,
+        unfinished={n: d.sentence for n, d in unfinished.items()},
+        waiting={n: d.tables for n, d in unfinished.items()},
+        warnings=(*warnings, *doubts),
+        allow_superuser=shape.engine.allow_superuser,
+    )
+
+
+def _budgets(shape: FileShape, datasets: Mapping[str, Dataset]) -> dict[str, Budget]:
+    found: dict[str, Budget] = {}
+    for name, shared in shape.budgets.items():
+        if name in shape.datasets and shape.datasets[name].budget is None:
+            raise CatalogError(
+                f"budget '{name}' has the name of a dataset with a budget of its own; rename it."
+            )
+        found[name] = _budget(name, shared, f"budget '{name}'")
+    for name, dataset in datasets.items():
+        if dataset.budget == name and name not in found:
+            found[name] = _budget(name, shape.datasets[name], f"dataset '{name}'")
+    return found
+
+
+def _budget(name: str, shape: BudgetShape | DatasetShape, place: str) -> Budget:
+    if shape.epsilon is None:
+        raise CatalogError(f"{place} needs epsilon, the most that its people can lose in all.")
+    try:
+        return Budget(
+            name=name,
+            epsilon=Epsilon.of(shape.epsilon),
+            delta=Delta.of(0 if shape.delta is None else shape.delta),
+            neighbours=neighbours_of(shape.neighbours),
+        )
+    except (InvalidInput, CatalogError) as error:
+        raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
+
+
+def _analysts(
+    shapes: Mapping[str, AnalystShape],
+    declared: Mapping[str, DatasetShape],
+    datasets: Mapping[str, Dataset],
+    budgets: Mapping[str, Budget],
+) -> tuple[dict[str, dict[str, Cap]], list[str]]:
+    found: dict[str, dict[str, Cap]] = {}
+    doubts: list[str] = []
+    for analyst, shape in shapes.items():
+        found[analyst] = {}
+        by_budget: dict[str, tuple[str, Cap]] = {}
+        for name, written in shape.datasets.items():
+            if name not in declared:
+                raise UnknownName(f"analyst '{analyst}' has a cap for unknown dataset '{name}'.")
+            if name not in datasets:
+                continue
+            budget = budgets[datasets[name].budget]
+            place = f"analyst '{analyst}', dataset '{name}'"
+            try:
+                delta = budget.delta if written.delta is None else Delta.of(written.delta)
+                cap = Cap(Epsilon.of(written.epsilon), delta)
+            except InvalidInput as error:
+                raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
+            other, same = by_budget.setdefault(budget.name, (name, cap))
+            if same != cap:
+                raise CatalogError(
+                    f"{place}: '{other}' shares its budget, so both need the same cap."
+                )
+            if cap.epsilon > budget.epsilon:
+                doubts.append(f"{place}: the cap is above the total, which still limits.")
+            found[analyst][name] = cap
+    return found, doubts

@@ -1,0 +1,97 @@
+"""`discreet ledger verify|backup|restore`: the history, checked, copied and brought back."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Check, copy and restore the ledger.", rich_markup_mode=None, add_completion=False
+)
+
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.command()
+def verify(*, as_json: Json = False, config: Config = None) -> None:
+    """Check every entry, every stored answer and the head; and the audit log of the server.
+
+    Example: discreet ledger verify
+    """
+    from discreet.api import open as open_curator
+    from discreet.server.access.audit import AuditLog
+    from discreet.server.settings import STATE
+
+    curator = open_curator(config)
+    entries, unsealed = curator.ledger.examine()
+    lines = AuditLog(curator.catalog.base / STATE).verify()
+    words = f"{entries} entries, all intact."
+    if lines:
+        words += f" {lines} lines of the audit log, all intact."
+    data: dict[str, object] = {"entries": entries, "intact": True, "audit": lines}
+    if unsealed:
+        words += (
+            f" {unsealed} stored answers were written by 0.1.0 and are outside the seal: that their "
+            "charges were paid is certain, their content is not."
+        )
+        data["unsealed_answers"] = unsealed
+    _say(data, words, as_json=as_json)
+
+
+@app.command()
+def backup(
+    path: Annotated[Path, typer.Argument(help="The new file to write.")],
+    *,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Copy the whole ledger into one new file.
+
+    Example: discreet ledger backup ledger-monday.db
+    """
+    from discreet.api import open as open_curator
+
+    entries = open_curator(config).ledger.backup(path)
+    _say({"entries": entries, "out": str(path)}, f"{entries} entries in {path}.", as_json=as_json)
+
+
+@app.command()
+def restore(
+    path: Annotated[Path, typer.Argument(help="The backup.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it becomes part of the history.")],
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Replace the ledger by a backup; what was spent since the backup stays spent.
+
+    Nobody may be using the ledger: stop the server first. Where its head file is lost, too, how much
+    was spent is unknown, and every budget counts as spent.
+
+    Example: discreet ledger restore ledger-monday.db --reason "disk failure on Tuesday"
+    """
+    # The ledger at hand may be beyond opening, so this cannot go through an open curator.
+    from discreet.api import restore_ledger
+
+    with closing(restore_ledger(config, path, reason=reason)) as restored:
+        last = [entry for entry in restored.history() if entry.kind == "restore"][-1]
+        entries, lost = restored.verify(), last.data["lost"]
+    told = _LOST.get(lost, f"{lost} entries were lost; what they spent stays spent.")
+    _say({"entries": entries, "lost": lost}, f"Restored. {told}", as_json=as_json)
+
+
+_LOST = {
+    0: "Nothing was lost.",
+    -1: "How much was lost is unknown, so every budget counts as spent.",
+}
+
+
+def _say(data: dict[str, object], words: str, *, as_json: bool) -> None:
+    typer.echo(json.dumps(data) if as_json else words)

@@ -1,0 +1,311 @@
+"""`discreet synth`: a synthetic copy of a file or a table, or more rows of a saved model."""
+
+from __future__ import annotations
+
+import json as json_text
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+
+FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
+
+
+Source = Annotated[
+    str | None,
+    typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
+]
+Method = Annotated[
+    str, typer.Option(help="tree, adaptive, correlated, independent, random or rap.")
+]
+Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
+Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
+Number = Annotated[
+    int | None, typer.Option(help="How many rows to make; about as many as there are if not given.")
+]
+Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
+]
+Compare = Annotated[
+    Path | None,
+    typer.Option(help="Also compare with the real rows, for the owner only: .html or .json."),
+]
+Target = Annotated[str | None, typer.Option(help="The column that the reports try to predict.")]
+SaveModel = Annotated[Path | None, typer.Option(help="Also keep the model: more rows later, free.")]
+Model = Annotated[
+    Path | None, typer.Option(help="Draw from a saved model; reads no data, costs nothing.")
+]
+Where = Annotated[str | None, typer.Option(help="Only rows like this, such as \"sex = 'Female'\".")]
+Rule = Annotated[
+    list[str] | None,
+    typer.Option(help='What every row keeps: "age >= 16 if job = \'baker\'", "zip -> city".'),
+]
+Bins = Annotated[
+    str, typer.Option(help="Numbers and days with many values: auto, equal or quantile.")
+]
+Choose = Annotated[str | None, typer.Option(help="Choose among methods, paid for: tree,adaptive.")]
+Setting = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting of the method, such as parents=2.")
+]
+Accept = Annotated[
+    bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
+]
+Unit = Annotated[
+    str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
+]
+Analyst = Annotated[str | None, typer.Option("--as", help="The analyst who asks.")]
+RequestId = Annotated[
+    str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+]
+
+
+def synth(
+    source: Source = None,
+    *,
+    method: Method = "tree",
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rows: Number = None,
+    out: Out = None,
+    report: Report = None,
+    compare: Compare = None,
+    target: Target = None,
+    save_model: SaveModel = None,
+    model: Model = None,
+    where: Where = None,
+    rule: Rule = None,
+    bins: Bins = "auto",
+    choose: Choose = None,
+    setting: Setting = None,
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    request_id: RequestId = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Make a synthetic copy of a table, charging the budget first.
+
+    Example: discreet synth people.csv --epsilon 1 --delta 1e-9 --out synthetic.csv
+    """
+    _check_paths(out, report, compare, save_model)
+    if model is not None:
+        _refuse_with_model(source=source, epsilon=epsilon, compare=compare)
+        found = _sampled(model, rows=rows, where=where, rules=rule or [], out=out, report=report)
+        say(json_text.dumps(found) if json else _words(found))
+        return
+    source, epsilon = _needed(source, epsilon)
+    asked: dict[str, Any] = {
+        "method": method,
+        "epsilon": epsilon,
+        "delta": delta,
+        "rows": rows,
+        "where": where,
+        "rules": rule or [],
+        "bins": bins,
+        "choose": [] if choose is None else [name.strip() for name in choose.split(",")],
+        "analyst": analyst,
+        "request_id": request_id,
+        "options": _settings(setting or []),
+    }
+    _check(asked)
+    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
+    found = _made(
+        place, table, asked, out=out, save_model=save_model, reports=(report, compare, target)
+    )
+    say(json_text.dumps(found) if json else _words(found))
+
+
+def _needed(source: str | None, epsilon: str | None) -> tuple[str, str]:
+    from discreet.errors import InvalidInput
+
+    if source is None:
+        raise InvalidInput(
+            "Say what to copy: a file, a table, or a saved model.",
+            hint="For example: discreet synth people.csv --epsilon 1 --delta 1e-9",
+        )
+    if epsilon is None:
+        raise InvalidInput(
+            "Say how much budget to use.", hint="Usual values of --epsilon are 0.1 to 10."
+        )
+    return source, epsilon
+
+
+def _check_paths(
+    out: Path | None, report: Path | None, compare: Path | None, save_model: Path | None
+) -> None:
+    """Refuse places that cannot be written to, before anything is paid."""
+    from discreet.errors import InvalidInput
+    from discreet.report.rows import check_out
+    from discreet.report.save import check_suffix
+
+    if out is not None:
+        check_out(out)
+    for path in (report, compare):
+        if path is not None:
+            check_suffix(path)
+    for path in (report, compare, save_model):
+        if path is not None and not path.parent.is_dir():
+            raise InvalidInput(f"There is no folder '{path.parent}' to write to.")
+
+
+def _check(asked: dict[str, Any]) -> None:
+    """Refuse a mistake before a discreet.toml is written for it."""
+    from discreet.synth.prepare import check_early
+    from discreet.synth.request import SynthRequest
+
+    check_early(SynthRequest.of("", **asked))
+
+
+def _refuse_with_model(**given: Any) -> None:
+    from discreet.errors import InvalidInput
+
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(
+                f"A saved model reads no data and costs nothing: leave out the {name}."
+            )
+
+
+def _settings(written: list[str]) -> dict[str, Any]:
+    """Return NAME=VALUE settings; numbers are read as numbers, all else stays text."""
+    from discreet.errors import InvalidInput
+
+    found: dict[str, Any] = {}
+    for item in written:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"Write a setting as NAME=VALUE, not '{item[:40]}'.")
+        try:
+            found[name.strip()] = json_text.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+    return found
+
+
+def _place(
+    source: str,
+    config: Path | None,
+    epsilon: str,
+    delta: str | None,
+    *,
+    accept: bool,
+    unit: str,
+) -> tuple[Path | None, str]:
+    """Return the discreet.toml and the table that `source` means."""
+    path = Path(source)
+    if not path.exists() and path.suffix.lower() not in FILES:
+        return config, source
+    from discreet.catalog.propose.bare_file import bare_table
+    from discreet.core.numbers import Delta, Epsilon
+
+    found = bare_table(
+        path,
+        config=config,
+        epsilon=Epsilon.of(epsilon),
+        delta=None if delta is None else Delta.of(delta),
+        unit=unit,
+        accept=accept,
+    )
+    return found.config, found.table
+
+
+def _made(
+    place: Path | None,
+    table: str,
+    asked: dict[str, Any],
+    *,
+    out: Path | None,
+    save_model: Path | None,
+    reports: tuple[Path | None, Path | None, str | None],
+) -> dict[str, Any]:
+    """Return what was made, after writing it."""
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import counting
+    from discreet.report import write as write_report
+
+    report, compare, target = reports
+    with open_curator(place) as curator:
+        with counting("Synthesizing") as progress:
+            found = curator.synthesize(table, progress=progress, **asked)
+        target_path = out or Path(f"{table.rpartition('.')[2]}-synthetic.csv")
+        found.write(target_path)
+        said: dict[str, Any] = found.to_json() | {"out": str(target_path)}
+        if save_model is not None:
+            found.save_model(save_model)
+            said["model"] = str(save_model)
+        if report is not None:
+            said["report"] = str(
+                write_report(curator.synthesis_report(found, target=target), report)
+            )
+        if compare is not None:
+            document = curator.synthesis_comparison(found, target=target)
+            said["compare"] = str(write_report(document, compare))
+    return said
+
+
+def _sampled(
+    model: Path,
+    *,
+    rows: int | None,
+    where: str | None,
+    rules: list[str],
+    out: Path | None,
+    report: Path | None,
+) -> dict[str, Any]:
+    """Return what was drawn from a saved model; no data and no ledger is touched."""
+    from dataclasses import replace
+
+    from discreet.report import write as write_report
+    from discreet.report.rows import write_rows
+    from discreet.synth.model_file import load_model
+    from discreet.synth.report.making import subject_of
+    from discreet.synth.report.publishable import publishable_report
+    from discreet.synth.synthetic import sample_rows
+
+    started = time.monotonic()
+    saved = load_model(model)
+    saved = replace(saved, rules=(*saved.rules, *rules))
+    drawn = sample_rows(saved, rows, where=where)
+    path = out or Path(f"{model.stem}-rows.csv")
+    write_rows(drawn.table, path)
+    said = {
+        "rows": drawn.table.num_rows,
+        "columns": drawn.table.column_names,
+        "method": str(saved.facts.get("method", "")),
+        "cost": {"epsilon": 0.0, "delta": 0.0},
+        "free": True,
+        "seconds": round(time.monotonic() - started, 3),
+        "out": str(path),
+        "notices": list(drawn.notices),
+    }
+    if report is not None:
+        document = publishable_report(subject_of(saved, drawn))
+        said["report"] = str(write_report(document, report))
+    return said
+
+
+def _words(found: dict[str, Any]) -> str:
+    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
+    if found["cost"]["delta"]:
+        price += f", delta {found['cost']['delta']:g}"
+    done = f"Wrote {found['rows']:,} rows with {len(found['columns'])} columns to {found['out']}"
+    lines = [f"{done} ({found['method']}, {price}, {found['seconds']:.1f} s)."]
+    if "budget" in found:
+        budget = found["budget"]
+        left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
+        lines.append(f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}.")
+    lines += [
+        f"{what.capitalize()}: {found[what]}" for what in ("model", "report") if what in found
+    ]
+    if "compare" in found:
+        lines.append(f"Comparison, do not publish: {found['compare']}")
+    return "\n".join([*lines, *found["notices"]])

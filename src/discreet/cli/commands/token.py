@@ -1,0 +1,221 @@
+"""`discreet token new|list|revoke`: who may use a server."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json as json_text
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
+app = typer.Typer(
+    help="Make, list and revoke the tokens of a server.",
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+Config = Annotated[Path, typer.Option(help="The discreet.toml of the server.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+TOML = Path("discreet.toml")
+
+
+@app.command()
+def new(
+    *,
+    role: Annotated[
+        str | None, typer.Option(help="owner, analyst or reviewer; analyst if one is named.")
+    ] = None,
+    analyst: Annotated[
+        str | None, typer.Option(help="The analyst of discreet.toml; added there with --epsilon.")
+    ] = None,
+    class_size: Annotated[
+        int | None, typer.Option("--class", min=1, max=10_000, help="This many new analysts.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="The share of each new analyst in each dataset.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Datasets of the share; all unless given.")
+    ] = None,
+    prefix: Annotated[str, typer.Option(help="Names of a class: PREFIX001 and so on.")] = "student",
+    out: Annotated[Path | None, typer.Option(help="Write the tokens to this new CSV file.")] = None,
+    expires_days: Annotated[float | None, typer.Option(help="Valid for so many days.")] = None,
+    label: Annotated[str, typer.Option(help="A note for the list.")] = "",
+    json: Json = False,
+    config: Config = TOML,
+) -> None:
+    """Make a token, or a whole class of them, each with a budget of its own.
+
+    Example: discreet token new --class 300 --epsilon 0.5 --out tokens.csv
+    """
+    names = _names(analyst, class_size, prefix)
+    with _opened(config) as (tokens, Role), _sheet(out) as write:
+        wanted = Role.of(role or ("analyst" if names else "owner"))
+        asks = wanted is Role.ANALYST
+        notes = _declared(config, names, epsilon, dataset or ()) if asks else []
+        if asks and epsilon is not None:
+            _tell_shares(tokens.audit, names, epsilon, dataset or ())
+        holders: list[str | None] = [*names] or [None]
+        made = tokens.new_many(wanted, holders, expires_days=expires_days, label=label)
+        rows = [(item.token.analyst or "", wanted.value, item.text) for item in made]
+        if write is not None:
+            write(rows)
+    if json:
+        listed = [] if out else [item.token.to_json() | {"token": item.text} for item in made]
+        say(json_text.dumps({"made": len(made), "tokens": listed, "notes": notes}))
+        return
+    for note in notes:
+        say(note)
+    if out is not None:
+        say(f"{len(made)} token(s) written to {out}. They cannot be shown again.")
+        return
+    for name, _, text in rows:
+        say(f"{visible(name)}  {text}" if name else text)
+    say("Shown this once; keep it like a password.")
+
+
+@app.command(name="list")
+def listed(*, json: Json = False, config: Config = TOML) -> None:
+    """List all tokens; never their texts.
+
+    Example: discreet token list
+    """
+    from discreet.server.access.audit import COMMAND_LINE, Deed
+
+    with _opened(config) as (tokens, _):
+        tokens.audit.record(COMMAND_LINE, Deed.TOKENS_LISTED)
+        found = [token.to_json() for token in tokens.all()]
+    if json:
+        say(json_text.dumps({"tokens": found}))
+        return
+    for token in found:
+        state = "valid" if token["valid"] else "revoked" if token["revoked"] else "expired"
+        until = f"until {_day(token['expires'])}" if token["expires"] else "no end"
+        who, label = visible(token["analyst"] or ""), visible(token["label"])
+        say(f"{token['id']}  {token['role']:<9}{state:<9}{until:<18}{who}  {label}")
+    if not found:
+        say("There are no tokens yet. Make one with: discreet token new --role owner")
+
+
+@app.command()
+def revoke(
+    ids: Annotated[list[str], typer.Argument(help="Ids as shown by: discreet token list.")],
+    *,
+    json: Json = False,
+    config: Config = TOML,
+) -> None:
+    """Make tokens useless, at once and for good, also in open sessions.
+
+    Example: discreet token revoke 1f0c7a2b9d3e4f56
+    """
+    with _opened(config) as (tokens, _):
+        done = [tokens.revoke(token_id).to_json() for token_id in ids]
+    say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids)}.")
+
+
+def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
+    from discreet.errors import InvalidInput
+
+    if size is None:
+        return [] if analyst is None else [analyst]
+    if analyst is not None:
+        raise InvalidInput("Give either --analyst or --class.")
+    width = max(3, len(str(size)))
+    return [f"{prefix}{number:0{width}}" for number in range(1, size + 1)]
+
+
+def _declared(
+    config: Path, names: Sequence[str], epsilon: str | None, datasets: Sequence[str]
+) -> list[str]:
+    """Return notes for the owner after seeing to it that discreet.toml lists every analyst."""
+    from discreet.api import add_analysts
+    from discreet.api import open as open_curator
+    from discreet.errors import InvalidInput
+
+    if not names:
+        raise InvalidInput("An analyst's token needs --analyst NAME.")
+    catalog = open_curator(config).catalog
+    missing = [name for name in names if name not in catalog.analysts]
+    if epsilon is None:
+        if missing:
+            raise InvalidInput(
+                f"discreet.toml lists no analyst '{missing[0]}'.",
+                hint="Give --epsilon, the share of each, to add what is missing.",
+            )
+        return []
+    first = not catalog.analysts
+    new = add_analysts(config, names, epsilon=epsilon, datasets=datasets)
+    notes = [f"{len(names)} analyst(s) added to {config}."]
+    if first:
+        notes.append("From now on every question is asked in an analyst's name.")
+    for name, budget in new.budgets.items():
+        shares = [
+            caps[d].epsilon.value
+            for caps in new.analysts.values()
+            for d in caps
+            if new.datasets[d].budget == name
+        ]
+        if sum(shares) > budget.epsilon.value:
+            notes.append(
+                f"All shares of '{name}' add up to {float(sum(shares)):g}; its total of "
+                f"{float(budget.epsilon):g} still limits them together."
+            )
+    return notes
+
+
+def _tell_shares(audit: Any, names: Sequence[str], epsilon: str, datasets: Sequence[str]) -> None:
+    """Write down in the audit log that these analysts were given a share."""
+    from discreet.server.access.audit import COMMAND_LINE, Deed
+
+    where = {"dataset": ", ".join(datasets) or "every data set", "epsilon_after": epsilon}
+    audit.record_all(COMMAND_LINE, Deed.SHARE_CHANGED, [where | {"analyst": n} for n in names])
+
+
+@contextmanager
+def _opened(config: Path) -> Iterator[tuple[Any, Any]]:
+    """Lend the tokens of the server of `config`, and the class of roles."""
+    from discreet.cli.extras import server_parts
+
+    parts = server_parts("Settings", "AccessDb", "Tokens", "Role")
+    place = config / TOML.name if config.is_dir() else config
+    access = parts.AccessDb(parts.Settings(config=place).state_folder)
+    try:
+        yield parts.Tokens(access), parts.Role
+    finally:
+        access.close()
+
+
+@contextmanager
+def _sheet(out: Path | None) -> Iterator[Any]:
+    """Lend a function that writes the tokens to a new file only its owner can read."""
+    from discreet.errors import InvalidInput
+
+    if out is None:
+        yield None
+        return
+    try:
+        handle = os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        raise InvalidInput(f"'{out}' exists already.", hint="Name another with --out.") from None
+    except OSError:
+        raise InvalidInput(f"'{out}' cannot be written.") from None
+    with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        try:
+            writer.writerow(("analyst", "role", "token"))
+            yield writer.writerows
+        except BaseException:
+            out.unlink(missing_ok=True)
+            raise
+
+
+def _day(seconds: float) -> str:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).date().isoformat()

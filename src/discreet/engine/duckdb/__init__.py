@@ -1,0 +1,4 @@
+"""DuckDB in child processes, and the canonical snapshots that it reads.
+
+Reached through `engine.connect`.
+"""

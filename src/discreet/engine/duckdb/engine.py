@@ -1,0 +1,304 @@
+"""DuckDB in child processes that can be killed: the embedded engine."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
+from discreet.engine.child import Child, Unreadable
+from discreet.engine.duckdb.canonical import Maker, Origin, place_of, unreadable
+from discreet.engine.duckdb.held import DuckDBHeld, exact_of
+from discreet.engine.duckdb.pool import Pool
+from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
+from discreet.engine.files import (
+    ContentHashes,
+    FileKind,
+    FileSource,
+    column_names,
+    database_files,
+    find_files,
+)
+from discreet.engine.guard import only_select
+from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.errors import UnknownName
+
+_SHARE_OF_MEMORY = 0.7
+
+
+class DuckDBEngine:
+    """Runs SQL in locked-down child processes, up to `limits.workers` of them.
+
+    `hold` gives canonical snapshots, for questions; `run` reads the sources as they are, for the
+    owner's proposals and for anonymization.
+
+    Guarantee: a query ends within its time limit plus a quarter of a second, because a child that
+    does not stop is killed; the next query gets a fresh child with the same tables.
+    """
+
+    capabilities = Capabilities(dialect="duckdb", parallel_queries=True, canonical=True)
+
+    def __init__(
+        self,
+        database: Path | None,
+        sources: Mapping[str, str],
+        *,
+        base: Path,
+        state: Path | None,
+        limits: EngineLimits,
+    ) -> None:
+        self._limits = limits
+        self._database = database
+        self._base = base
+        self._sources = dict(sources)
+        for name in self._sources:
+            self._origin(name)
+        self._state, drop = _state_folder(state)
+        self._stored = self._state / "tables"
+        self._stored.mkdir(mode=0o700, exist_ok=True)
+        self._hashes = ContentHashes(self._state / "hashes.json")
+        self._kept: dict[str, Path | bytes] = {}
+        self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
+        self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
+        places = threading.Semaphore(limits.workers)
+        self._canon = Pool(places, seconds=limits.seconds)
+        self._raw = Pool(places, seconds=limits.seconds)
+        self._opened: dict[str, str] = {}
+        self._finalizer = weakref.finalize(self, _give_back, (self._canon, self._raw), drop)
+        self._canon.warm(self._setup({}))
+
+    def relation(self, name: str) -> str:
+        """Return the quoted SQL name of a table."""
+        if name in self._sources:
+            return f"source.{quoted(name)}"
+        if self.has(name):
+            if name not in self._kept:
+                self._kept[name] = self._stored_file(name)
+            return f"kept.{quoted(name)}"
+        raise UnknownName(f"The engine has no table '{name}'.")
+
+    def has(self, name: str) -> bool:
+        """Return whether a table of this name is attached, uploaded or materialised."""
+        known = name in self._sources or name in self._kept
+        return known or (is_name(name) and self._stored_file(name).is_file())
+
+    def hold(self, tables: Mapping[str, Recipe]) -> DuckDBHeld:
+        """Return the canonical snapshots of these tables as they are now."""
+        snapshots: dict[str, Snapshot] = {}
+        fingerprints: dict[str, str] = {}
+        try:
+            for name, recipe in tables.items():
+                try:
+                    found = self._maker.snapshot(self._origin(name), recipe)
+                except OSError:
+                    raise unreadable(name) from None
+                snapshots[name], fingerprints[name] = found
+        except BaseException:
+            for snapshot in snapshots.values():
+                snapshot.release()
+            raise
+        return DuckDBHeld(
+            snapshots, fingerprints, lend=self._lend, folder=self._stored, limits=self._limits
+        )
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the sources themselves."""
+        only_select(sql, self.capabilities.dialect)
+        limit = self._limits.seconds if seconds is None else seconds
+        with self._child() as child:
+            return exact_of(child.ask(b"R" + sql.encode(), limit))
+
+    def put(self, name: str, table: pa.Table) -> str:
+        """Return the relation of a small public table, uploaded now."""
+        self._free_name(name)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        self._kept[name] = sink.getvalue().to_pybytes()
+        return f"kept.{quoted(name)}"
+
+    def materialise(self, name: str, sql: str) -> str:
+        """Return the relation of the stored result of `sql`, computed unless it is there."""
+        self._free_name(name)
+        only_select(sql, self.capabilities.dialect)
+        target = self._stored_file(name)
+        if not target.is_file():
+            rough = target.with_name(f".new-{os.getpid()}-{threading.get_ident()}-{target.name}")
+            order = json.dumps({"sql": sql, "path": str(rough)})
+            try:
+                with self._child() as child:
+                    child.ask(b"S" + order.encode(), self._limits.store_seconds)
+                rough.replace(target)
+            finally:
+                rough.unlink(missing_ok=True)
+        return self.relation(name)
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of a table with DuckDB's names for their types."""
+        relation = self.relation(name)
+        key = (name, self.fingerprint(name))
+        if key not in self._columns:
+            with self._child() as child:
+                body = child.ask(b"C" + relation.encode(), self._limits.seconds)
+            self._columns[key] = [(column, kind) for column, kind in json.loads(body)]
+        return list(self._columns[key])
+
+    def fingerprint(self, name: str) -> str:
+        """Return a hash of the content of the files behind a table.
+
+        For a table inside a database file it is that of the whole file: more than needed changes it.
+        """
+        if name in self._sources:
+            return self._hashes.of(self._origin(name).files)
+        if isinstance(place := self._kept.get(name), bytes):
+            return hashlib.sha256(place).hexdigest()
+        if self.has(name):
+            return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
+        raise UnknownName(f"The engine has no table '{name}'.")
+
+    def tree(self, sql: str) -> str | None:
+        """Return DuckDB's own parse of a statement."""
+        with self._lend({}, {}) as child:
+            return child.ask(b"T" + sql.encode(), self._limits.seconds).decode()
+
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
+        self._canon.interrupt(thread)
+        self._raw.interrupt(thread)
+
+    def close(self) -> None:
+        """End the child processes and remove temporary files."""
+        self._finalizer()
+
+    def _origin(self, name: str) -> Origin:
+        """Return where a table's rows are at this moment."""
+        source = self._sources[name]
+        if self._database is not None and not _looks_like_file(source):
+            return Origin(name, database_files(self._database), tuple(source.split(".")))
+        return Origin(name, find_files(name, source, self._base))
+
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a table's columns that no row can change: text files hold texts."""
+        files = self._origin(name).files
+        if files.kind is FileKind.CSV:
+            return {column.lower(): "VARCHAR" for column in column_names(name, files.paths[0])}
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
+    def _lend(
+        self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
+    ) -> AbstractContextManager[Child]:
+        return self._canon.lend(lambda: self._setup({}), kept=kept, canon=canon)
+
+    @contextlib.contextmanager
+    def _child(self) -> Iterator[Child]:
+        """Lend a child that reads the sources as they are now."""
+        now = {name: self.fingerprint(name) for name in self._sources}
+        if now != self._opened:
+            self._raw.drop()
+            self._opened = now
+        try:
+            with self._raw.lend(self._raw_setup, kept=self._kept) as child:
+                yield child
+        except Unreadable as broken:
+            raise unreadable(str(broken)) from None
+
+    def _raw_setup(self) -> dict[str, Any]:
+        """Return what a child that reads sources must know, after every CSV file became Parquet."""
+        places: dict[str, Any] = {}
+        for name in self._sources:
+            origin = self._origin(name)
+            if origin.files.kind is FileKind.CSV:
+                places[name] = {"parquet": [str(self._text_table(origin))]}
+            else:
+                places[name] = place_of(name, origin.files, origin.parts)[0]
+        return self._setup(places)
+
+    def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
+        inside = any("table" in place for place in places.values())
+        return {
+            **self._common(),
+            "database": str(self._database) if self._database and inside else None,
+            "sources": dict(places),
+            "folders": [f"{self._stored}{os.sep}", f"{self._state / 'canon'}{os.sep}"],
+        }
+
+    def _common(self) -> dict[str, Any]:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+        share = int(memory * _SHARE_OF_MEMORY / self._limits.workers)
+        return {
+            "memory_mb": self._limits.memory_mb or share,
+            "threads": self._limits.threads,
+            "temporary": str(self._state / "spill"),
+        }
+
+    def _text_table(self, origin: Origin) -> Path:
+        """Return the Parquet copy of a CSV source, made now unless this content has one."""
+        with tempfile.TemporaryDirectory(dir=self._stored, prefix=".new-") as made:
+            folder = Path(made)
+            content = self._hashes.known(origin.files)
+            copy = origin.files
+            if content is None or not self._text_file(content).is_file():
+                copy, content = self._hashes.copy(origin.files, folder)
+            target = self._text_file(content)
+            if not target.is_file():
+                self._write_texts(origin.name, copy, folder / "text.parquet")
+                (folder / "text.parquet").replace(target)
+        return target
+
+    def _text_file(self, content: str) -> Path:
+        return self._stored / f"csv-{content}.parquet"
+
+    def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
+        child = Child(
+            "discreet.engine.duckdb.worker", self._setup({"t": place_of(name, copy, ())[0]})
+        )
+        rough = str(target.with_name("rough.parquet"))
+        order = {"sql": "SELECT * FROM source.t", "path": str(target), "rough": rough}
+        try:
+            child.wait_ready(self._limits.store_seconds)
+            child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)
+        except Exception:  # noqa: BLE001 whatever it was, its text may hold a cell
+            raise unreadable(name) from None
+        finally:
+            child.close()
+
+    def _stored_file(self, name: str) -> Path:
+        return self._stored / f"{checked_name(name)}.parquet"
+
+    def _free_name(self, name: str) -> None:
+        if checked_name(name) in self._sources:
+            raise name_taken(name)
+
+
+def _looks_like_file(source: str) -> bool:
+    return source.lower().endswith((".csv", ".tsv", ".txt", ".gz", ".parquet")) or "/" in source
+
+
+def _state_folder(state: Path | None) -> tuple[Path, Path | None]:
+    """Return where tables are kept, and the folder to remove at the end if it is a temporary one."""
+    if state is None:
+        folder = Path(tempfile.mkdtemp(prefix="discreet-"))
+        return folder, folder
+    folder = state.resolve() / "duckdb"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder, None
+
+
+def _give_back(pools: tuple[Pool, Pool], drop: Path | None) -> None:
+    for pool in pools:
+        pool.close()
+    if drop is not None:
+        shutil.rmtree(drop, ignore_errors=True)

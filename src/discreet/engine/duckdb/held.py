@@ -1,0 +1,97 @@
+"""DuckDB's held state: the snapshots behind some tables, kept from being collected while read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+
+from discreet.engine.arrow import plain_table
+from discreet.engine.base import EngineLimits, Exact
+from discreet.engine.child import Child
+from discreet.engine.duckdb.snapshots import Snapshot
+from discreet.engine.guard import only_select
+from discreet.engine.names import quoted
+
+Kept = Mapping[str, Path | bytes]
+Lend = Callable[[Kept, Mapping[str, Path]], AbstractContextManager[Child]]
+
+
+class DuckDBHeld:
+    """Reads canon."dataset.table" for each held table, each an immutable snapshot.
+
+    Guarantee: see `discreet.engine.base.Held`. A snapshot was made from exactly the bytes behind
+        its fingerprint (docs/notes/0036), nobody writes to it, and nobody removes it meanwhile.
+    """
+
+    def __init__(
+        self,
+        snapshots: Mapping[str, Snapshot],
+        fingerprints: Mapping[str, str],
+        *,
+        lend: Lend,
+        folder: Path,
+        limits: EngineLimits,
+    ) -> None:
+        self.fingerprints = dict(fingerprints)
+        self._snapshots = dict(snapshots)
+        self._lend = lend
+        self._folder = folder
+        self._limits = limits
+        self._kept: dict[str, Path | bytes] = {}
+
+    @property
+    def dropped(self) -> dict[str, dict[str, int]]:
+        """Return what each table's declarations left out: for the owner's eyes only."""
+        return {name: dict(snapshot.dropped) for name, snapshot in self._snapshots.items()}
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the held state."""
+        only_select(sql, "duckdb")
+        limit = self._limits.seconds if seconds is None else seconds
+        with self._lend(self._kept, self._canon()) as child:
+            return exact_of(child.ask(b"R" + sql.encode(), limit))
+
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state."""
+        only_select(sql, "duckdb")
+        name = f"held_{uuid.uuid4().hex}"
+        path = self._folder / f"{name}.parquet"
+        order = json.dumps({"sql": sql, "path": str(path)})
+        self._kept[name] = path
+        kept = {known: place for known, place in self._kept.items() if known != name}
+        with self._lend(kept, self._canon()) as child:
+            child.ask(b"S" + order.encode(), self._limits.store_seconds)
+        return f"kept.{quoted(name)}"
+
+    def _canon(self) -> dict[str, Path]:
+        return {name: snapshot.path for name, snapshot in self._snapshots.items()}
+
+    def close(self) -> None:
+        """Let the snapshots go and remove what was kept."""
+        for snapshot in self._snapshots.values():
+            snapshot.release()
+        self._snapshots.clear()
+        for place in self._kept.values():
+            if isinstance(place, Path):
+                with contextlib.suppress(OSError):
+                    place.unlink()
+        self._kept.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def exact_of(body: bytes) -> Exact:
+    """Return the table that a child sent."""
+    with pa.ipc.open_stream(body) as reader:
+        return Exact(plain_table(reader.read_all()))

@@ -1,0 +1,97 @@
+"""Child processes that are lent out one by one, and taught the tables that a query may name."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.engine.child import Child
+
+Setup = Callable[[], dict[str, Any]]
+
+
+class Pool:
+    """Children of one kind. `places` is how many of all kinds may work at the same time."""
+
+    def __init__(self, places: threading.Semaphore, *, seconds: float) -> None:
+        self._places = places
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._idle: list[Child] = []
+        self._busy: dict[Child, int] = {}
+
+    def warm(self, setup: dict[str, Any]) -> None:
+        """Start a child while the caller goes on: its imports and ours run side by side."""
+        self._idle.append(_spawn(setup))
+
+    @contextlib.contextmanager
+    def lend(
+        self,
+        setup: Setup,
+        *,
+        kept: Mapping[str, Path | bytes],
+        canon: Mapping[str, Path] | None = None,
+    ) -> Iterator[Child]:
+        """Lend a child that knows these stored tables, uploads and snapshots."""
+        with self._places:
+            with self._lock:
+                child = self._idle.pop() if self._idle else _spawn(setup())
+                self._busy[child] = threading.get_ident()
+            try:
+                child.wait_ready()
+                self._teach(child, kept, canon or {})
+                yield child
+            finally:
+                with self._lock:
+                    self._busy.pop(child, None)
+                    if child.alive:
+                        self._idle.append(child)
+
+    def _teach(
+        self, child: Child, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
+    ) -> None:
+        for name, place in kept.items():
+            if child.known.get(f"kept.{name}") == place:
+                continue
+            if isinstance(place, bytes):
+                child.ask(b"P" + name.encode() + b"\x00" + place, self._seconds)
+            else:
+                child.ask(b"V" + _order(name, place), self._seconds)
+            child.known[f"kept.{name}"] = place
+        for name, path in canon.items():
+            if child.known.get(f"canon.{name}") != path:
+                child.ask(b"A" + _order(name, path), self._seconds)
+                child.known[f"canon.{name}"] = path
+
+    def drop(self) -> None:
+        """Let idle children go: the sources have changed, and the next ones open them anew."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
+
+    def interrupt(self, thread: int | None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
+        with self._lock:  # held throughout: a child must not pass on to another thread meanwhile
+            for child, user in self._busy.items():
+                if thread in (None, user):
+                    child.interrupt()
+
+    def close(self) -> None:
+        """End all children, the busy ones at once."""
+        with self._lock:
+            for child in self._busy:
+                child.kill()
+        self.drop()
+
+
+def _spawn(setup: dict[str, Any]) -> Child:
+    return Child("discreet.engine.duckdb.worker", setup)
+
+
+def _order(name: str, path: Path) -> bytes:
+    return json.dumps({"name": name, "path": str(path)}).encode()

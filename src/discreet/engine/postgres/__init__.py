@@ -1,0 +1,4 @@
+"""PostgreSQL: locked-down sessions, one transaction a question, stored copies.
+
+Reached through `engine.connect`; its driver is an extra.
+"""

@@ -1,0 +1,153 @@
+"""One repeatable-read transaction: what was fingerprinted is what is read."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Self
+
+import psycopg
+
+from discreet.engine.arrow import plain_table
+from discreet.engine.base import Exact, engine_failed
+from discreet.engine.guard import only_select
+from discreet.engine.places import placed
+from discreet.engine.postgres.copies import drop, may_store, place_of, store
+from discreet.engine.postgres.pool import Pool
+from discreet.engine.postgres.rows import fetch_table
+from discreet.engine.postgres.session import Session
+from discreet.errors import CatalogError
+
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_PIN = "SELECT pg_current_snapshot()"
+_KINDS = (
+    "SELECT relkind, has_table_privilege(oid, 'SELECT') FROM pg_class WHERE oid = to_regclass(%s)"
+)
+
+
+def begin(session: Session, relations: Mapping[str, str], *, seconds: float) -> None:
+    """Open the transaction in which `relations` stay as they are, or refuse.
+
+    Guarantee: the tables are locked against DROP, TRUNCATE and rewriting *before* the snapshot is
+        taken. Without the locks a table that is truncated, or dropped and made anew, shows no rows
+        to an older snapshot: a silent zero.
+    """
+    with session.within(seconds) as wire:
+        kinds = {name: kind_of(wire, name, place) for name, place in relations.items()}
+        wire.execute(_BEGIN)
+        for name, place in relations.items():
+            _lock(wire, name, place, kinds[name])
+        wire.execute(_PIN)
+
+
+def kind_of(wire: psycopg.Connection[Any], name: str, place: str) -> str:
+    """Return PostgreSQL's letter for what a source is, or refuse one that cannot be read."""
+    try:
+        found = wire.execute(_KINDS, [place]).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        raise not_readable(name) from None
+    if found is None:
+        raise gone(name)
+    if not found[1]:
+        raise not_readable(name)
+    return str(found[0])
+
+
+def _lock(wire: psycopg.Connection[Any], name: str, place: str, kind: str) -> None:
+    if kind == "f":
+        raise CatalogError(
+            f"The source of table '{name}' is a foreign table, whose rows cannot be held still.",
+            hint="Declare a materialized view of it.",
+        )
+    try:
+        if kind == "m":  # cannot be locked by name; reading it does, and holds until the end
+            wire.execute(f"SELECT 1 FROM {place} LIMIT 0".encode())
+        else:
+            wire.execute(f"LOCK TABLE {place} IN ACCESS SHARE MODE".encode())
+    except psycopg.errors.InsufficientPrivilege:
+        raise not_readable(name) from None
+    except psycopg.errors.UndefinedTable:
+        raise gone(name) from None
+
+
+def not_readable(name: str) -> CatalogError:
+    """Return the refusal of a table that the role may not read."""
+    return CatalogError(
+        f"The role of the engine may not read the source of table '{name}'.",
+        hint="GRANT SELECT on the whole table (or on a view of the columns to declare), and USAGE "
+        "on its schema, to the role.",
+    )
+
+
+def gone(name: str) -> CatalogError:
+    """Return the refusal of a table that is not there."""
+    return CatalogError(
+        f"The source of table '{name}' could not be read.",
+        hint="Write it as schema.table and grant SELECT on it to the role.",
+    )
+
+
+class PostgresHeld:
+    """Tables of one transaction, with their canonical forms where those are known.
+
+    Guarantee: all statements see one snapshot. If the connection is lost or a statement fails, so
+        does everything after it: it is never opened anew, which would be another state.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        session: Session,
+        fingerprints: Mapping[str, str],
+        places: Mapping[str, str],
+    ) -> None:
+        self.fingerprints = fingerprints
+        self._pool = pool
+        self._session: Session | None = session
+        self._places = places
+        self._kept: list[str] = []
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the held state."""
+        text, session = self._text(sql), self._open()
+        limit = self._pool.limits.seconds if seconds is None else seconds
+        with session.within(limit) as wire:
+            return Exact(plain_table(fetch_table(wire, text)))
+
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state.
+
+        Where the role may not store anything it is the SELECT itself: slower, and the same rows.
+        """
+        text, session = self._text(sql), self._open()
+        seconds = self._pool.limits.store_seconds
+        name = f"k_{uuid.uuid4().hex}"
+        with session.within(seconds) as wire:
+            if not may_store(wire):
+                return f"({text})"
+            store(wire, self._pool.url, name, text, seconds=seconds)
+        self._kept.append(name)
+        return place_of(name)
+
+    def close(self) -> None:
+        """End the transaction, give the connection back and remove what was kept."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._pool.give_back(session)
+        if self._kept:
+            drop(self._pool.url, self._kept)
+            self._kept.clear()
+
+    def _text(self, sql: str) -> str:
+        return only_select(placed(sql, "postgres", self._places), "postgres")
+
+    def _open(self) -> Session:
+        if self._session is None or self._session.idle:
+            raise engine_failed()
+        return self._session
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,132 @@
+"""Takes hold of PostgreSQL tables: the transaction, the labels, and the stored copies."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.engine.copies import Canonical, copy_name
+from discreet.engine.files import write_whole
+from discreet.engine.labels import Labels
+from discreet.engine.postgres.content import change_counter, fingerprint
+from discreet.engine.postgres.copies import (
+    drop_older,
+    is_stored,
+    may_store,
+    no_place,
+    place_of,
+    store,
+)
+from discreet.engine.postgres.held import PostgresHeld, begin
+from discreet.engine.postgres.pool import Pool
+from discreet.engine.postgres.session import Connection, Session
+
+Wanted = Mapping[str, tuple[str, Canonical | None]]
+"""For each table of a question its relation, and its canonical form where that is known."""
+
+
+class Holder:
+    """Holds tables for one question at a time on each session."""
+
+    def __init__(self, pool: Pool, key: bytes, folder: Path | None) -> None:
+        self._pool = pool
+        self._key = key
+        self._contents = _Contents(folder)
+
+    def hold(self, tables: Wanted) -> PostgresHeld:
+        """Return the tables as they are now.
+
+        Guarantee: see `begin` and `PostgresHeld`. The label of a copy is that of the content it was
+            made from, in the very transaction that took the label; a copy may be older than its
+            source by as long as the change counter lags, and is read under its own label.
+        """
+        limits = self._pool.limits
+        session = self._pool.take()
+        try:
+            counters = self._counters(session, tables)
+            relations = {name: relation for name, (relation, _) in tables.items()}
+            begin(session, relations, seconds=limits.seconds)
+            places, labels = {}, {}
+            for name, (relation, wanted) in tables.items():
+                if wanted is not None and wanted.copy:
+                    places[name], labels[name] = self._copy(
+                        session, relation, wanted, counters[name]
+                    )
+                elif wanted is not None:
+                    places[name] = f"({wanted.select})"
+        except BaseException:
+            self._pool.give_back(session)
+            raise
+
+        def label(name: str) -> str:
+            return labels[name] if name in labels else self._label(session, relations[name])
+
+        return PostgresHeld(self._pool, session, Labels(relations, label), places)
+
+    def _counters(self, session: Session, tables: Wanted) -> dict[str, str | None]:
+        """Return the change counters of what is copied, from *before* the transaction.
+
+        A change between the counter and the snapshot is then in the rows and not in the counter,
+        which costs a comparison later; the other way round it would never be noticed.
+        """
+        with session.within(self._pool.limits.seconds) as wire:
+            return {
+                name: change_counter(wire, relation)
+                for name, (relation, wanted) in tables.items()
+                if wanted is not None and wanted.copy
+            }
+
+    def _label(self, session: Session, relation: str) -> str:
+        with session.within(self._pool.limits.store_seconds) as wire:
+            return fingerprint(wire, relation)
+
+    def _copy(
+        self, session: Session, relation: str, wanted: Canonical, counter: str | None
+    ) -> tuple[str, str]:
+        """Return where the copy of a table's present content lies, made now if need be."""
+        seconds = self._pool.limits.store_seconds
+        with session.within(seconds) as wire:
+            label = self._content(wire, relation, wanted, counter)
+            name = copy_name(self._key, relation, label, wanted)
+            if not is_stored(wire, name.whole):
+                if not may_store(wire):
+                    raise no_place()
+                store(wire, self._pool.url, name.whole, wanted.select, seconds=seconds)
+                drop_older(self._pool.url, name)
+            # Held until the end, so that nobody drops it under a question.
+            wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
+        return place_of(name.whole), label
+
+    def _content(
+        self, wire: Connection, relation: str, wanted: Canonical, counter: str | None
+    ) -> str:
+        if wanted.version is not None:
+            return f"declared {wanted.version}"
+        known = None if counter is None else self._contents.at(relation, counter)
+        if known is None:
+            known = fingerprint(wire, relation)
+            if counter is not None:
+                self._contents.remember(relation, counter, known)
+        return known
+
+
+class _Contents:
+    """The last known content of each copied source, with its change counter, over processes."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = None if folder is None else folder / "contents.json"
+        self._known: dict[str, list[str]] = {}
+        if self._file is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._known = dict(json.loads(self._file.read_text()))
+
+    def at(self, relation: str, counter: str) -> str | None:
+        then, label = self._known.get(relation, ["", ""])
+        return label if then == counter else None
+
+    def remember(self, relation: str, counter: str, label: str) -> None:
+        self._known[relation] = [counter, label]
+        if self._file is not None:
+            write_whole(self._file, json.dumps(self._known).encode())

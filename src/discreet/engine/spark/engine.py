@@ -1,0 +1,369 @@
+"""Spark, for data that outgrows one machine."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.engine.arrow import plain_table
+from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
+from discreet.engine.copies import Canonical, CopyName, canonical_of, copy_name, state_key
+from discreet.engine.files import (
+    ContentHashes,
+    FileSource,
+    find_files,
+)
+from discreet.engine.guard import only_select
+from discreet.engine.names import checked_name, is_name, name_taken
+from discreet.engine.spark.held import SparkHeld
+from discreet.engine.spark.jvm import Driver, driver
+from discreet.engine.spark.pins import Facts, facts_of
+from discreet.engine.spark.sources import (
+    attach_files,
+    attach_remote,
+    kept,
+    listing,
+    show_stored,
+    ticked,
+    upload,
+)
+from discreet.errors import DiscreetError, UnknownName
+
+_TRIES = 3
+"""How often a source that changes while it is copied is tried again."""
+_COPIES = 3
+"""How many copies of one source stay: the newest, and two that a running question may read."""
+_GRACE = 0.5
+"""Seconds between the cancelling of a job and the end of the Java process."""
+
+
+class SparkEngine:
+    """Runs SQL on the Spark of this process.
+
+    Guarantee: when a query's time is over its jobs are cancelled, and if it still does not end the
+    Java process is killed; the next query starts another, with the same tables.
+    """
+
+    def __init__(
+        self,
+        master: str,
+        sources: Mapping[str, str],
+        *,
+        base: Path,
+        state: Path | None,
+        limits: EngineLimits,
+    ) -> None:
+        self._master = master
+        self.capabilities = Capabilities(
+            dialect="spark", distributed=not master.startswith("local"), parallel_queries=True
+        )
+        self._limits = limits
+        self._base = base
+        self._named = {name: source for name, source in sources.items() if "://" not in source}
+        self._files: dict[str, FileSource] = {}
+        self._remote: dict[str, str] = {}
+        for name, source in sources.items():
+            if "://" in source:
+                self._remote[name] = source
+            else:
+                self._files[name] = find_files(name, source, base)
+        temporary = Path(tempfile.mkdtemp(prefix="discreet-")) if state is None else None
+        self._stored = (temporary or (state or base).resolve()) / "spark" / "tables"
+        self._stored.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._hashes = ContentHashes(self._stored.parent / "hashes.json")
+        self._key = state_key(self._stored.parent)
+        self._attached: dict[str, Facts] = {}
+        self._types: dict[tuple[str, Facts], list[tuple[str, str]]] = {}
+        self._uploads: dict[str, pa.Table] = {}
+        self._lock = threading.RLock()
+        self._driver: Driver | None = None
+        self._session: Any = None
+        self._views: set[str] = set()
+        self._running: set[_Watch] = set()
+        self._finalizer = weakref.finalize(self, _remove, temporary)
+
+    def relation(self, name: str) -> str:
+        """Return the quoted SQL name of a table."""
+        if name in self._files or name in self._remote:
+            return ticked(name)
+        if name in self._uploads:
+            return ticked(kept(name))
+        if self.has(name):
+            with self._lock, _sealed():
+                session = self._live()
+                if name not in self._views:
+                    show_stored(session, name, self._stored_folder(name))
+                    self._views.add(name)
+            return ticked(kept(name))
+        raise UnknownName(f"The engine has no table '{name}'.")
+
+    def has(self, name: str) -> bool:
+        """Return whether a table of this name is attached, uploaded or materialised."""
+        known = name in self._files or name in self._remote or name in self._uploads
+        return known or (is_name(name) and self._stored_folder(name).is_dir())
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT."""
+        only_select(sql, self.capabilities.dialect)
+        with self._within(self._limits.seconds if seconds is None else seconds) as session:
+            return Exact(plain_table(session.sql(sql).toArrow()))
+
+    def put(self, name: str, table: pa.Table) -> str:
+        """Return the relation of a small public table, uploaded now."""
+        if checked_name(name) in self._files or name in self._remote:
+            raise name_taken(name)
+        with self._within(self._limits.seconds) as session:
+            upload(session, name, table)
+        self._uploads[name] = table
+        return ticked(kept(name))
+
+    def materialise(self, name: str, sql: str) -> str:
+        """Return the relation of the stored result of `sql`, computed unless it is there.
+
+        With a cluster the state folder must be one that all its machines see.
+        """
+        only_select(sql, self.capabilities.dialect)
+        if checked_name(name) in self._files or name in self._remote:
+            raise name_taken(name)
+        if not self._stored_folder(name).is_dir():
+            self._store(name, sql, still=lambda: True)
+        return self.relation(name)
+
+    def _store(self, name: str, sql: str, *, still: Callable[[], bool]) -> bool:
+        """Store the result of `sql` if `still` holds once it is computed; return whether it did."""
+        target = self._stored_folder(name)
+        rough = target.with_name(f".new-{uuid.uuid4().hex}")
+        try:
+            with self._within(self._limits.store_seconds) as session:
+                session.sql(sql).write.parquet(str(rough))
+            if not still():
+                return False
+            with contextlib.suppress(OSError):  # another process may have been first
+                rough.replace(target)
+        finally:
+            shutil.rmtree(rough, ignore_errors=True)
+        return True
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """Return the columns of a table with Spark's names for their types."""
+        key = (name, self._attached.get(name, ()))
+        if key not in self._types:
+            relation = self.relation(name)
+            with self._within(self._limits.seconds) as session:
+                found = [(column, kind) for column, kind in session.table(relation).dtypes]
+            if not key[1]:
+                return found
+            self._types[key] = found
+        return list(self._types[key])
+
+    def fingerprint(self, name: str) -> str:
+        """Return a hash of the content of local files, or of names, sizes and times of remote ones.
+
+        Remote stores replace files, so a change of content shows in those; a store that rewrites a
+        file within its clock's tick and keeps the size would go unseen: declare a version there.
+        """
+        if name in self._files:
+            return self._hashes.of(self._files[name])
+        if name in self._uploads:
+            return hashlib.sha256(repr(self._uploads[name].to_pydict()).encode()).hexdigest()
+        if not self.has(name):
+            raise UnknownName(f"The engine has no table '{name}'.")
+        place = self._remote.get(name) or f"file://{self._stored_folder(name)}"
+        with self._within(self._limits.seconds) as session:
+            return hashlib.sha256("\n".join(listing(session, place)).encode()).hexdigest()
+
+    def hold(self, tables: Mapping[str, Recipe]) -> Held:
+        """Return these tables as they are now; see `SparkHeld`."""
+        pins, places, labels = {}, {}, {}
+        for name, recipe in tables.items():
+            pins[name] = self._refreshed(name)
+            wanted = canonical_of(recipe, name, self.relation(name), "spark", self.columns)
+            if wanted is not None:
+                places[name], labels[name] = self._copy(name, wanted)
+                del pins[name]
+        return SparkHeld(self, pins, places, labels, self.fingerprint)
+
+    def facts(self, name: str) -> Facts:
+        """Return what tells one state of a source's files from the next."""
+        if name in self._files:
+            try:
+                return facts_of(self._files[name].paths)
+            except OSError:
+                return ()
+        with self._within(self._limits.seconds) as session:
+            return tuple(listing(session, self._remote[name]))
+
+    def forget(self, name: str) -> None:
+        """Remove a stored table that nobody will read again."""
+        shutil.rmtree(self._stored_folder(name), ignore_errors=True)
+        with self._lock:
+            self._views.discard(name)
+
+    def _refreshed(self, name: str) -> Facts:
+        """Return the facts of a source's present files, attached anew where they have changed."""
+        if name in self._named:
+            self._files[name] = find_files(name, self._named[name], self._base)
+        facts = self.facts(name)
+        with self._lock:
+            if self._attached.get(name) != facts:
+                self._attach(self._live(), name)
+                self._attached[name] = facts
+        return facts
+
+    def _attach(self, session: Any, name: str) -> None:
+        if name in self._files:
+            attach_files(session, name, self._files[name])
+        else:
+            attach_remote(session, name, self._remote[name])
+
+    def _copy(self, name: str, wanted: Canonical) -> tuple[str, str]:
+        """Return the relation of the copy of a source's present content, and its label.
+
+        Guarantee: the copy was made from the content that the label stands for: the files are the
+            same before the label is taken and after they are read, or it is thrown away.
+        """
+        source = self._named.get(name) or self._remote[name]
+        for _ in range(_TRIES):
+            facts = self._refreshed(name)
+
+            def unchanged(then: Facts = facts) -> bool:
+                return self.facts(name) == then
+
+            version = wanted.version
+            label = self.fingerprint(name) if version is None else f"declared {version}"
+            copy = copy_name(self._key, source, label, wanted)
+            if not self._stored_folder(copy.whole).is_dir():
+                if not self._store(copy.whole, wanted.select, still=unchanged):
+                    continue
+                self._drop_older(copy)
+            elif version is None and not unchanged():
+                continue
+            self._stored_folder(copy.whole).touch()
+            return self.relation(copy.whole), label
+        raise engine_failed()
+
+    def _drop_older(self, copy: CopyName) -> None:
+        found = sorted(self._stored.glob(f"{copy.family}*"), key=lambda path: path.stat().st_mtime)
+        for old in found[:-_COPIES]:
+            self.forget(old.stem)
+
+    def schema(self, name: str) -> dict[str, str]:
+        """Return the types of a source's columns, in small letters."""
+        return {column.lower(): kind for column, kind in self.columns(name)}
+
+    def tree(self, sql: str) -> str | None:  # noqa: ARG002 the protocol's
+        """Return None: this engine does not show its parse."""
+        return None
+
+    def cancel(self, *, thread: int | None = None) -> None:
+        """Stop what is running now, or only what one thread is waiting for."""
+        with self._lock:
+            for watch in self._running:
+                if thread in (None, watch.user):
+                    watch.stop()
+
+    def close(self) -> None:
+        """Forget the views and temporary files; the Java process stays for the next engine."""
+        self.cancel()
+        self._finalizer()
+
+    @contextlib.contextmanager
+    def _within(self, seconds: float) -> Iterator[Any]:
+        """Lend the session for a limited time, and turn every failure into the one sentence."""
+        with self._lock:
+            session, live = self._live(), self._driver
+            assert live is not None, "a session has a driver"
+            watch = _Watch(live, seconds)
+            self._running.add(watch)
+        failed = True
+        try:
+            with _sealed():
+                session.sparkContext.setJobGroup(watch.group, "query", interruptOnCancel=True)
+                yield session
+            failed = False
+        finally:
+            watch.end()
+            with self._lock:
+                self._running.discard(watch)
+                alone = not self._running
+            if failed:
+                live.recover(alone=alone)
+
+    def _live(self) -> Any:
+        """Return a session of the living Java process that knows all tables."""
+        live = driver(self._master, self._limits)
+        if self._driver is not live:
+            session = live.new_session()
+            for name in (*self._files, *self._remote):
+                self._attach(session, name)
+            for name, table in self._uploads.items():
+                upload(session, name, table)
+            for name in self._views:
+                show_stored(session, name, self._stored_folder(name))
+            self._driver, self._session = live, session
+        return self._session
+
+    def _stored_folder(self, name: str) -> Path:
+        return self._stored / f"{checked_name(name)}.parquet"
+
+
+@contextlib.contextmanager
+def _sealed() -> Iterator[None]:
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001 Spark's text may hold a cell
+        raise engine_failed() from None
+
+
+class _Watch:
+    """Stops a query when its time is over or when asked to: first its jobs, then all of Java."""
+
+    def __init__(self, live: Driver, seconds: float) -> None:
+        self.group = uuid.uuid4().hex
+        self.user = threading.get_ident()
+        self._live = live
+        self._seconds = seconds
+        self._wake = threading.Event()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the query's time be over now."""
+        self._wake.set()
+
+    def end(self) -> None:
+        """Stop watching: the query has come to its end."""
+        self._over.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        self._wake.wait(self._seconds)
+        if self._over.is_set():
+            return
+        threading.Thread(target=self._cancel, daemon=True).start()
+        if not self._over.wait(_GRACE):
+            self._live.kill()
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(Exception):
+            # And jobs to come: the query may still be planning its first.
+            self._live.context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)  # noqa: SLF001
+
+
+def _remove(folder: Path | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

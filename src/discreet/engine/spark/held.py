@@ -1,0 +1,82 @@
+"""Spark's held state: files that are seen to stay as they are, or canonical copies of our own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Protocol, Self
+
+from discreet.engine.base import Exact, engine_failed
+from discreet.engine.labels import Labels
+from discreet.engine.places import placed
+from discreet.engine.spark.pins import Facts
+
+
+class _Engine(Protocol):
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact: ...
+
+    def materialise(self, name: str, sql: str) -> str: ...
+
+    def forget(self, name: str) -> None: ...
+
+    def facts(self, name: str) -> Facts: ...
+
+
+class SparkHeld:
+    """Reads files whose every change is noticed, and copies that nobody changes.
+
+    Guarantee: a result is given only if the files behind it are, after the reading, what they were
+        when the state was taken (see `facts_of`); otherwise the question fails. So what is read is
+        what was fingerprinted, and a change meanwhile costs the question, never its label.
+    """
+
+    def __init__(
+        self,
+        engine: _Engine,
+        pins: Mapping[str, Facts],
+        places: Mapping[str, str],
+        labels: Mapping[str, str],
+        fingerprint: Callable[[str], str],
+    ) -> None:
+        self._engine = engine
+        self._pins = pins
+        self._places = places
+        self._kept: list[str] = []
+        self.fingerprints: Mapping[str, str] = Labels(
+            {**pins, **labels}, lambda name: labels.get(name) or self._label(name, fingerprint)
+        )
+
+    def run(self, sql: str, *, seconds: float | None = None) -> Exact:
+        """Return the result of one SELECT over the held state."""
+        found = self._engine.run(placed(sql, "spark", self._places), seconds=seconds)
+        self._check()
+        return found
+
+    def keep(self, sql: str) -> str:
+        """Return the relation of the stored result of one SELECT over the held state."""
+        name = f"held_{uuid.uuid4().hex}"
+        self._kept.append(name)
+        relation = self._engine.materialise(name, placed(sql, "spark", self._places))
+        self._check()
+        return relation
+
+    def close(self) -> None:
+        """Remove what was kept."""
+        for name in self._kept:
+            self._engine.forget(name)
+        self._kept.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _label(self, name: str, fingerprint: Callable[[str], str]) -> str:
+        found = fingerprint(name)
+        self._check()
+        return found
+
+    def _check(self) -> None:
+        if any(self._engine.facts(name) != pin for name, pin in self._pins.items()):
+            raise engine_failed()

@@ -1,0 +1,206 @@
+"""How one cell of a source is read: its canonical value, or NULL for whatever is not declared.
+
+Numbers become whole numbers of steps, so that everything above computes with integers. Categories
+stay text, dates stay dates, a moment counts as its day.
+"""
+
+from __future__ import annotations
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Column,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.functions import DOUBLE, TRY_CAST
+from discreet.engine.types import Kind, Storage, can_read, read_as, storage
+from discreet.errors import CatalogError
+from discreet.kernel.canonical.literals import constant, decimal
+
+_KINDS = {
+    IntegerDomain: Kind.INTEGER,
+    NumberDomain: Kind.NUMBER,
+    BooleanDomain: Kind.BOOLEAN,
+    DateDomain: Kind.DATE,
+}
+_BIGINTS = frozenset({"tinyint", "smallint", "integer", "int", "bigint", "utinyint", "usmallint"})
+_BIGINTS |= {"uinteger", "int2", "int4", "int8", "byte", "short", "long"}
+
+
+def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> str:
+    """Return SQL for the canonical value of a column, given its bare name and engine type.
+
+    Guarantee: total, and a function of the cell, of what is declared and of the engine type alone;
+        every value is inside the declared domain, everything else is NULL.
+    """
+    domain = column.by_day().domain
+    stored = storage(engine_type)
+    match domain:
+        case IntegerDomain(lower=lower, upper=upper):
+            if stored is Storage.INTEGER:
+                inside = f"{bare} BETWEEN {lower} AND {upper}"
+                return f"CASE WHEN {inside} THEN CAST({bare} AS BIGINT) END"
+            read = read_as(Kind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+            return f"CASE WHEN {read} BETWEEN {lower} AND {upper} THEN {read} END"
+        case NumberDomain():
+            return _steps(domain, bare, engine_type, dialect)
+        case CategoryDomain():
+            read = bare
+            if stored is not Storage.TEXT or dialect == "postgres":
+                read = read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return declared_text(read, domain, dialect)
+        case BooleanDomain():
+            return read_as(Kind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
+        case DateDomain(lower=first, upper=last):
+            written = bare
+            if column.format is not None and stored is Storage.TEXT:
+                written = iso_text(bare, column.format)
+            read = read_as(Kind.DATE, written, engine_type=engine_type, dialect=dialect)
+            if stored is Storage.DATE:
+                read = bare
+            low, high = constant(first, dialect), constant(last, dialect)
+            return f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END"
+        case _:
+            return read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+
+
+def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whole: bool) -> str:
+    """Return SQL for whose row it is: an integer, or a text compared by its bytes.
+
+    `whole`: every table of these people stores them as integers that fit into 64 bits.
+
+    Guarantee: one value in every table and for every use: '7' and '07' are one person where the
+        column is declared an integer, and two where it is not.
+    """
+    if whole:
+        return f"CAST({bare} AS BIGINT)"
+    if isinstance(column.domain, IntegerDomain):
+        return read_as(Kind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+    return read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+
+
+def is_whole(engine_type: str) -> bool:
+    """Return whether every value of an engine type is an integer of at most 64 bits."""
+    return engine_type.strip().lower() in _BIGINTS
+
+
+def check_readable(column: Column, engine_type: str, place: str) -> None:
+    """Refuse a column that is stored as something which cannot hold what was declared.
+
+    Otherwise every one of its cells would count as missing, and the answers would be paid zeros.
+    """
+    kind = _KINDS.get(type(column.by_day().domain), Kind.TEXT)
+    if not can_read(kind, engine_type):
+        raise CatalogError(
+            f"{place}: column '{column.name}' is stored as {engine_type.lower()} and cannot be "
+            f"read as {kind.value}.",
+            hint="Declare another type, or give the table a source in which it is converted.",
+        )
+
+
+_WIDTHS = {"%Y": 4, "%m": 2, "%d": 2}
+
+
+def iso_text(bare: str, spelling: str) -> str:
+    """Return SQL that rearranges a date of fixed width, such as %d/%m/%Y, into YYYY-MM-DD."""
+    places: dict[str, int] = {}
+    at, i = 1, 0
+    while i < len(spelling):
+        code = spelling[i : i + 2]
+        if code in _WIDTHS:
+            places[code] = at
+            at, i = at + _WIDTHS[code], i + 2
+        elif spelling[i] == "%" or set(places) == set(_WIDTHS):
+            break  # a time of day, or anything after the date, is not read
+        else:
+            at, i = at + 1, i + 1
+    if set(places) != set(_WIDTHS):
+        raise CatalogError(
+            f"Dates spelled '{spelling}' cannot be read.",
+            hint="Use a spelling made of %Y, %m and %d, or convert the column to dates.",
+        )
+    parts = [f"substr({bare}, {places[code]}, {_WIDTHS[code]})" for code in ("%Y", "%m", "%d")]
+    return " || '-' || ".join(parts)
+
+
+def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:
+    """Return the nearest whole number of steps, ties upwards; NULL outside the declared range."""
+    low, high = int(domain.lower / domain.step), int(domain.upper / domain.step)
+    stored = storage(engine_type)
+    read = _number(bare, engine_type, dialect)
+    inverse = 1 / domain.step
+    factor = decimal(inverse) if inverse.denominator == 1 else None
+    # A step of 5 is written as 5.0: between two integers PostgreSQL would cut off the fraction.
+    whole = ".0" if domain.step.denominator == 1 else ""
+    scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}{whole}"
+    if stored is Storage.INTEGER and factor:
+        nearest = f"CAST({read} AS BIGINT) * {factor}"
+    else:
+        nearest = f"{TRY_CAST[dialect]}(FLOOR({scaled} + 0.5) AS BIGINT)"
+    inside = f"{read} >= {decimal(domain.lower)} AND {read} <= {decimal(domain.upper)}"
+    if dialect == "duckdb" and stored is Storage.NUMBER:
+        inside += f" AND NOT isnan({read})"  # see TRY_CAST: the comparisons may let it pass
+    if _rounds_inside(domain, engine_type):
+        return f"CASE WHEN {inside} THEN {nearest} END"
+    # Rounding may pass an end by one step; the declared range holds whatever the machine does.
+    # Not GREATEST and LEAST: they skip the NULL of a NaN that DuckDB's comparisons let pass.
+    return (
+        f"CASE WHEN {inside} THEN CASE WHEN {nearest} > {high} THEN {high} "
+        f"WHEN {nearest} < {low} THEN {low} ELSE {nearest} END END"
+    )
+
+
+def _number(bare: str, engine_type: str, dialect: str) -> str:
+    """Return a column as a number: narrow floats and decimals as the nearest double.
+
+    Their own arithmetic rounds, overflows and fails differently on each engine. By way of its text
+    a decimal becomes the nearest double for certain on DuckDB, too.
+    """
+    stored = storage(engine_type)
+    if stored is Storage.DECIMAL:
+        text = f"CAST({bare} AS VARCHAR)" if dialect == "duckdb" else bare
+        return f"CAST({text} AS {DOUBLE[dialect]})"
+    if stored is Storage.NUMBER and not _is_double(engine_type):
+        return f"CAST({bare} AS {DOUBLE[dialect]})"
+    if stored in {Storage.INTEGER, Storage.NUMBER}:
+        return bare
+    return read_as(Kind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
+
+
+def _is_double(engine_type: str) -> bool:
+    return engine_type.strip().lower() in {"double", "double precision", "float8"}
+
+
+def _rounds_inside(domain: NumberDomain, engine_type: str) -> bool:
+    """Return whether the nearest step of every value in the range is in the range for certain.
+
+    Guarantee: in IEEE doubles multiplying by a whole number, adding 0.5 and rounding down are each
+        monotone, and they keep both ends where they are if these are whole numbers and all products
+        are below 2^51; so everything between the ends stays between them. Integers times a whole
+        number do not round at all.
+    """
+    inverse = 1 / domain.step
+    if inverse.denominator != 1:
+        return False
+    if storage(engine_type) is Storage.INTEGER:
+        return True
+    whole = domain.lower.denominator == 1 and domain.upper.denominator == 1
+    largest = (abs(domain.lower) + abs(domain.upper) + 1) * inverse
+    return _is_double(engine_type) and whole and largest < 2**51
+
+
+def declared_text(read: str, domain: CategoryDomain, dialect: str) -> str:
+    """Return a text that is on the declared list, or NULL."""
+    if dialect == "duckdb":
+        # The same as the CASE below; but DuckDB looks an ENUM's values up by hash, and walks
+        # through the list of an IN inside a CASE: ten times slower for 50 values.
+        return f"CAST(TRY_CAST({read} AS {enum_type(domain)}) AS VARCHAR)"
+    listed = ", ".join(constant(value, dialect) for value in domain.values)
+    return f"CASE WHEN {read} IN ({listed}) THEN {read} END"
+
+
+def enum_type(domain: CategoryDomain) -> str:
+    """Return the type that DuckDB stores a category as."""
+    return f"ENUM({', '.join(constant(value, 'duckdb') for value in domain.values)})"

@@ -1,0 +1,286 @@
+"""Canonical rows: every cell in its declared domain, every row told whose it is.
+
+One text for all engines. DuckDB stores its result once for each content of a source; on other
+engines it is the innermost SELECT of every question. Nothing above it sees a source's own columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Column,
+    Dataset,
+    IdentifierDomain,
+    IntegerDomain,
+    Table,
+    TextDomain,
+)
+from discreet.engine.functions import function
+from discreet.engine.names import quoted
+from discreet.errors import CatalogError
+from discreet.kernel.canonical.cells import (
+    check_readable,
+    enum_type,
+    is_whole,
+    source_cell,
+    unit_cell,
+)
+from discreet.kernel.canonical.literals import column_name, constant
+
+_SOURCE = "s"
+FORMAT = "1"
+"""Changes whenever the same declarations would give other canonical rows."""
+
+
+def unit_column(table: Table) -> Column | None:
+    """Return the column that says whose row it is, None for rows that are nobody's or their own."""
+    if table.unit is None or table.unit.column is None:
+        return None
+    return table.column(table.unit.column)
+
+
+def stored_columns(table: Table) -> dict[int, Column]:
+    """Return the columns that canonical rows have as c0, c1, ..., by their place in the table.
+
+    Hidden columns are not among them, nor those that wait for review. A person column that only
+    identifies has no second copy beside the unit.
+    """
+    unit = unit_column(table)
+    return {
+        i: column
+        for i, column in enumerate(table.columns)
+        if not column.hidden
+        and column.reviewed
+        and not (column is unit and isinstance(column.domain, IdentifierDomain | TextDomain))
+    }
+
+
+def canonical_select(
+    table: Table,
+    columns: Iterable[int],
+    engine_types: Mapping[str, str],
+    dialect: str,
+    relation: str,
+    *,
+    whole: bool = False,
+) -> str:
+    """Return the SELECT of a table's canonical rows: c3 AS the fourth column, u AS the unit.
+
+    `engine_types` are the columns of `relation` as the engine spells them; `whole` is told by
+    `units_are_whole`.
+
+    Guarantee: each row depends on one row of the source, and in columns declared constant on the
+        rows of its unit; every cell is in its declared domain or NULL; rows without a unit are left
+        out. The text depends on declarations and on the source's schema, never on its rows.
+    """
+    wanted = {i: table.columns[i] for i in sorted(set(columns))}
+    found = {i: _cell(column, engine_types, dialect) for i, column in wanted.items()}
+    unit = _unit(table, engine_types, dialect, whole=whole)
+    cells = [f"{cell} AS c{i}" for i, cell in found.items()]
+    if unit is None:
+        return f"SELECT {', '.join(cells) or '1 AS c'} FROM {relation} AS {_SOURCE}"
+    inner = f"{', '.join([*cells, f'{unit} AS u'])} FROM {relation} AS {_SOURCE}"
+    rows = f"SELECT {inner} WHERE {unit} IS NOT NULL"
+    fixed = {i for i, column in wanted.items() if column.constant}
+    if not fixed:
+        return rows
+    outer = [
+        f"{_least(wanted[i], f's.c{i}', dialect)} AS c{i}" if i in fixed else f"s.c{i} AS c{i}"
+        for i in wanted
+    ]
+    return f"SELECT {', '.join([*outer, 's.u AS u'])} FROM ({rows}) AS {_SOURCE}"
+
+
+def ranked_select(
+    table: Table,
+    engine_types: Mapping[str, str],
+    dialect: str,
+    relation: str,
+    *,
+    whole: bool = False,
+) -> str:
+    """Return the canonical rows of people with `r`, each row's place among those of its unit.
+
+    Guarantee: which rows come first depends on what the unit's own rows say and on nothing else:
+        neither on other people nor on the order in which they lie, on no engine.
+    """
+    columns = stored_columns(table)
+    rows = canonical_select(table, columns, engine_types, dialect, relation, whole=whole)
+    order = content_order([f"b.c{i}" for i in columns], dialect)
+    number = f"ROW_NUMBER() OVER (PARTITION BY b.u ORDER BY {order})"
+    cells = [f"b.c{i} AS c{i}" for i in columns]
+    return f"SELECT {', '.join([*cells, 'b.u AS u', f'{number} AS r'])} FROM ({rows}) AS b"
+
+
+def content_order(values: Sequence[str], dialect: str) -> str:
+    """Return what rows are ordered by: a hash of all they say, then what they say."""
+    texts = [f"COALESCE({function('text_of_any', dialect, value)}, '')" for value in values]
+    said = f" || {constant('|', dialect)} || ".join(texts) if texts else "''"
+    # Two rows may say the same in one breath ('a|' and 'b', 'a' and '|b'), so the columns
+    # themselves come last; rows that are still equal are interchangeable.
+    # Where NULL stands by itself differs between engines.
+    return ", ".join([function("hash60", dialect, said), *(f"{v} NULLS FIRST" for v in values)])
+
+
+def units_are_whole(tables: Iterable[Table], types: Mapping[str, Mapping[str, str]]) -> bool:
+    """Return whether people go by integers: every table in `types` stores them so.
+
+    `types` are the engine's types by table and column. One answer for all tables of a dataset, so
+    that a person who is 7 in one of them is not '7' in another.
+    """
+    units = {table.name: unit for table in tables if (unit := unit_column(table)) is not None}
+    return all(
+        is_whole(found.get(units[name].name.lower(), ""))
+        for name, found in types.items()
+        if name in units
+    )
+
+
+class _Sources(Protocol):
+    """Knows which columns sources have."""
+
+    def has(self, name: str) -> bool: ...
+
+    def columns(self, name: str) -> list[tuple[str, str]]: ...
+
+
+def column_types(dataset: Dataset, table: Table, engine: _Sources) -> tuple[dict[str, str], bool]:
+    """Return the engine's types of a table, and whether its people go by integers."""
+    found = {}
+    for other in dataset.tables:
+        name = f"{dataset.name}.{other.name}"
+        if other is table or (unit_column(other) is not None and engine.has(name)):
+            found[other.name] = {c.lower(): kind for c, kind in engine.columns(name)}
+    return found[table.name], units_are_whole(dataset.tables, found)
+
+
+def _unit(table: Table, types: Mapping[str, str], dialect: str, *, whole: bool) -> str | None:
+    column = unit_column(table)
+    if column is None:
+        return None
+    engine_type = types.get(column.name.lower(), "")
+    bare = f"{_SOURCE}.{column_name(column.name, dialect)}"
+    return unit_cell(column, bare, engine_type, dialect, whole=whole)
+
+
+def _cell(column: Column, types: Mapping[str, str], dialect: str) -> str:
+    bare = f"{_SOURCE}.{column_name(column.name, dialect)}"
+    return source_cell(column, bare, types.get(column.name.lower(), ""), dialect)
+
+
+def _least(column: Column, value: str, dialect: str) -> str:
+    # PostgreSQL has no least truth value.
+    boolean = dialect == "postgres" and isinstance(column.domain, BooleanDomain)
+    return f"{'BOOL_AND' if boolean else 'MIN'}({value}) OVER (PARTITION BY s.u)"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one table becomes canonical: for `Engine.hold`, which knows SQL but no declarations."""
+
+    dataset: Dataset
+    table: Table
+    owner: str = ""
+
+    @property
+    def copy(self) -> bool:
+        """Return whether the owner lets a database or cluster store the canonical rows."""
+        return self.table.copied
+
+    @property
+    def version(self) -> str | None:
+        """Return the owner's word for the source's content, where there is one."""
+        return self.table.version
+
+    @property
+    def declared(self) -> str:
+        """Return everything that canonical rows depend on besides the source's content."""
+        unit = unit_column(self.table)
+        columns = [
+            (i, column.name, column.fingerprint, column.constant)
+            for i, column in stored_columns(self.table).items()
+        ]
+        said = None if unit is None else (unit.name, isinstance(unit.domain, IntegerDomain))
+        return repr((FORMAT, self.table.source, said, columns))
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Return the engine's names of all tables that hold the same people; their types count."""
+        if unit_column(self.table) is None:
+            return ()
+        tables = [table for table in self.dataset.tables if unit_column(table) is not None]
+        return tuple(f"{self.dataset.name}.{table.name}" for table in tables)
+
+    def whole(self, types: Mapping[str, Mapping[str, str]]) -> bool:
+        """Return whether these people go by integers, from the types of `people`."""
+        own = {name.split(".", 1)[1]: found for name, found in types.items()}
+        return units_are_whole(self.dataset.tables, own)
+
+    def check(self, types: Mapping[str, str]) -> None:
+        """Refuse what the source cannot give: a column that it lacks, or a type nobody can read."""
+        place = f"table '{self.table.name}' of dataset '{self.dataset.name}'"
+        unit = unit_column(self.table)
+        wanted = [*stored_columns(self.table).values(), *([] if unit is None else [unit])]
+        for column in wanted:
+            if column.name.lower() not in types:
+                raise CatalogError(
+                    f"{place}: the source has no column '{column.name}'.",
+                    hint="Compare discreet.toml with the names of the source's columns.",
+                )
+            check_readable(column, types[column.name.lower()], place)
+
+    def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
+        """Return the SELECT that DuckDB stores: categories as ENUM, people as numbers, sorted."""
+        columns = stored_columns(self.table)
+        if unit_column(self.table) is None:
+            rows = canonical_select(self.table, columns, types, "duckdb", relation)
+            return f"SELECT {_typed(columns) or 'c'} FROM ({rows}) AS n"
+        rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
+        unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)
+        cells = ", ".join(
+            [*filter(None, [_typed(columns)]), f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
+        )
+        return f"SELECT {cells} FROM ({rows}) AS n ORDER BY u, r"
+
+    def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
+        """Return the SELECT that other engines store: texts as they are, sorted by person."""
+        columns = stored_columns(self.table)
+        if unit_column(self.table) is None:
+            return canonical_select(self.table, columns, types, dialect, relation)
+        rows = ranked_select(self.table, types, dialect, relation, whole=whole)
+        return f"SELECT n.* FROM ({rows}) AS n ORDER BY n.u, n.r"
+
+    def _numbered(self, *, whole: bool) -> bool:
+        unit = unit_column(self.table)
+        return whole or (unit is not None and isinstance(unit.domain, IntegerDomain))
+
+    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool) -> str:
+        """Return the SELECT of what the declarations leave out: rows, people, cells by column."""
+        unit = _unit(self.table, types, "duckdb", whole=whole)
+        counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]
+        for i, column in stored_columns(self.table).items():
+            bare = f"{_SOURCE}.{quoted(column.name)}"
+            counts.append(f"COUNT({bare}) - COUNT({_cell(column, types, 'duckdb')}) AS c{i}")
+        return f"SELECT {', '.join(counts)} FROM {relation} AS {_SOURCE}"
+
+
+def _typed(columns: Mapping[int, Column]) -> str:
+    return ", ".join(
+        f"CAST(n.c{i} AS {enum_type(column.domain)}) AS c{i}"
+        if isinstance(column.domain, CategoryDomain)
+        else f"n.c{i} AS c{i}"
+        for i, column in columns.items()
+    )
+
+
+def _numbered(salt: str) -> str:
+    """Return a person's text as a number of 120 bits that nobody without the key can foresee.
+
+    Two people share one with a chance of n^2 / 2^121: for a thousand million people below 10^-18.
+    """
+    return f"CAST('0x' || substr(sha256('{salt}' || n.u), 1, 30) AS HUGEINT)"

@@ -1,0 +1,162 @@
+"""What the final statement adds up, and how much one row can add to each sum.
+
+Clamps stand immediately inside SUM, so the integers found here are the ones that the engine itself
+applies; no range that anybody inferred is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from discreet.core.region import Positions
+from discreet.kernel.derive.rows import Base, Rows, Scans, filtered
+from discreet.kernel.derive.scalars import Kind, clamp_of, value_of
+from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, Select, Term, Unfit, walk
+
+_WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})
+_LARGEST_SQUARE = {"cast decimal(19, 0)": 10**38, "": 2**63}
+
+
+class Form(Enum):
+    """What an output adds up over the rows of a group."""
+
+    ROWS = "rows"
+    PRESENT = "present"
+    DISTINCT = "distinct"
+    SUM = "sum"
+    SQUARES = "squares"
+    UNITS = "units"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One number for each group: what one row adds lies in [low, high], NULL adds nothing.
+
+    `term` is the clamped operand, so that several outputs can be seen to be of one operand.
+    """
+
+    form: Form
+    low: int = 0
+    high: int = 1
+    term: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the final SQL does, derived from it alone.
+
+    `single`: all rows of a unit fall into one group, because every key is made of columns that are
+    constant for the unit. `rows` is None where nothing bounds them, which only such counts of units
+    and those without groups may leave so. `numbered`: the last key is a whole number of 64 bits.
+
+    Guarantee: the exact outputs are, group by group, sums over units of a function of that unit's own
+        rows, of public tables and of the catalog; a unit has at most `rows` rows, each in one group,
+        and each adds to an output within its bounds; units outside `region` have none. UNITS and
+        DISTINCT are not such sums: they move by at most one for each unit, and for each of its rows.
+    """
+
+    keys: int
+    outputs: tuple[Output, ...]
+    rows: int | None
+    single: bool
+    private: tuple[str, ...]
+    person: bool
+    region: Mapping[Base, Positions]
+    numbered: bool = False
+
+
+def facts_of(select: Select, scans: Scans) -> Facts:
+    """Return what the final statement adds up, or refuse it."""
+    below = filtered(select, scans)
+    person = bool(below.units)
+    if not below.private:
+        raise Unfit("a statement about nobody")
+    if not person and (len(below.private) != 1 or below.rows is None):
+        raise Unfit("rows as units need one private table and bounded copies")
+    keys = len(select.group)
+    shown = tuple(term for _, term in select.outputs)
+    if shown[:keys] != select.group:
+        raise Unfit("keys that are not the groups")
+    kinds = [value_of(key, below.values) for key in shown[:keys]]
+    numbered = bool(kinds) and kinds[-1].kind is Kind.INTEGER and kinds[-1].low is not None
+    outputs = tuple(_output(term, below) for term in shown[keys:])
+    single = all(
+        not isinstance(part, Name) or part in below.axes
+        for key in shown[:keys]
+        for part in walk(key)
+    )
+    units = all(each.form is Form.UNITS for each in outputs)
+    if below.rows is None and not (units and single):
+        raise Unfit("rows of a unit that nothing bounds")
+    return Facts(keys, outputs, below.rows, single, below.private, person, below.region, numbered)
+
+
+def _output(term: Term, below: Rows) -> Output:
+    if isinstance(term, Apply) and term.name == "cast decimal(38, 0)":
+        term = term.operands[0]
+    if not isinstance(term, Fold):
+        raise Unfit("an output that is no aggregate")
+    if term.name == "count":
+        return _count(term, below)
+    if term.name != "sum" or term.distinct or term.operand is None:
+        raise Unfit(f"the aggregate {term.name}")
+    return _sum(term.operand, below)
+
+
+def _count(term: Fold, below: Rows) -> Output:
+    if term.operand is None:
+        return Output(Form.ROWS)
+    value_of(term.operand, below.values)
+    if not term.distinct:
+        return Output(Form.PRESENT, term=term.operand)
+    if _is_unit(term.operand, below):
+        return Output(Form.UNITS)
+    return Output(Form.DISTINCT, term=term.operand)
+
+
+def _is_unit(term: Term, below: Rows) -> bool:
+    """Return whether a term is the unit, or the unit of some of its rows and NULL otherwise."""
+    match term:
+        case Apply(name="case", operands=(_, inner, Constant(value=None))):
+            return inner in below.units
+        case _:
+            return term in below.units
+
+
+def _sum(operand: Term, below: Rows) -> Output:
+    inner = _uncast(operand)
+    if isinstance(inner, Apply) and inner.name == "*":
+        one, two = inner.operands
+        if one != two:
+            raise Unfit("a product of two different operands")
+        kind = one.name if isinstance(one, Apply) and one.name in _WIDE_CASTS else ""
+        clamped = _uncast(one)
+        low, high = _bounds(clamped, below)
+        most = max(low**2, high**2)
+        if most >= _LARGEST_SQUARE.get(kind, 2**63):
+            raise Unfit("a square that could leave its width")
+        if not kind and not value_of(clamped, below.values).wide:
+            raise Unfit("a square of unknown width")
+        return Output(Form.SQUARES, 0, most, clamped)
+    if inner is operand:
+        raise Unfit("a sum whose width is not stated")
+    low, high = _bounds(inner, below)
+    return Output(Form.SUM, low, high, inner)
+
+
+def _uncast(term: Term) -> Term:
+    if isinstance(term, Apply) and term.name in _WIDE_CASTS:
+        return term.operands[0]
+    return term
+
+
+def _bounds(term: Term, below: Rows) -> tuple[int, int]:
+    """Return the integers between which the SQL itself holds a summand."""
+    found = value_of(term, below.values)
+    if clamp_of(term) is not None:
+        return found.bounded
+    if isinstance(term, Name) and found.canonical and found.kind is Kind.INTEGER:
+        return found.bounded
+    raise Unfit("a summand without a clamp")

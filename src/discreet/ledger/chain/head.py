@@ -1,0 +1,199 @@
+"""The head of the chain, kept outside the store: what an old copy cannot know."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.core.cost import Cost
+from discreet.errors import LedgerTampered, LedgerWriteFailed
+from discreet.ledger.chain.links import canonical
+
+SLOT = 4096
+"""The least size of a slot; it doubles when there are many accounts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last link that was committed, and what every account had paid by then.
+
+    `ledger` is the hash of the first link: it tells one ledger from another.
+    """
+
+    ledger: str
+    position: int
+    hash: str
+    totals: Mapping[tuple[str, str | None], Cost]
+
+    def to_bytes(self) -> bytes:
+        """Return one line of JSON with its own checksum."""
+        data: dict[str, Any] = {
+            "ledger": self.ledger,
+            "position": self.position,
+            "hash": self.hash,
+            "totals": [
+                [budget, analyst, cost.to_json()]
+                for (budget, analyst), cost in sorted(
+                    self.totals.items(), key=lambda item: (item[0][0], item[0][1] or "")
+                )
+            ],
+        }
+        return canonical(data | {"check": _check(data)}).encode("ascii") + b"\n"
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Head | None:
+        """Return the head that `to_bytes` wrote, padded or not; None for anything else."""
+        try:
+            data = json.loads(content)
+        except ValueError:
+            return None
+        check = data.pop("check", None) if isinstance(data, dict) else None
+        if check is None or check != _check(data):
+            return None
+        totals = {(budget, name): Cost.from_json(cost) for budget, name, cost in data["totals"]}
+        return cls(data["ledger"], data["position"], data["hash"], totals)
+
+
+class HeadFile:
+    """One small file beside the ledger: two slots of equal size, written in turn.
+
+    Guarantee: a slot is written and synced after the commit that it describes, so the head may lag
+    behind the store after a crash but never leads it. A torn write spoils one slot, whose checksum
+    tells, and leaves the other. Of several processes the furthest one wins.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> Head | None:
+        """Return the head, or None if there is no file."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable() from error
+        slots = _slots(content)
+        if not any(slots):
+            raise self._unreadable()
+        return max((slot for slot in slots if slot), key=lambda head: head.position)
+
+    def advance(self, head: Head) -> None:
+        """Write `head` unless another process has written a later one."""
+        with self.locked():
+            if not self.path.exists():
+                self.write(head)
+                return
+            content = self.path.read_bytes()
+            positions = [slot.position if slot else -1 for slot in _slots(content)]
+            if max(positions) < 0:
+                raise self._unreadable()
+            if max(positions) >= head.position:
+                return
+            size = len(content) // 2
+            text = head.to_bytes()
+            if len(text) > size:
+                self.write(head)
+                return
+            older = positions.index(min(positions))
+            # One sync of data in place: a temporary file and a rename would take three.
+            self._attempt(lambda: _overwrite(self.path, text.ljust(size), older * size))
+
+    def write(self, head: Head) -> None:
+        """Replace the whole file, whatever it says; the caller holds the lock."""
+        text = head.to_bytes()
+        size = SLOT
+        while size < len(text):
+            size *= 2
+        temporary = self.path.with_name(self.path.name + ".new")
+
+        def replace() -> None:
+            _write_synced(temporary, text.ljust(size) * 2)
+            temporary.replace(self.path)
+            # This also makes the names of the ledger's own new files durable.
+            _sync_folder(self.path.parent)
+
+        self._attempt(replace)
+
+    def _attempt(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise self._unwritten() from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the right to change the head, among all processes of this machine."""
+        path = self.path.with_name(self.path.name + ".lock")
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise self._unwritten() from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            # Said aloud: a child that was forked meanwhile has the descriptor, too, and keeps it.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+    def remove_lock(self) -> None:
+        """Remove the lock file of a copy that nobody else can know of."""
+        self.path.with_name(self.path.name + ".lock").unlink(missing_ok=True)
+
+    def _unreadable(self) -> LedgerTampered:
+        return LedgerTampered(
+            f"The ledger's head file '{self.path.name}' is damaged.",
+            hint="Put it back from a copy, or restore a backup of the ledger.",
+        )
+
+    def _unwritten(self) -> LedgerWriteFailed:
+        return LedgerWriteFailed(
+            f"The ledger's head file '{self.path.name}' could not be written, so nothing is "
+            "answered; a charge that was made stands.",
+            hint="Is the disk full, or the folder read-only?",
+        )
+
+
+def _check(data: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+def _slots(content: bytes) -> tuple[Head | None, Head | None]:
+    size = len(content) // 2
+    return Head.from_bytes(content[:size]), Head.from_bytes(content[size:])
+
+
+def _overwrite(path: Path, content: bytes, offset: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        if os.pwrite(descriptor, content, offset) != len(content):
+            raise OSError("short write")
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        while content:
+            content = content[os.write(descriptor, content) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,123 @@
+"""One look for one charge: who may compute, and what has finally become of each paid request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
+from discreet.ledger.accounts import Book, Outcome, State
+from discreet.ledger.entry import Receipt
+from discreet.ledger.session import Session
+from discreet.ledger.store.base import Store
+
+
+class Turn(Enum):
+    """What whoever holds a receipt is to do now."""
+
+    MINE = "compute"
+    OVER = "deliver what is stored"
+    RUNNING = "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The states of paid requests: paid, begun, and then answered, failed or lost for good.
+
+    Guarantee: of all callers with receipts of one charge, in whatever threads and processes and
+        whenever any of them is killed, `take` says MINE to at most one, after the mark "begun" is
+        durable. The first of answered, failed and lost that is entered is final. A charge that was
+        begun is lost only once the process that began it has ended or let go. (note 0032)
+    """
+
+    store: Store
+    session: Callable[[], AbstractContextManager[Session]]
+    current: Callable[[], AbstractContextManager[Book]]
+    guarded: Callable[[], AbstractContextManager[None]]
+
+    def state(self, position: int) -> Outcome | None:
+        """Return what has become of the charge at `position`; None: it was not begun."""
+        with self.current() as book:
+            return book.outcomes.get(position)
+
+    def take(self, receipt: Receipt) -> Turn:
+        """Return MINE to one caller, once for ever; raise what a failed or lost request ended in."""
+        known = self.state(receipt.position) if receipt.repeated else None
+        if known is not None and known.state is State.BEGUN and self.alive(receipt.position):
+            return Turn.RUNNING
+        if known is None or known.state is State.BEGUN:
+            known = self._settled(receipt)
+        if known is None:
+            return Turn.MINE
+        if known.state is State.BEGUN:
+            return Turn.RUNNING
+        if known.state is State.ANSWERED:
+            return Turn.OVER
+        raise error_of(known)
+
+    def _settled(self, receipt: Receipt) -> Outcome | None:
+        """Return how the request stands after one exclusive look; None: begun now, by us."""
+        position, claimed = receipt.position, False
+        try:
+            with self.session() as session:
+                found = session.book.outcomes.get(position)
+                if found is not None and found.state is not State.BEGUN:
+                    return found
+                claimed = self.store.claim(position)
+                if not claimed:
+                    return Outcome(State.BEGUN)
+                session.append("begun" if found is None else "lost", {"charge": position})
+        except BaseException:
+            if claimed:
+                self._let_go(position)
+            raise
+        if found is None:
+            return None  # the claim is held until the outcome is entered
+        self._let_go(position)
+        return Outcome(State.LOST)
+
+    def alive(self, position: int) -> bool:
+        """Return whether somebody works on the charge at `position` right now."""
+        with self.guarded():
+            if not self.store.claim(position):
+                return True
+            self.store.let_go(position)
+            return False
+
+    def fail(self, receipt: Receipt, error: BaseException) -> None:
+        """Enter how a begun request failed; the same words are its answer from now on.
+
+        What was not foreseen is kept as lost: its own words might hold a value.
+        """
+        said = error if isinstance(error, DiscreetError) else AnswerLost()
+        with self.session() as session:
+            found = session.book.outcomes.get(receipt.position)
+            if found is None or found.state is State.BEGUN:
+                words = {"kind": said.kind, "message": said.message, "hint": said.hint}
+                session.append("failed", {"charge": receipt.position, "error": words})
+
+    def let_go(self, receipt: Receipt) -> None:
+        """Say that this process no longer works on it."""
+        self._let_go(receipt.position)
+
+    def _let_go(self, position: int) -> None:
+        # A store that cannot be reached any more has dropped the claim by itself.
+        with self.guarded(), suppress(LedgerError):
+            self.store.let_go(position)
+
+
+def error_of(outcome: Outcome) -> DiscreetError:
+    """Return the error that a failed or lost request ends in, every time in the same words."""
+    said: dict[str, Any] | None = outcome.error
+    return AnswerLost() if said is None else again(said["kind"], said["message"], said["hint"])
+
+
+def missing_answer(request_id: str) -> LedgerTampered:
+    """Return the error of a request whose answer was entered and is no longer there."""
+    return LedgerTampered(
+        f"The answer of request '{request_id}' is missing.",
+        hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+    )

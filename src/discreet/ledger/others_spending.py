@@ -1,0 +1,140 @@
+"""What an analyst's charge may depend on of others' spending: a coarse grid, and not too often."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.account.filter import Limits
+from discreet.core.cost import Cost, Quote
+from discreet.core.numbers import plain
+from discreet.errors import BudgetExceeded, TooManyRequests
+from discreet.ledger.accounts import Account, Book, Key
+from discreet.ledger.refusal import in_region, what_fits
+
+STEPS = 10
+"""Others' spending counts, and is told, in this many steps of the limit, rounded up."""
+MOST_REFUSALS = 20
+"""How often an hour one analyst is told that something does not fit beside others' spending."""
+HOUR = 3600
+
+
+def require_room(book: Book, key: Key, quote: Quote) -> None:
+    """Raise BudgetExceeded if the charge does not fit beside what others have used, rounded up.
+
+    Guarantee: whether it fits, and every word of the refusal, follow from this analyst's own charges
+        and from others' bills in the region rounded up to whole steps; so do not change while these
+        stay within a step. What passes fits the budget itself, too. (note 0032)
+    """
+    total, own = book.account(key[0]), book.account(*key)
+    mine = in_region(own, quote)
+    # Nobody has paid more than the top, so where that leaves room there is no need to look closer.
+    if _fits(total.limits, coarse(total.top, total.limits), mine, quote):
+        return
+    theirs = _capped(book, key, in_region(others_of(book, key), quote), total.limits)
+    if _fits(total.limits, theirs, mine, quote):
+        return
+    raise no_room(total, quote, what_fits(total, quote, theirs + mine))
+
+
+def coarse(cost: Cost, limits: Limits) -> Cost:
+    """Return a bill rounded up to whole steps of what the limits allow, component by component."""
+    return Cost(
+        epsilon=None if cost.epsilon is None else _up(cost.epsilon, limits.epsilon),
+        delta=_up(cost.delta, limits.delta / 2),
+        rho=None if cost.rho is None else _up(cost.rho, limits.rho),
+        rho_delta=_up(cost.rho_delta, limits.rho_delta),
+    )
+
+
+def _up(amount: Fraction, limit: Fraction) -> Fraction:
+    step = limit / STEPS
+    return math.ceil(amount / step) * step if step else amount
+
+
+def others_of(book: Book, key: Key) -> Account:
+    """Return the account of everybody else's charges, remembered until there are new ones."""
+    total, own = book.account(key[0]), book.account(*key)
+    stamp = (total.charges - own.charges, total.limit)
+    known = book.beside.get(key)
+    if known is None or known[0] != stamp:
+        bills = total.bills - own.bills
+        known = stamp, replace(total, bills=bills, _worst=None, _quanta=None)
+        book.beside[key] = known
+    return known[1]
+
+
+def _capped(book: Book, key: Key, paid: Cost, limits: Limits) -> Cost:
+    """Return others' bill in whole steps, but not above all that their shares allow together."""
+    shares = [
+        account.limits
+        for (budget, analyst), account in book.accounts.items()
+        if budget == key[0] and analyst not in (None, key[1]) and account.limit is not None
+    ]
+    told = coarse(paid, limits)
+    most = sum((share.epsilon for share in shares), Fraction(0))
+    most_rho = sum((share.rho for share in shares), Fraction(0))
+    return replace(
+        told,
+        epsilon=_least(told.epsilon, most, paid.epsilon),
+        rho=_least(told.rho, most_rho, paid.rho),
+    )
+
+
+def _least(told: Fraction | None, most: Fraction, paid: Fraction | None) -> Fraction | None:
+    # Shares that were taken away since may have paid more than those in force allow.
+    return told if told is None or paid is None or paid > most else min(told, most)
+
+
+def _fits(limits: Limits, theirs: Cost, mine: Cost, quote: Quote) -> bool:
+    return limits.allows(theirs + mine + quote.cost)
+
+
+def no_room(total: Account, quote: Quote, left: Fraction = Fraction(0)) -> BudgetExceeded:
+    """Return the refusal that an analyst gets when others' use leaves no room."""
+    assert total.limit is not None
+    asked = quote.cost.epsilon
+    shown = "this" if asked is None else f"epsilon {plain(asked)}"
+    step = plain(total.limit.epsilon.value / STEPS)
+    fits = f"At most epsilon {plain(left)} fits here. " if left else "Nothing fits here. "
+    return BudgetExceeded(
+        f"The budget of '{total.limit.budget}' has no room for {shown} beside what others have used "
+        "on the people whom this asks about. Nothing was charged.",
+        hint=f"{fits}Others' use counts in steps of {step}; the data owner may raise the limit.",
+        asked="" if asked is None else plain(asked),
+        left=plain(left),
+        limit=str(total.limit.epsilon),
+    )
+
+
+class Probes:
+    """How often each analyst was told in this hour that others leave no room."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._hour = -1
+        self._told: dict[Key, int] = {}
+
+    def require_room(self, book: Book, key: Key, quote: Quote) -> None:
+        """Raise as `require_room` does, MOST_REFUSALS times an hour; then nothing is looked up.
+
+        Guarantee: an analyst learns of others' spending, for nothing, at most so many coarse answers
+            an hour for each budget, from one process.
+        """
+        hour = int(self._clock() // HOUR)
+        if hour != self._hour:
+            self._hour, self._told = hour, {}
+        if self._told.get(key, 0) >= MOST_REFUSALS:
+            raise TooManyRequests(
+                "Too many of your questions did not fit beside what others have used. Nothing was "
+                "charged.",
+                hint="Ask again in the next hour.",
+            )
+        try:
+            require_room(book, key, quote)
+        except BudgetExceeded:
+            self._told[key] = self._told.get(key, 0) + 1
+            raise

@@ -1,0 +1,223 @@
+"""Copies of a ledger, and the way back: what was spent since the copy stays spent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.core.cost import Cost
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InvalidInput, LedgerTampered, NotALedger
+from discreet.ledger.accounts import Book, Key, limits_of
+from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.links import ROOT, Link, checked, link
+from discreet.ledger.entry import checked_text, now
+from discreet.ledger.loading import sqlite_path
+from discreet.ledger.policy import Policy
+from discreet.ledger.store.base import Store, StoredAnswer, Writer
+from discreet.ledger.store.postgres import PostgresStore
+from discreet.ledger.store.presence import alone
+from discreet.ledger.store.sqlite import SqliteStore
+
+
+def write_copy(path: Path, links: Iterable[Link], answers: Iterable[StoredAnswer]) -> None:
+    """Write a whole ledger into the new file `path`, synced before this returns."""
+    if path.exists():
+        raise InvalidInput(f"'{path.name}' exists already; a backup never overwrites a file.")
+    copy = SqliteStore(path, shared=False)
+    try:
+        with copy.exclusive() as writer:
+            for item in links:
+                writer.append(item)
+            for answer in answers:
+                writer.add_answer(answer)
+    finally:
+        copy.close()
+        HeadFile(copy.head_path).remove_lock()
+
+
+def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str, who: str) -> None:
+    """Replace the history at `url` by the backup at `path`, while nobody uses that ledger.
+
+    Guarantee: let T be what the worst-hit person had paid according to the head outside the store,
+    and to the store as far as it goes on from that head. If the backup does not end there, everyone
+    counts as having paid T from now on: whoever paid less pays more than the truth, nobody less. T
+    covers every earlier restore, too. If there is no head, how much is lost is unknown, and every
+    budget and every share counts as spent up to the highest limit that the backup, the ledger at
+    hand or `policy` knows (the owner may raise it, which is recorded). Raises LedgerBusy while any
+    other process, or this one, is connected. The owner's reason is part of the history.
+    """
+    if not reason.strip():
+        raise InvalidInput("A restore needs the owner's reason.", hint="Give it with --reason.")
+    checked_text(reason, name="reason")
+    _require_a_copy(url, path, base=base)
+    book, links, answers = _read(path)
+    with _alone(url, base=base) as store, ExitStack() as stack:
+        file = HeadFile(store.head_path)
+        with store.exclusive() as writer:
+            stack.enter_context(file.locked())
+            known = _known(file, writer)
+            if known.genesis not in (None, book.genesis):
+                raise InvalidInput(
+                    f"'{path.name}' is a backup of another ledger; nothing was changed."
+                )
+            data = {"time": now(), "reason": reason, "who": who, "head_damaged": known.damaged}
+            lost = _lost(book, links, known.head)
+            totals = _totals(book, known, policy) if lost else []
+            data |= {"lost": lost, "totals": totals}
+            last = link(book.position + 1, "restore", data, previous=book.hash)
+            writer.erase()
+            for item in (*links, last):
+                writer.append(item)
+            for answer in answers:
+                writer.add_answer(answer)
+        book.apply(last)
+        file.write(Head(book.genesis, book.position, book.hash, book.totals()))
+
+
+def _require_a_copy(url: str, path: Path, *, base: Path) -> None:
+    if url.startswith("sqlite:"):
+        own = sqlite_path(url.partition(":")[2], base=base)
+        if own.exists() and path.exists() and own.samefile(path):
+            raise InvalidInput(f"'{path.name}' is the ledger itself, not a backup of it.")
+
+
+@contextmanager
+def _alone(url: str, *, base: Path) -> Iterator[Store]:
+    """Lend the store while nobody else is connected; a file beyond use is put aside."""
+    if not url.startswith("sqlite:"):
+        store: Store = PostgresStore(url, folder=base, alone=True)
+        with closing(store):
+            yield store
+        return
+    path = sqlite_path(url.partition(":")[2], base=base)
+    with alone(path), closing(_reachable(path)) as store:
+        yield store
+
+
+def _read(path: Path) -> tuple[Book, list[Link], list[StoredAnswer]]:
+    if not path.is_file():
+        raise InvalidInput(f"There is no backup '{path.name}'.")
+    if not path.stat().st_size:
+        raise NotALedger(f"The backup '{path.name}' is empty.")
+    copy = SqliteStore(path, shared=False)
+    with closing(copy):
+        links = list(checked(copy.links(start=0), position=0, previous=ROOT))
+        answers = list(copy.every_answer())
+    if not links:
+        raise NotALedger(f"The backup '{path.name}' is empty.")
+    return _book(links), links, answers
+
+
+def _book(links: Iterable[Link]) -> Book:
+    book = Book()
+    for item in links:
+        book.apply(item)
+    return book
+
+
+def _reachable(path: Path) -> Store:
+    """Return the store even if its file is missing or beyond use; that one is put aside."""
+    try:
+        return SqliteStore(path, shared=False)
+    except (LedgerTampered, NotALedger):
+        aside = f"{path.name}.replaced-{time.strftime('%Y%m%d-%H%M%S')}"
+        for ending in ("", "-wal", "-shm"):
+            part = path.with_name(path.name + ending)
+            if part.exists():
+                part.rename(path.with_name(aside + ending))
+        return SqliteStore(path, shared=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the ledger at hand: its head, if any, and its books as far as they go."""
+
+    head: Head | None
+    damaged: bool
+    at_hand: Book
+
+    @property
+    def genesis(self) -> str | None:
+        """Return which ledger it is, if that can be told."""
+        if self.head:
+            return self.head.ledger
+        return self.at_hand.genesis if self.at_hand.position >= 0 else None
+
+
+def _known(file: HeadFile, writer: Writer) -> _Known:
+    head, damaged = _head(file)
+    try:
+        links = list(checked(writer.links(start=0), position=0, previous=ROOT))
+        book = _book(links)
+    except LedgerTampered:
+        links, book = [], Book()
+    if head and head.position < len(links) and links[head.position].hash == head.hash:
+        # A kill between commit and head: the store has more than the head has heard of.
+        head = Head(book.genesis, book.position, book.hash, book.totals())
+    return _Known(head, damaged, book)
+
+
+def _head(file: HeadFile) -> tuple[Head | None, bool]:
+    try:
+        return file.read(), False
+    except LedgerTampered:
+        return None, True
+
+
+def _lost(book: Book, links: list[Link], head: Head | None) -> int:
+    """Return how many entries are lost, -1 if that is unknown, 0 if none is."""
+    if head is None:
+        return -1
+    if head.position > book.position:
+        return head.position - book.position
+    return 0 if links[head.position].hash == head.hash else -1
+
+
+def _totals(backup: Book, known: _Known, policy: Policy) -> list[list[Any]]:
+    """Return what everyone counts as having paid, for every account."""
+    totals: list[Mapping[Key, Cost]] = [backup.totals(), known.at_hand.totals()]
+    if known.head is not None:
+        totals.append(known.head.totals)
+    else:
+        totals += [_everything(backup), _everything(known.at_hand), _limits(policy)]
+    return [
+        [*key, _larger([each[key] for each in totals if key in each]).to_json()]
+        for key in sorted(set().union(*totals), key=lambda key: (key[0], key[1] or ""))
+    ]
+
+
+def _everything(book: Book) -> dict[Key, Cost]:
+    highest = {key: account.highest for key, account in book.accounts.items()}
+    return {key: _whole(*most) for key, most in highest.items() if most is not None}
+
+
+def _limits(policy: Policy) -> dict[Key, Cost]:
+    return {
+        (limit.budget, limit.analyst): _whole(limit.epsilon, limit.delta)
+        for limit in policy.limits()
+    }
+
+
+def _whole(epsilon: Epsilon, delta: Delta) -> Cost:
+    limits = limits_of(epsilon, delta)
+    return Cost(limits.epsilon, limits.delta, None, limits.rho_delta)
+
+
+def _larger(costs: list[Cost]) -> Cost:
+    return Cost(
+        epsilon=_most([cost.epsilon for cost in costs]),
+        delta=max(cost.delta for cost in costs),
+        rho=_most([cost.rho for cost in costs]),
+        rho_delta=max(cost.rho_delta for cost in costs),
+    )
+
+
+def _most(parts: list[Fraction | None]) -> Fraction | None:
+    known = [part for part in parts if part is not None]
+    return max(known) if len(known) == len(parts) else None

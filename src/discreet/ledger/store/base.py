@@ -1,0 +1,211 @@
+"""Where the history lies: the one protocol of its stores, and the tables that they share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from discreet.errors import LedgerTampered, NotALedger
+from discreet.ledger.chain.links import Link, canonical
+
+VERSION = 2
+"""The version of the tables. Older ones are brought forward when a store is opened."""
+
+TABLES = (
+    """CREATE TABLE {p}entries (
+        position BIGINT PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL,
+        previous TEXT NOT NULL, hash TEXT NOT NULL)""",
+    """CREATE TABLE {p}answers (
+        request_id TEXT PRIMARY KEY, position BIGINT NOT NULL, analyst TEXT NOT NULL,
+        dataset TEXT NOT NULL, question TEXT NOT NULL, payload {blob} NOT NULL,
+        digest TEXT NOT NULL, snapshot TEXT NOT NULL DEFAULT '')""",
+    "CREATE INDEX {p}answers_by_dataset ON {p}answers (dataset, analyst, snapshot)",
+)
+"""The tables of VERSION; {p} is a prefix, {blob} the type of bytes."""
+
+MIGRATIONS: dict[int, tuple[str, ...]] = {
+    # Version 1 did not know snapshots, and found answers by reading all of them.
+    1: (
+        "ALTER TABLE {p}answers ADD COLUMN snapshot TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX {p}answers_by_dataset ON {p}answers (dataset, analyst, snapshot)",
+    ),
+}
+"""What turns version N into N + 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer that was paid for; `seal` ties its bytes to the charge. '' is the local owner.
+
+    `request_id` is the `answer_key` of the request: unique, whoever chose the id.
+    """
+
+    request_id: str
+    position: int
+    analyst: str
+    dataset: str
+    question: str
+    payload: bytes
+    digest: str
+    snapshot: str
+
+    @property
+    def asked_as(self) -> str:
+        """Return the request id as its analyst wrote it."""
+        return self.request_id.rpartition("\n")[2]
+
+    def checked(self) -> StoredAnswer:
+        """Return this answer if it is the one that its own digest was made for."""
+        # A damaged record may come back with another type than was stored.
+        if not isinstance(self.payload, bytes):
+            raise damaged_answer(self)
+        if self.digest != seal(self) and self.digest != old_seal(self):
+            raise damaged_answer(self)
+        return self
+
+
+def seal(answer: StoredAnswer) -> str:
+    """Return the hash of everything that an answer is stored with; it is entered in the chain."""
+    facts = {
+        "request_id": answer.request_id,
+        "position": answer.position,
+        "analyst": answer.analyst,
+        "dataset": answer.dataset,
+        "question": answer.question,
+        "snapshot": answer.snapshot,
+    }
+    return hashlib.sha256(f"{canonical(facts)}\n".encode() + answer.payload).hexdigest()
+
+
+def old_seal(answer: StoredAnswer) -> str:
+    """Return the hash that 0.1.0 stored: of the bytes and the charge, in no chain."""
+    return hashlib.sha256(
+        f"{answer.request_id}\n{answer.position}\n".encode() + answer.payload
+    ).hexdigest()
+
+
+def damaged_answer(answer: StoredAnswer) -> LedgerTampered:
+    """Return the refusal of an answer that is not what was stored."""
+    return LedgerTampered(
+        f"The stored answer of request '{answer.asked_as}' is damaged.",
+        hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+    )
+
+
+class Writer(Protocol):
+    """The inside of one exclusive transaction."""
+
+    def links(self, *, start: int) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, in order."""
+        ...
+
+    def append(self, link: Link) -> None:
+        """Add one link; a position that is taken is an error."""
+        ...
+
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
+        ...
+
+    def erase(self) -> None:
+        """Remove every link and answer; only a restore does this."""
+        ...
+
+
+class Store(Protocol):
+    """Durable memory for one ledger, shared by any number of processes.
+
+    Guarantee: of all processes, at most one is inside `exclusive` at a time, and it sees everything
+    that was committed before. When `exclusive` ends without an exception, what was appended is
+    durable: it survives kill -9 and loss of power. When it ends with one, nothing of it is kept,
+    or, if the commit itself failed, it may be kept: in either case the caller must answer nothing.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return what to call this store in a message, without any password."""
+        ...
+
+    @property
+    def head_path(self) -> Path:
+        """Return where the head of the chain is kept, outside the store."""
+        ...
+
+    def exclusive(self) -> AbstractContextManager[Writer]:
+        """Return a transaction that ends with a durable commit."""
+        ...
+
+    def links(self, *, start: int) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, at least those there are now."""
+        ...
+
+    def find(self, position: int) -> Link | None:
+        """Return the link at `position`."""
+        ...
+
+    def answer(self, request_id: str) -> StoredAnswer | None:
+        """Return the stored answer of a request."""
+        ...
+
+    def answers(
+        self, *, dataset: str, analyst: str, snapshot: str, last: int
+    ) -> list[StoredAnswer]:
+        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
+        ...
+
+    def latest_answer(
+        self, *, dataset: str, analyst: str, snapshot: str, question: str
+    ) -> StoredAnswer | None:
+        """Return the latest answer that one analyst got to this very question."""
+        ...
+
+    def claim(self, position: int) -> bool:
+        """Return whether nobody who lives works on the charge at `position`; now the caller does.
+
+        Guarantee: at most one thread of all processes holds a claim, and none that has ended.
+        """
+        ...
+
+    def let_go(self, position: int) -> None:
+        """End a claim; without one, nothing happens."""
+        ...
+
+    def every_answer(self) -> Iterator[StoredAnswer]:
+        """Yield all answers, oldest first."""
+        ...
+
+    def examine(self) -> None:
+        """Raise LedgerTampered if the store itself finds damage in its files."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store; a later call opens it again."""
+        ...
+
+
+def steps_from(version: int, *, name: str) -> Iterable[str]:
+    """Return the statements that bring tables of `version` forward, or refuse."""
+    if version > VERSION:
+        raise NotALedger(
+            f"{name} was written by a newer Discreet (tables version {version}, this one knows "
+            f"{VERSION}).",
+            hint="Install that version or a later one.",
+        )
+    steps: list[str] = []
+    for old in range(version, VERSION):
+        if old not in MIGRATIONS:
+            raise NotALedger(f"{name} has tables of an unknown version, {version}.")
+        steps.extend(MIGRATIONS[old])
+    return steps
+
+
+def not_a_ledger(name: str) -> NotALedger:
+    """Return the refusal of something that exists but is no ledger."""
+    return NotALedger(
+        f"{name} is not a ledger of Discreet; it was left untouched.",
+        hint="Name another file under [ledger] url in discreet.toml.",
+    )

@@ -1,0 +1,306 @@
+"""The history in one SQLite file: write-ahead log, synced at every commit."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import (
+    DiscreetError,
+    InternalError,
+    LedgerBusy,
+    LedgerError,
+    LedgerTampered,
+    LedgerWriteFailed,
+    NotALedger,
+)
+from discreet.ledger.chain.head import HeadFile
+from discreet.ledger.chain.links import Link
+from discreet.ledger.store import running
+from discreet.ledger.store.base import (
+    TABLES,
+    VERSION,
+    StoredAnswer,
+    Writer,
+    not_a_ledger,
+    steps_from,
+)
+from discreet.ledger.store.sqlite_file import SqliteFile
+
+APPLICATION_ID = 0x44504C47  # "DPLG", in the header of every ledger file
+BUSY_SECONDS = 60.0
+PAGE, ANSWERS_PAGE = 1000, 50  # rows read at a time
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.008  # seconds between two looks at the lock
+
+_LINK = "SELECT position, kind, body, previous, hash FROM entries"
+_ANSWER = (
+    "SELECT request_id, position, analyst, dataset, question, payload, digest, snapshot "
+    "FROM answers"
+)
+
+
+class SqliteStore:
+    """One file. Guarantee: as in Store, if the file system keeps what it has synced."""
+
+    def __init__(
+        self, path: Path, *, busy_seconds: float = BUSY_SECONDS, shared: bool = True
+    ) -> None:
+        self._path = path
+        prepare = partial(_prepare, path)
+        self._file = SqliteFile(path, prepare=prepare, busy_seconds=busy_seconds, shared=shared)
+        with self._translated(), self._file.connected():
+            pass
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file."""
+        return f"'{self._path.name}'"
+
+    @property
+    def head_path(self) -> Path:
+        """Return the file beside this one."""
+        return _head_path(self._path)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Writer]:
+        """Return a transaction that ends with a durable commit."""
+        with self._translated(), self._file.connected() as connection:
+            self._begin(connection)
+            try:
+                yield self
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        # SQLite's own waiting sleeps up to 100 ms between two looks, which many processes feel.
+        connection.execute("PRAGMA busy_timeout = 0")
+        end, pause = time.monotonic() + self._file.busy_seconds, SHORTEST_PAUSE
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._file.busy_seconds)}")
+
+    def links(self, *, start: int) -> Iterator[Link]:
+        """Yield the stored links from position `start` on."""
+        # Page by page: no turn is held while the caller thinks, and appending moves no page.
+        while True:
+            rows = self._select(
+                f"{_LINK} WHERE position >= ? ORDER BY position LIMIT {PAGE}", start
+            )
+            yield from (Link(*row) for row in rows)
+            if len(rows) < PAGE:
+                return
+            start = rows[-1][0] + 1
+
+    def find(self, position: int) -> Link | None:
+        """Return the link at `position`."""
+        rows = self._select(f"{_LINK} WHERE position = ?", position)
+        return Link(*rows[0]) if rows else None
+
+    def append(self, link: Link) -> None:
+        """Add one link."""
+        self._change(
+            "INSERT INTO entries (position, kind, body, previous, hash) VALUES (?, ?, ?, ?, ?)",
+            *(link.position, link.kind, link.body, link.previous, link.hash),
+        )
+
+    def add_answer(self, answer: StoredAnswer) -> bool:
+        """Keep `answer` unless one with its request id is kept already; return whether it is."""
+        return (
+            self._change(
+                "INSERT INTO answers (request_id, position, analyst, dataset, question, payload, "
+                "digest, snapshot) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                *(answer.request_id, answer.position, answer.analyst, answer.dataset),
+                *(answer.question, answer.payload, answer.digest, answer.snapshot),
+            )
+            == 1
+        )
+
+    def erase(self) -> None:
+        """Remove every link and answer."""
+        self._change("DELETE FROM entries")
+        self._change("DELETE FROM answers")
+
+    def answer(self, request_id: str) -> StoredAnswer | None:
+        """Return the stored answer of a request."""
+        rows = self._select(f"{_ANSWER} WHERE request_id = ?", request_id)
+        return StoredAnswer(*rows[0]).checked() if rows else None
+
+    def answers(
+        self, *, dataset: str, analyst: str, snapshot: str, last: int
+    ) -> list[StoredAnswer]:
+        """Return the `last` answers that one analyst got about one snapshot, oldest first."""
+        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ?"
+        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT ?"
+        rows = self._select(latest, dataset, analyst, snapshot, last)
+        return [StoredAnswer(*row).checked() for row in reversed(rows)]
+
+    def latest_answer(
+        self, *, dataset: str, analyst: str, snapshot: str, question: str
+    ) -> StoredAnswer | None:
+        """Return the latest answer that one analyst got to this very question."""
+        where = "WHERE dataset = ? AND analyst = ? AND snapshot = ? AND question = ?"
+        latest = f"{_ANSWER} {where} ORDER BY position DESC LIMIT 1"
+        rows = self._select(latest, dataset, analyst, snapshot, question)
+        return StoredAnswer(*rows[0]).checked() if rows else None
+
+    def claim(self, position: int) -> bool:
+        """Return whether nobody who lives works on this charge; now this process does."""
+        with self._translated():
+            return running.claim(self._running, position)
+
+    def let_go(self, position: int) -> None:
+        """End a claim."""
+        running.let_go(self._running, position)
+
+    @property
+    def _running(self) -> Path:
+        return self._path.with_name(self._path.name + ".running")
+
+    def every_answer(self) -> Iterator[StoredAnswer]:
+        """Yield all answers, oldest first."""
+        seen, page = 0, f"{_ANSWER.replace('FROM', ', rowid FROM')} WHERE rowid > ?"
+        while rows := self._select(f"{page} ORDER BY rowid LIMIT {ANSWERS_PAGE}", seen):
+            yield from (StoredAnswer(*row[:-1]).checked() for row in rows)
+            seen = rows[-1][-1]
+
+    def examine(self) -> None:
+        """Raise LedgerTampered if SQLite finds damage in its file."""
+        found = [row[0] for row in self._select("PRAGMA integrity_check(1)")]
+        if found != ["ok"]:
+            raise _damaged(self.name)
+
+    def close(self) -> None:
+        """Let go of the file; a later call opens it again."""
+        self._file.close()
+
+    def _select(self, statement: str, *values: Any) -> list[Any]:
+        with self._translated(), self._file.connected() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def _change(self, statement: str, *values: Any) -> int:
+        """Return how many rows the statement changed, inside the transaction of `exclusive`."""
+        with self._file.connected() as connection:
+            if not connection.in_transaction:
+                raise InternalError("a change of the ledger outside a transaction")
+            return connection.execute(statement, values).rowcount
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            self.close()  # after an I/O error a fresh connection is the only one to trust
+            raise _words(error, self.name) from error
+        except UnicodeDecodeError as error:
+            # A damaged name inside the file, in SQLite's own message about it.
+            self.close()
+            raise _damaged(self.name) from error
+        except OSError as error:
+            raise _unwritable(self.name) from error
+
+
+def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+    name = f"'{path.name}'"
+    # Ask before changing anything: a foreign file must be left untouched.
+    if _is_ours(connection, name):
+        connection.execute("PRAGMA synchronous = FULL")
+        _bring_forward(connection, name)
+    else:
+        # SQLite does not wait its turn when the journal changes, so wait here.
+        with HeadFile(_head_path(path)).locked():
+            _set_up(connection)
+    # A damaged header may name another journal, and a file system may not offer this one.
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+        raise LedgerWriteFailed(f"The ledger {name} cannot keep a write-ahead log here.")
+
+
+def _head_path(path: Path) -> Path:
+    return path.with_name(path.name + ".head")
+
+
+def _is_ours(connection: sqlite3.Connection, name: str) -> bool:
+    # In this order: another process may be setting it up, mark and tables in one commit.
+    tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    mark = connection.execute("PRAGMA application_id").fetchone()[0]
+    if mark == APPLICATION_ID:
+        return True
+    if mark or tables:
+        raise not_a_ledger(name)
+    return False
+
+
+def _bring_forward(connection: sqlite3.Connection, name: str) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not steps_from(version, name=name):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    for step in steps_from(version, name=name):
+        connection.execute(step.format(p="", blob="BLOB"))
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have been faster; then there is nothing to do.
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        for statement in TABLES:
+            connection.execute(statement.format(p="", blob="BLOB"))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _damaged(name: str) -> LedgerTampered:
+    return LedgerTampered(
+        f"The ledger file {name} is damaged.",
+        hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+    )
+
+
+def _unwritable(name: str) -> LedgerWriteFailed:
+    return LedgerWriteFailed(
+        f"The ledger {name} cannot be opened for writing.",
+        hint="Give this user the right to write to the file and its folder.",
+    )
+
+
+def _words(error: sqlite3.Error, name: str) -> DiscreetError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LedgerBusy(
+            f"Another process held the ledger {name} for too long; nothing was charged.",
+            hint="Try again in a moment.",
+        )
+    if code == sqlite3.SQLITE_NOTADB:
+        return not_a_ledger(name)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return _unwritable(name)
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
+        return LedgerWriteFailed(
+            f"The ledger {name} could not be written, so nothing is answered.",
+            hint="Is the disk full?",
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT):
+        return _damaged(name)
+    if isinstance(error, sqlite3.DatabaseError) and "no such" in str(error):
+        return NotALedger(f"The ledger {name} lacks a table or a column; it is damaged or foreign.")
+    return LedgerError(f"The ledger {name} cannot be used: {error}.")

@@ -1,0 +1,196 @@
+"""The one place of a process that opens a ledger's file: through SQLite, and never by hand.
+
+Closing any descriptor of a file drops all POSIX locks that the process holds on it. SQLite knows
+that and keeps its descriptors until its last lock is gone; a hand that opens and closes the same
+file does not, and the next process that closes the ledger then deletes the log that this one is
+still writing (note 0031). A forked child inherits SQLite's belief in locks that it does not have,
+so every connection is closed before a fork, and made anew on both sides.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from discreet.errors import LedgerError, LedgerTampered
+from discreet.ledger.store.base import not_a_ledger
+from discreet.ledger.store.presence import Share, share
+
+SMALLEST = 512  # bytes; SQLite takes a file that is too short to be a database for an empty one
+FORK_PATIENCE = 10.0  # seconds that a fork waits for other threads to end their transactions
+
+Identity: TypeAlias = tuple[int, int]
+Prepare: TypeAlias = Callable[[sqlite3.Connection], None]
+
+
+class SqliteFile:
+    """One connection to one ledger's file; threads take turns.
+
+    Guarantee: while connected, this process holds SQLite's shared lock on the file (so no other
+    process removes its log) and the lock that `presence.share` describes. `shared` False: the file
+    is a copy that nobody else knows of, or its caller is alone with it.
+    """
+
+    def __init__(
+        self, path: Path, *, prepare: Prepare, busy_seconds: float, shared: bool = True
+    ) -> None:
+        self.path = path
+        self.busy_seconds = busy_seconds
+        self.connection: sqlite3.Connection | None = None
+        self._prepare = prepare
+        self._shared = shared
+        self._presence: Share | None = None
+        self._log = path.with_name(path.name + "-wal")
+        self._identity: Identity | None = None
+        self._logged: Identity | None = None
+        self._turn = threading.RLock()
+        self._depth = 0
+        _files.add(self)
+
+    @contextmanager
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to this thread; others wait."""
+        with self._turn:
+            self._depth += 1
+            try:
+                yield self._current()
+            finally:
+                self._depth -= 1
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._turn:
+            connection, self.connection = self.connection, None
+            if connection is not None:
+                connection.close()
+            self._leave()
+
+    def _current(self) -> sqlite3.Connection:
+        if self.connection is None:
+            self.connection = self._open()
+        elif (_identity(self.path), _identity(self._log)) != (self._identity, self._logged):
+            # Whatever were written now would be in a file without a name, and gone with us.
+            raise LedgerTampered(
+                f"The ledger file '{self.path.name}' or its log was moved or replaced while in use.",
+                hint="Stop every process that uses it, put it back, and start again.",
+            )
+        return self.connection
+
+    def _open(self) -> sqlite3.Connection:
+        if self._shared:
+            self._presence = share(self.path, seconds=self.busy_seconds)
+        try:
+            with _opening:
+                self._identity = _created(self.path)
+                connection = sqlite3.connect(
+                    self.path,
+                    timeout=self.busy_seconds,
+                    isolation_level=None,
+                    check_same_thread=False,
+                )
+            try:
+                self._prepare(connection)
+                self._logged = _identity(self._log)
+            except BaseException:
+                connection.close()
+                raise
+        except BaseException:
+            self._leave()
+            raise
+        return connection
+
+    def _leave(self) -> None:
+        presence, self._presence = self._presence, None
+        if presence is not None:
+            presence.close()
+
+    def rest(self) -> bool:
+        """Close before a fork and keep the turn; False if somebody is in the middle of something."""
+        if not self._turn.acquire(timeout=FORK_PATIENCE):
+            return False
+        if self._depth:
+            self._turn.release()
+            return False
+        self.close()
+        return True
+
+    def resume(self) -> None:
+        """Give the turn back after a fork."""
+        self._turn.release()
+
+    def strand(self) -> None:
+        """Forget, in a child, a connection that was in use during the fork; it is never closed."""
+        self._turn, self._depth = threading.RLock(), 0
+        if self.connection is not None and self._identity is not None:
+            _forgotten.append(self.connection)
+            _stranded.add(self._identity)
+        self.connection = None
+        self._leave()
+
+
+def _created(path: Path) -> Identity:
+    """Return which file `path` is; a new one is readable by its owner only.
+
+    Questions and answers are in it. SQLite copies the rights to its log. Only a file that was not
+    there is opened here, and `_opening` keeps SQLite away until it is closed again.
+    """
+    if not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    facts = path.stat()
+    if 0 < facts.st_size < SMALLEST:
+        raise not_a_ledger(f"'{path.name}'")
+    if (facts.st_dev, facts.st_ino) in _stranded:
+        raise LedgerError(
+            f"The ledger '{path.name}' was in use when this process was forked off, so it cannot "
+            "be used here.",
+            hint="Fork while no charge is under way, or start new processes instead.",
+        )
+    return facts.st_dev, facts.st_ino
+
+
+def _identity(path: Path) -> Identity | None:
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+_opening = threading.Lock()
+_forking = threading.Lock()
+_files: weakref.WeakSet[SqliteFile] = weakref.WeakSet()
+_resting: list[SqliteFile] = []
+_forgotten: list[sqlite3.Connection] = []  # of a parent; closing one would act on its log
+_stranded: set[Identity] = set()
+
+
+def _before_fork() -> None:
+    _forking.acquire()
+    _resting.extend(file for file in list(_files) if file.rest())
+
+
+def _after_fork_in_parent() -> None:
+    while _resting:
+        _resting.pop().resume()
+    _forking.release()
+
+
+def _after_fork_in_child() -> None:
+    for file in list(_files):
+        if file not in _resting:
+            file.strand()
+    _after_fork_in_parent()
+
+
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)

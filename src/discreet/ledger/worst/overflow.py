@@ -1,0 +1,95 @@
+"""Where charges go when no table can tell them apart any more: fixed blocks, never too low."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from discreet.ledger.worst.axes import Axis, Ints
+from discreet.ledger.worst.block_bounds import Shade
+from discreet.ledger.worst.grid import SATURATED, Box, Grid, Signed
+
+THIN = 32  # blocks; a charge that touches no more is looked at in each of them
+INNER = 512  # integers that one block may hold about its thin charges
+
+
+class Overflow:
+    """A grid of fixed blocks. Wide charges are billed to every block that they touch.
+
+    Many thin charges that are disjoint, such as single days, would pile up in their blocks. So each
+    block has a small grid of its own for the thin charges that touch it, and is billed what that
+    one's worst cell pays.
+    """
+
+    def __init__(self, starts: Mapping[str, Ints], room: int) -> None:
+        grid = Grid(sorted(starts))
+        wanted = max(1, int(room ** (1 / len(starts))))
+        grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
+        grid.cells = int(np.prod(grid.shape))
+        self.shade = Shade(grid)
+        self._inner: dict[tuple[int, ...], Grid] = {}
+
+    def thin(self, box: Box) -> bool:
+        """Return whether `box` touches so few blocks that each of them can look at it."""
+        return _count(self._touched(box)) <= THIN
+
+    def add(self, raised: Signed, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to all that `raised` boxes touch, none of which has a minus sign.
+
+        Guarantee: every block is billed at least the greatest sum of its charges over its points:
+            the wide ones in full, the thin ones by the worst cell of a grid that holds them all.
+        """
+        for sign, box in raised:
+            touched = self._touched(box)
+            if _count(touched) > THIN:
+                self.shade.grid.cover(((sign, box),), amounts)
+                continue
+            self._prepare(amounts)
+            for block in itertools.product(*(atoms.tolist() for atoms in touched)):
+                self._nest(block, box, amounts)
+        self.shade.forget()
+
+    def _touched(self, box: Box) -> list[Ints]:
+        grid = self.shade.grid
+        return [
+            axis.touched(box[name]) if name in box else np.arange(axis.count)
+            for name, axis in zip(grid.names, grid.axes, strict=True)
+        ]
+
+    def _prepare(self, amounts: Sequence[int]) -> None:
+        grid = self.shade.grid
+        for component, amount in enumerate(amounts):
+            if amount:
+                grid.mass[component] = grid.mass.get(component, 0) + amount
+                if component not in grid.planes:
+                    grid.planes[component] = np.zeros(grid.shape, dtype=np.int64)
+
+    def _nest(self, block: tuple[int, ...], box: Box, amounts: Sequence[int]) -> None:
+        inner = self._inner.get(block)
+        if inner is None:
+            inner = self._inner[block] = Grid(self.shade.grid.names)
+        before = {c: int(plane.max()) for c, plane in inner.planes.items()}
+        boxes = ((1, box),)
+        fit = inner.fit(boxes)
+        if fit.cells * len(amounts) <= INNER:
+            inner.add(boxes, amounts, fit)
+        else:
+            inner.cover(boxes, amounts)
+        for component, amount in enumerate(amounts):
+            if amount:
+                rise = int(inner.planes[component].max()) - before.get(component, 0)
+                plane = self.shade.grid.planes[component]
+                plane[block] = min(int(plane[block]) + rise, SATURATED)
+
+
+def _blocks(starts: Ints, wanted: int) -> Axis:
+    """Return at most `wanted` ranges that begin at some of `starts`, about evenly chosen."""
+    if len(starts) > wanted:
+        starts = starts[np.unique(np.linspace(0, len(starts) - 1, wanted).astype(np.int64))]
+    return Axis(starts, np.arange(len(starts)), len(starts))
+
+
+def _count(touched: Sequence[Ints]) -> int:
+    return int(np.prod([len(atoms) for atoms in touched]))

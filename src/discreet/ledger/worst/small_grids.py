@@ -1,0 +1,192 @@
+"""Charges as a sum of small grids, one for each set of axes that charges restrict together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.ledger.worst.axes import Ints, common
+from discreet.ledger.worst.axis_blocks import Tree
+from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
+from discreet.ledger.worst.grid import Fit, Grid, Signed, join
+from discreet.ledger.worst.overflow import Overflow
+from discreet.ledger.worst.search import Search
+
+Scope: TypeAlias = frozenset[str]
+
+SHARE = 16  # one table may take this part of all the room there is
+SPARE = 256  # and this part the blocks of one overflow, for each component
+MOST_TABLES = 64
+LOOKED_AT = 12  # tables compared for a charge that fits in none
+SWEEPS = 4  # of lending between tables; more bring little
+EPOCH = 8  # trees and loans are renewed when the charges have grown by this part
+
+
+class Tables:
+    """A sum of grids. Exact until the room is used up, then never too low."""
+
+    def __init__(self, cell_cap: int) -> None:
+        self.cell_cap = cell_cap
+        self.shades: list[Shade] = []
+        self._home: dict[Scope, Shade] = {}
+        self._overflow: dict[Scope, Overflow] = {}
+        self._trees: dict[str, Tree] = {}
+        self.added = 0
+        self._condensed = 64
+        self._planted = 0
+        self._balanced: set[int] = set()
+
+    @property
+    def grids(self) -> list[Grid]:
+        """Return the summands."""
+        return [shade.grid for shade in self.shades]
+
+    def add(self, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to `boxes`."""
+        scope = frozenset(name for _, box in boxes for name in box)
+        planes = sum(1 for amount in amounts if amount)
+        shade = self._home.get(scope)
+        self.added += 1
+        if shade is not None:
+            fit = shade.grid.fit(boxes)
+            if self._fits(shade.grid, fit, planes):
+                shade.grid.add(boxes, amounts, fit)
+                shade.forget()
+                return
+            if self._full:
+                self._squeeze(scope, boxes, amounts)
+                return
+        grid = self._open(scope).grid
+        grid.add(boxes, amounts, grid.fit(boxes))
+
+    @property
+    def _used(self) -> int:
+        return sum(shade.grid.entries for shade in self.shades)
+
+    @property
+    def _full(self) -> bool:
+        return self._used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
+
+    def _fits(self, grid: Grid, fit: Fit, planes: int) -> bool:
+        entries = fit.cells * max(planes, len(grid.planes))
+        if entries <= grid.entries:
+            return True
+        room = self.cell_cap - self._used + grid.entries
+        return entries <= min(self.cell_cap // SHARE, room)
+
+    def _open(self, scope: Scope) -> Shade:
+        shade = Shade(Grid(sorted(scope)))
+        self.shades.append(shade)
+        self._home[scope] = shade
+        return shade
+
+    def _squeeze(self, scope: Scope, boxes: Signed, amounts: Sequence[int]) -> None:
+        """Bill every cell that is touched, and split none, where that adds least.
+
+        Boxes with a minus sign are left out: a cell that is only partly inside must not be paid
+        back. What remains is larger than the charge, never smaller.
+        """
+        raised = tuple((sign, box) for sign, box in boxes if sign > 0)
+        spare = self._overflow.get(scope)
+        if spare is None:
+            spare = self._overflow[scope] = Overflow(self._starts(scope), self.cell_cap // SPARE)
+            self.shades.append(spare.shade)
+        box = raised[0][1]
+        if spare.thin(box):
+            spare.add(raised, amounts)
+            return
+        able = [s for s in self.shades if scope <= set(s.grid.names) and s is not spare.shade]
+        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(box))
+        if spare.shade.grid.excess(box) <= shade.grid.excess(box):
+            spare.add(raised, amounts)
+        else:
+            shade.grid.cover(raised, amounts)
+            shade.forget()
+
+    def _starts(self, scope: Scope) -> dict[str, Ints]:
+        """Return where segments begin on each axis of `scope`."""
+        found = {}
+        for name in scope:
+            axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
+            found[name] = np.unique(np.concatenate([axis.starts for axis in axes]))
+        return found
+
+    def due(self, since: int) -> bool:
+        """Return whether much was added since there were `since` charges."""
+        return self.added > since * (EPOCH + 1) // EPOCH
+
+    def search(self, names: Sequence[str], component: int) -> Search:
+        """Return the view on which branch and bound works for `component`."""
+        if self.added >= 2 * self._condensed:
+            self.condense()
+        if self.due(self._planted) or not all(name in self._trees for name in names):
+            self._trees = {name: self._tree(name) for name in names}
+            self._planted = self.added
+            self._balanced.clear()
+        trees = tuple(self._trees[name] for name in names)
+        for shade in self.shades:
+            shade.plant(trees, names)
+        if crowded(self.shades, component):
+            settle_loans(self.shades, component)
+        elif component not in self._balanced:
+            balance(self.shades, component, sweeps=SWEEPS)
+            self._balanced.add(component)
+        return Search(tuple(names), trees, tuple(self.shades))
+
+    def _tree(self, name: str) -> Tree:
+        known = self._trees.get(name)
+        axes = [g.axes[g.names.index(name)] for g in self.grids if name in g.names]
+        axis = common(axes)
+        # Atoms only ever split, so as many as before are the same as before.
+        return known if known is not None and known.axis.count == axis.count else Tree(axis)
+
+    def condense(self) -> None:
+        """Join tables while the joint one stays small: fewer summands bound more tightly."""
+        self._condensed = max(64, self.added)
+        cap = self.cell_cap // SHARE // 2
+        spare = {id(each.shade) for each in self._overflow.values()}
+        plain = [shade.grid for shade in self.shades if id(shade) not in spare]
+        pending = sorted(plain, key=lambda grid: (-len(grid.names), -grid.cells))
+        kept: list[Grid] = []
+        home: dict[Scope, Grid] = {}
+        for grid in pending:
+            target = self._partner(grid, kept, cap)
+            if target is None:
+                kept.append(grid)
+                home[frozenset(grid.names)] = grid
+                continue
+            at, joined = target
+            replaced, kept[at] = kept[at], joined
+            home = {s: joined if g is replaced else g for s, g in home.items()}
+            home[frozenset(grid.names)] = joined
+        self._balanced.clear()
+        shades = {id(grid): Shade(grid) for grid in kept}
+        self.shades = [shades[id(grid)] for grid in kept]
+        self._home = {scope: shades[id(grid)] for scope, grid in home.items()}
+        for each in self._overflow.values():
+            each.shade = Shade(each.shade.grid)
+            self.shades.append(each.shade)
+
+    @staticmethod
+    def _partner(grid: Grid, kept: Sequence[Grid], cap: int) -> tuple[int, Grid] | None:
+        """Return the table that grows least by taking `grid` in, and the result."""
+        best: tuple[int, Grid] | None = None
+        for at, other in enumerate(kept):
+            names = tuple(dict.fromkeys(itertools.chain(other.names, grid.names)))
+            if len(names) > max(3, len(other.names)) or not set(grid.names) & set(other.names):
+                continue  # many axes have too many views from afar
+            joined = join([other, grid], names, cap=cap if best is None else best[1].entries)
+            if joined is not None and (best is None or joined.cells < best[1].cells):
+                best = (at, joined)
+        return best
+
+    def absorb(self, other: Tables) -> None:
+        """Take over the tables of `other`, whose axes are not ours."""
+        self.shades += other.shades
+        self._home.update(other._home)
+        self._overflow.update(other._overflow)
+        self._trees.update(other._trees)
+        self.added += other.added

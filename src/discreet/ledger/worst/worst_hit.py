@@ -1,0 +1,226 @@
+"""What the worst-hit person has paid: parallel composition over regions.
+
+A unit sits at one point of the product of all axes and pays for every charge whose region holds
+that point. What counts is the greatest such bill, not the sum of all charges: charges on disjoint
+regions compose in parallel, whoever asked them and whenever (docs/notes/0010-worst-hit-person.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from discreet.core.region import NULL, Region
+from discreet.core.unit import Neighbours
+from discreet.errors import InternalError
+from discreet.ledger.worst.grid import SATURATED, Box, Signed
+from discreet.ledger.worst.replace_one import BEFORE, either, single
+from discreet.ledger.worst.tied_axes import Group, Peak, meet
+
+Amounts: TypeAlias = tuple[int, ...]
+
+CELL_CAP = 2**23
+"""Integers that one set of tied axes may hold in its grid, and again in its tables: 64 MB each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """What a charge would do: the bounds inside its region before it, for each group it touches."""
+
+    region: Region
+    amounts: Amounts
+    peak: Amounts
+    inside: tuple[Peak | None, ...]
+
+
+class Worst:
+    """A bound of the greatest bill over all points, kept up to date charge by charge.
+
+    Guarantee: for every component, `peak` is at least the bill of every point (every pair of points
+        for replace-one neighbours), or at least the ceiling. It is exact while the cells of tied
+        axes fit under `cell_cap`. It depends on the charges and their order only, never on a clock.
+    """
+
+    def __init__(
+        self,
+        components: int,
+        *,
+        ceiling: Sequence[int],
+        neighbours: Neighbours,
+        cell_cap: int = CELL_CAP,
+    ) -> None:
+        if len(ceiling) != components or not all(0 < c <= SATURATED for c in ceiling):
+            raise InternalError("Each component needs a ceiling above 0 and at most 2^60.")
+        self._components = components
+        self._ceiling = tuple(ceiling)
+        self._pairs = neighbours is Neighbours.REPLACE_ONE
+        self._cell_cap = cell_cap
+        self._base = [0] * components
+        self._total = [0] * components
+        self._full = [False] * components
+        self._groups: dict[str, Group] = {}
+        self._charges: dict[Region, Amounts] = {}
+        self._quote: _Quote | None = None
+
+    def peak(self) -> Amounts:
+        """Return a bound of the greatest bill, component by component."""
+        groups = self._distinct(self._groups.values())
+        return self._capped(
+            [base + sum(g.upper[c] for g in groups) for c, base in enumerate(self._base)],
+            self._total,
+        )
+
+    def peak_with(self, region: Region, amounts: Sequence[int]) -> Amounts:
+        """Return what `peak` would be after this charge, without making it."""
+        return self._priced(region, self._checked(amounts)).peak
+
+    def add(self, region: Region, amounts: Sequence[int]) -> None:
+        """Bill `amounts` to everyone in `region`."""
+        paid = self._checked(amounts)
+        quote = self._priced(region, paid)
+        self._quote = None
+        if region.empty or not any(paid):
+            return
+        boxes, live = self._record(region, paid)
+        if not region.axes:
+            self._base = [base + amount for base, amount in zip(self._base, live, strict=True)]
+        else:
+            self._group(boxes).add(boxes, live, quote.inside)
+        for component, value in enumerate(quote.peak):
+            self._full[component] |= value >= self._ceiling[component]
+
+    def extend(self, charges: Iterable[tuple[Region, Sequence[int]]]) -> None:
+        """Bill many charges at once; far faster than one by one."""
+        self._quote = None
+        merged: dict[Region, Amounts] = {}
+        for region, amounts in charges:
+            paid = self._checked(amounts)
+            merged[region] = _plus(merged.get(region, (0,) * self._components), paid)
+        touched: dict[int, Group] = {}
+        for region, paid in merged.items():
+            if region.empty or not any(paid):
+                continue
+            boxes, live = self._record(region, paid)
+            if not region.axes:
+                self._base = [base + amount for base, amount in zip(self._base, live, strict=True)]
+                continue
+            group = self._group(boxes)
+            group.fill(boxes, live)
+            touched[id(group)] = group
+        alive = self._distinct(self._groups.values())
+        for group in alive:
+            if id(group) in touched:
+                group.settle()
+        for component, value in enumerate(self.peak()):
+            self._full[component] |= value >= self._ceiling[component]
+
+    def where(self, component: int = 0) -> Region:
+        """Return a region whose members pay the greatest known bill.
+
+        It is the common part of all charges that one worst-hit point has paid, so it names only
+        axes that matter. For replace-one neighbours it is where one of the pair lies.
+        """
+        for region, amounts in self._charges.items():
+            if amounts[component] >= self._ceiling[component]:
+                return region  # one charge alone went as high as bills go
+        spot: Box = {}
+        for group in self._distinct(self._groups.values()):
+            spot = {**spot, **group.spot[component]}
+        prefix = len(BEFORE) if self._pairs else 0
+        point = {
+            name[prefix:]: positions.spans[0][0]
+            for name, positions in spot.items()
+            if not self._pairs or name.startswith(BEFORE)
+        }
+        common: Box = {}
+        for region, amounts in self._charges.items():
+            held = all(point.get(name, NULL) in positions for name, positions in region.axes)
+            if amounts[component] and held:
+                common = meet(common, dict(region.axes)) or common
+        return Region.of(common)
+
+    def _priced(self, region: Region, amounts: Amounts) -> _Quote:
+        known = self._quote
+        if known is not None and known.region == region and known.amounts == amounts:
+            return known
+        boxes = self._boxes(region)
+        for group in self._touched(boxes):
+            group.refresh()
+        inside: list[Peak | None] = [None] * self._components
+        uppers = list(self.peak())
+        if not region.empty:
+            for component, amount in enumerate(amounts):
+                if amount and not self._full[component]:
+                    inside[component], uppers[component] = self._inside(boxes, component, amount)
+        totals = [t + a for t, a in zip(self._total, amounts, strict=True)]
+        peak = self._capped(uppers, totals)
+        self._quote = _Quote(region, amounts, peak, tuple(inside))
+        return self._quote
+
+    def _inside(self, boxes: Signed, component: int, amount: int) -> tuple[Peak, int]:
+        """Return the bound within the first of `boxes`, and the overall one after `amount`."""
+        box = boxes[0][1]
+        touched = self._touched(boxes)
+        upper, value, spot = 0, 0, dict(box)
+        for group in touched:
+            mine = {name: positions for name, positions in box.items() if name in group.names}
+            peak = group.highest(mine, component, amount if len(touched) == 1 else 0)
+            upper += peak.upper
+            value = -1 if value < 0 or peak.spot is None else value + peak.value
+            spot = {**spot, **(peak.spot or {})}
+        before = sum(group.upper[component] for group in touched)
+        others = [g for g in self._distinct(self._groups.values()) if g not in touched]
+        rest = self._base[component] + sum(group.upper[component] for group in others)
+        found = Peak(upper, value, None if value < 0 else spot)
+        return found, rest + max(before, upper + amount)
+
+    def _record(self, region: Region, amounts: Amounts) -> tuple[Signed, Amounts]:
+        """Remember a charge; return its boxes and what still has to be billed to cells."""
+        self._charges[region] = _plus(self._charges.get(region, (0,) * self._components), amounts)
+        for component, amount in enumerate(amounts):
+            self._total[component] += amount
+            # One amount as large as the ceiling settles it: nothing can be added any more.
+            self._full[component] |= amount >= self._ceiling[component]
+        live = tuple(
+            0 if full else amount for amount, full in zip(amounts, self._full, strict=True)
+        )
+        return self._boxes(region), live
+
+    def _boxes(self, region: Region) -> Signed:
+        return either(region) if self._pairs else single(region)
+
+    def _group(self, boxes: Signed) -> Group:
+        """Return the one group of all axes of `boxes`, joining groups as needed."""
+        touched = self._touched(boxes)
+        group = touched[0] if touched else Group(self._components, self._cell_cap)
+        for other in touched[1:]:
+            group.absorb(other)
+        for name in (*group.names, *(name for _, box in boxes for name in box)):
+            self._groups[name] = group
+        return group
+
+    def _touched(self, boxes: Signed) -> list[Group]:
+        names = sorted({name for _, box in boxes for name in box})
+        return self._distinct(self._groups[name] for name in names if name in self._groups)
+
+    def _capped(self, uppers: Sequence[int], totals: Sequence[int]) -> Amounts:
+        return tuple(
+            ceiling if full else min(upper, total, ceiling)
+            for upper, total, ceiling, full in zip(
+                uppers, totals, self._ceiling, self._full, strict=True
+            )
+        )
+
+    def _checked(self, amounts: Sequence[int]) -> Amounts:
+        if len(amounts) != self._components or any(amount < 0 for amount in amounts):
+            raise InternalError("A charge has one amount, not negative, for each component.")
+        return tuple(min(int(a), c) for a, c in zip(amounts, self._ceiling, strict=True))
+
+    @staticmethod
+    def _distinct(groups: Iterable[Group]) -> list[Group]:
+        return list({id(group): group for group in groups}.values())
+
+
+def _plus(first: Amounts, second: Amounts) -> Amounts:
+    return tuple(a + b for a, b in zip(first, second, strict=True))

@@ -1,0 +1,134 @@
+"""Whether a question can be planned within limits that hold: tried in a child that can be killed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import pickle
+import re
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.engine.base import Capabilities
+from discreet.engine.child import Child
+from discreet.errors import EngineFailed, QueryRefused
+
+AT_ONCE = 2
+"""Children that plan side by side."""
+SECONDS = 3.0
+"""CPU time that planning one question may take."""
+PATIENCE = 30.0
+"""Seconds after which a child is killed in any case: the machine may be busy with other things."""
+MEMORY_MB = 400
+SHORT = 30
+"""Words and signs of a question that is planned without being tried: what 14 doublings can do."""
+KEPT = 5000
+"""Questions that are remembered as plannable, so that explaining, asking and repeating try once."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The children of one catalog, those that have nothing to do, and what was tried with it."""
+
+    catalog: Catalog
+    setup: dict[str, Any]
+    idle: list[Child]
+    known: OrderedDict[bytes, None]
+
+
+class PlanningLimits:
+    """Tries questions before they are planned where everybody's questions are.
+
+    Guarantee: a text that `check` lets pass is planned with at most `SECONDS` of CPU time and
+        `MEMORY_MB` of memory, because that is what the very same work took in a child process; a
+        text that takes more, or that kills its planner, is refused and costs only the child.
+        Nothing here reads a ledger or a row. (Note 0033.)
+    """
+
+    def __init__(self, *, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> None:
+        self._limits = {"seconds": seconds, "memory_mb": memory_mb}
+        self._turns = threading.Semaphore(AT_ONCE)
+        self._lock = threading.Lock()
+        self._room: _Room | None = None
+
+    def check(self, catalog: Catalog, capabilities: Capabilities, asked: dict[str, Any]) -> None:
+        """Return if the request of these words can be planned, or refuse it."""
+        text = str(asked["sql"])
+        if len(_WORD.findall(text[:1000])) <= SHORT and len(text) <= 1000:
+            return
+        try:
+            frame = b"P" + pickle.dumps(asked)
+        except RecursionError:
+            raise _refused(b"D") from None
+        key = hashlib.sha256(frame).digest()
+        room = self._room_of(catalog, capabilities)
+        if key in room.known:
+            return
+        with self._turns:
+            judged = self._judged(room, frame)
+        if judged in _WHY:
+            raise _refused(judged)
+        with self._lock:
+            room.known[key] = None
+            while len(room.known) > KEPT:
+                room.known.popitem(last=False)
+
+    def close(self) -> None:
+        """End the children."""
+        with self._lock:
+            room, self._room = self._room, None
+        for child in () if room is None else room.idle:
+            child.close()
+
+    def _room_of(self, catalog: Catalog, capabilities: Capabilities) -> _Room:
+        with self._lock:
+            if self._room is not None and self._room.catalog is catalog:
+                return self._room
+            old = self._room
+            told = base64.b64encode(pickle.dumps((catalog, capabilities))).decode()
+            setup = {"catalog": told, "temporary": tempfile.gettempdir(), **self._limits}
+            self._room = room = _Room(catalog, setup, [], OrderedDict())
+        for child in () if old is None else old.idle:
+            child.close()
+        return room
+
+    def _judged(self, room: _Room, frame: bytes) -> bytes:
+        with self._lock:
+            child = room.idle.pop() if room.idle else None
+        judged = b"M"
+        try:
+            if child is None:
+                child = Child("discreet.release.planning.worker", room.setup, numpy=True)
+            child.wait_ready()
+            judged = child.ask(frame, PATIENCE)
+        except EngineFailed:
+            judged = b"M"  # it has outgrown its limit, or the parser's stack, or our patience
+        finally:
+            self._give_back(room, child, whole=judged != b"M")
+        return judged
+
+    def _give_back(self, room: _Room, child: Child | None, *, whole: bool) -> None:
+        with self._lock:  # what a child has grown to, it would not give back
+            keep = whole and child is not None and child.alive and room is self._room
+            if keep and child is not None:
+                room.idle.append(child)
+        if child is not None and not keep:
+            child.close()
+
+
+_WHY = {
+    b"T": "Working out how to answer this question takes too long",
+    b"M": "Working out how to answer this question takes too much memory",
+    b"D": "This question is nested too deeply",
+}
+
+
+def _refused(letter: bytes) -> QueryRefused:
+    hint = "Ask something smaller: fewer conditions, columns or steps, or several questions."
+    return QueryRefused(f"{_WHY[letter]}; nothing was charged.", hint=hint, construct="too large")

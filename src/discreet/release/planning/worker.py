@@ -1,0 +1,84 @@
+"""The child process that plans on paper: what a text costs, it costs here first.
+
+Speaks in frames as `engine.child` does. It holds the catalog, which is public to the server, and
+never a ledger, an engine or a row; it can be killed at any time.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import resource
+import signal
+import sys
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from discreet.errors import DiscreetError
+from discreet.release.planning.rehearse import rehearse
+from discreet.release.request import Request
+
+
+class _Late(BaseException):
+    """The planning has used up its time; not an Exception, so that nothing on the way keeps it."""
+
+
+def main() -> None:
+    """Answer on the socket whose number is the first argument, until the parent is gone."""
+    wire = Connection(int(sys.argv[1]))
+    setup = json.loads(wire.recv_bytes())
+    # What our own parent has pickled: dataclasses of the catalog, and requests.
+    catalog, capabilities = pickle.loads(base64.b64decode(setup["catalog"]))  # noqa: S301 see above
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGVTALRM, _late)
+    hold_down(setup["memory_mb"])
+    wire.send_bytes(b"K")
+    while True:
+        try:
+            frame = wire.recv_bytes()
+        except (EOFError, OSError):
+            os._exit(0)
+        if frame != b"I":  # an interrupt comes too late to be one: the timer or the kill was first
+            asked = pickle.loads(frame[1:])  # noqa: S301 see above
+            wire.send_bytes(b"A" + judged(asked, catalog, capabilities, setup["seconds"]))
+
+
+def judged(asked: dict[str, Any], catalog: Any, capabilities: Any, seconds: float) -> bytes:
+    """Return K if the request can be planned within the limits, or the letter of what it lacks."""
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        seen = {name: catalog.datasets[name] for name in asked.pop("datasets")}
+        rehearse(Request.of(**asked), replace(catalog, datasets=seen), capabilities)
+    except _Late:
+        return b"T"
+    except MemoryError:
+        return b"M"
+    except RecursionError:
+        return b"D"
+    except DiscreetError:
+        return b"K"  # refused, and will be refused in the same words
+    except Exception:  # noqa: BLE001  # a mistake of ours: the server is to make it itself, and say so
+        return b"F"
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return b"K"
+
+
+def _late(_signal: int, _frame: FrameType | None) -> None:
+    raise _Late
+
+
+def hold_down(memory_mb: int) -> None:
+    """Let this process grow by so much and no further; and leave no core behind."""
+    try:
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        size = 4 << 30  # where the system does not tell
+    limit = size + (memory_mb << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

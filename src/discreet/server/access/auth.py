@@ -1,0 +1,205 @@
+"""Who may call what: every route says it beside itself, and one that does not cannot be made."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
+
+from discreet.errors import InternalError, NotAllowed, NotSignedIn
+from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.limits import fine
+from discreet.server.access.tokens import Role, Token
+from discreet.server.context import Context, context_of
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+_MARK = "__discreet_access__"
+_READS = {"GET", "HEAD", "OPTIONS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who calls. `csrf` is set when the call comes from a browser's session."""
+
+    role: Role
+    analyst: str | None
+    token_id: str
+    csrf: str | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Return the caller as the audit log names them."""
+        return Actor(self.analyst or self.role.value, self.token_id)
+
+    @property
+    def key(self) -> str:
+        """Return what identifies the caller in queues and limits."""
+        return f"analyst {self.analyst}" if self.analyst is not None else f"token {self.token_id}"
+
+
+def allow(*roles: Role) -> Callable[[Endpoint], Endpoint]:
+    """Return a decorator: these roles may call the endpoint."""
+    return _marking(frozenset(roles))
+
+
+def everybody(endpoint: Endpoint) -> Endpoint:
+    """Mark an endpoint that needs no token. It may still look at `caller`."""
+    return _marking(None)(endpoint)
+
+
+def _marking(roles: frozenset[Role] | None) -> Callable[[Endpoint], Endpoint]:
+    def mark(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _MARK, roles)
+        return endpoint
+
+    return mark
+
+
+def roles_of(endpoint: Callable[..., Any]) -> frozenset[Role] | None:
+    """Return who may call; None is everybody, with or without a token."""
+    if not hasattr(endpoint, _MARK):
+        raise InternalError(f"route '{endpoint.__name__}' does not say who may call it")
+    roles: frozenset[Role] | None = getattr(endpoint, _MARK)
+    return roles
+
+
+class GuardedRoute(APIRoute):
+    """A route that checks the caller before it reads the body.
+
+    Guarantee: an endpoint without `allow` or `everybody` cannot become a route (deny by default).
+    A call with a session cookie that changes something must repeat the session's CSRF token.
+    """
+
+    def get_route_handler(self) -> Handler:
+        """Return the handler with the checks in front."""
+        inner = super().get_route_handler()
+        roles = roles_of(self.endpoint)
+
+        async def guarded(request: Request) -> Response:
+            workspace = context_of(request).workspace
+            if workspace.changed():  # somebody may have been taken out of the catalog
+                await run_in_threadpool(workspace.refresh)
+            admit(request, roles)
+            return await inner(request)
+
+        return guarded
+
+
+API = "/api/v1"
+_PROBLEM: dict[str, Any] = {
+    "description": "What went wrong, in one sentence, and what to do",
+    "content": {"application/problem+json": {}},
+}
+
+
+def api_router(tag: str) -> APIRouter:
+    """Return a router for guarded routes below /api/v1."""
+    problems: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
+    return APIRouter(prefix=API, route_class=GuardedRoute, tags=[tag], responses=problems)
+
+
+def add_routes(app: FastAPI, router: APIRouter) -> None:
+    """Add the routes of `router` to `app` as they are, so that `app.routes` lists every one."""
+    app.router.routes.extend(router.routes)
+
+
+def all_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """Yield every route; newer versions of FastAPI keep those of an included router apart."""
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is None:
+            yield route
+        else:
+            yield from all_routes(inner.routes)
+
+
+def admit(request: Request, roles: frozenset[Role] | None) -> None:
+    """Let the caller pass or raise; afterwards `caller(request)` says who it is."""
+    context = context_of(request)
+    address = request.client.host if request.client else "unknown"
+    context.by_address.take(address)
+    found = _found(request, context)
+    request.state.caller = found
+    if roles is None:
+        return
+    if found is None:
+        if "authorization" in request.headers:
+            fine(context.by_address, address)
+            context.access.audit.record_seldom(
+                STRANGER, Deed.SIGN_IN_FAILED, way="token", address=address
+            )
+        raise NotSignedIn(
+            "This needs a valid token; yours is missing, unknown, expired or revoked.",
+            hint="Send 'Authorization: Bearer TOKEN', or sign in on the page.",
+        )
+    if found.role not in roles:
+        _tell_refused(request, context, found, "role")
+        names = " or ".join(sorted(role.value for role in roles))
+        raise NotAllowed(f"This is for the role {names}, not for {found.role.value}.")
+    if found.csrf is not None and request.method not in _READS:
+        sent = request.headers.get("x-csrf-token", "")
+        if not hmac.compare_digest(sent.encode(), found.csrf.encode()):
+            _tell_refused(request, context, found, "csrf")
+            raise NotAllowed(
+                "The request does not carry the CSRF token of its session.",
+                hint="Reload the page and try again.",
+            )
+    context.by_token.take(found.token_id)
+
+
+def _tell_refused(request: Request, context: Context, who: Principal, why: str) -> None:
+    """Write down who was refused which route: its pattern, as addresses may hold anything."""
+    route = getattr(request.scope.get("route"), "path", "unknown")
+    facts = {"route": f"{request.method} {route}", "why": why}
+    context.access.audit.record_seldom(who.actor, Deed.REFUSED, **facts)
+
+
+def _found(request: Request, context: Context) -> Principal | None:
+    header = request.headers.get("authorization")
+    if header is not None:
+        # A wrong header never falls back to the cookie: what was sent is what is judged.
+        scheme, _, text = header.partition(" ")
+        token = context.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+        return None if token is None else principal(token)
+    cookie = request.cookies.get(context.settings.cookie)
+    session = context.sessions.find(cookie) if cookie else None
+    return None if session is None else principal(session.token, csrf=session.csrf)
+
+
+def principal(token: Token, *, csrf: str | None = None) -> Principal:
+    """Return the holder of a token."""
+    return Principal(token.role, token.analyst, token.id, csrf)
+
+
+def found_again(request: Request) -> bool:
+    """Return whether what a call came with still opens the same."""
+    now, before = _found(request, context_of(request)), maybe_caller(request)
+    return now is not None and before is not None and now.token_id == before.token_id
+
+
+def caller(request: Request) -> Principal:
+    """Return who calls; only in endpoints behind `allow`."""
+    found = maybe_caller(request)
+    if found is None:
+        raise InternalError("an endpoint without roles asked for its caller")
+    return found
+
+
+def recognise(request: Request) -> None:
+    """Let `maybe_caller` say who calls where no route was found, so that nobody was admitted."""
+    if not hasattr(request.state, "caller"):
+        request.state.caller = _found(request, context_of(request))
+
+
+def maybe_caller(request: Request) -> Principal | None:
+    """Return who calls, or None where nobody is signed in."""
+    found: Principal | None = getattr(request.state, "caller", None)
+    return found

@@ -1,0 +1,231 @@
+"""Tokens: 256 random bits, shown once, kept only as hashes; and who holds them."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from discreet.errors import InvalidInput, UnknownName
+from discreet.server.access.access_db import AccessDb
+from discreet.server.access.audit import COMMAND_LINE, Actor, AuditLog, Deed
+
+PREFIX = "dsc_"
+ROUNDS = 4096
+"""PBKDF2 rounds for SCRAM: 256 random bits need no stretching, clients insist on 4096."""
+MAX_LENGTH = 200
+
+
+class Role(Enum):
+    """What a token lets its holder do."""
+
+    OWNER = "owner"
+    ANALYST = "analyst"
+    REVIEWER = "reviewer"
+
+    @classmethod
+    def of(cls, written: str) -> Role:
+        """Return the role of this name."""
+        try:
+            return cls(written)
+        except ValueError:
+            known = ", ".join(role.value for role in cls)
+            raise InvalidInput(
+                f"There is no role '{written[:40]}'.", hint=f"Use: {known}."
+            ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as everybody may see it: `id` is the beginning of its hash. Times are Unix seconds."""
+
+    id: str
+    role: Role
+    analyst: str | None
+    label: str
+    created: float
+    expires: float | None
+    revoked: float | None
+
+    def valid(self, now: float) -> bool:
+        """Return whether the token opens anything at this time."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; the token itself is not among them."""
+        return {
+            "id": self.id,
+            "role": self.role.value,
+            "analyst": self.analyst,
+            "label": self.label,
+            "created": self.created,
+            "expires": self.expires,
+            "revoked": self.revoked,
+            "valid": self.valid(time.time()),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """What a SCRAM-SHA-256 server needs to know of a token (RFC 5802), never the token."""
+
+    token: Token
+    stored_key: bytes
+    server_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token at the only moment when it can be shown."""
+
+    token: Token
+    text: str
+
+
+class Tokens:
+    """All tokens of one server.
+
+    Guarantee: nothing here can be turned back into a token; a lookup takes the same steps for a
+    wrong token as for a right one, and compares in constant time. No token is made or revoked
+    without a line of the audit log, written first. The token of an analyst who is not `listed`
+    (any more) opens nothing, wherever it is used.
+    """
+
+    def __init__(self, db: AccessDb, *, listed: Callable[[str], bool] = lambda _: True) -> None:
+        self._db = db
+        self._listed = listed
+        self.salt: bytes = db.rows("SELECT value FROM facts WHERE name = 'salt'")[0][0]
+        """One salt for all, so that a SCRAM server can name it before it knows the token."""
+
+    @property
+    def audit(self) -> AuditLog:
+        """Return the log of who did what with them."""
+        return self._db.audit
+
+    def new(
+        self,
+        role: Role,
+        *,
+        analyst: str | None = None,
+        expires_days: float | None = None,
+        label: str = "",
+        by: Actor = COMMAND_LINE,
+    ) -> NewToken:
+        """Return a fresh token; an analyst's names the analyst of the catalog that it asks as."""
+        return self.new_many(role, [analyst], expires_days=expires_days, label=label, by=by)[0]
+
+    def new_many(
+        self,
+        role: Role,
+        analysts: Sequence[str | None],
+        *,
+        expires_days: float | None = None,
+        label: str = "",
+        by: Actor = COMMAND_LINE,
+    ) -> list[NewToken]:
+        """Return one fresh token for each of `analysts`, all or none of them stored."""
+        for analyst in analysts:
+            if (role is Role.ANALYST) != (analyst is not None):
+                raise InvalidInput("An analyst's token names its analyst; no other token does.")
+        if expires_days is not None and not 0 < expires_days <= 36500:
+            raise InvalidInput("A token expires after more than 0 and at most 36,500 days.")
+        now = time.time()
+        expires = None if expires_days is None else now + expires_days * 86400
+        made, rows = [], []
+        for analyst in analysts:
+            text = PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+            token = Token(_id(text), role, analyst, label[:100], now, expires, None)
+            made.append(NewToken(token, text))
+            facts = (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
+            rows.append((*facts, *scram_keys(text, self.salt)))
+        self.audit.record_all(by, Deed.TOKEN_MADE, [_facts(item.token) for item in made])
+        with self._db.writing() as connection:
+            connection.executemany("INSERT INTO tokens VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+        return made
+
+    def find(self, text: str) -> Token | None:
+        """Return the valid token that `text` is, if it is one."""
+        if len(text) > MAX_LENGTH or not text.isascii():
+            return None
+        rows = self._db.rows(f"SELECT {_FIELDS}, hash FROM tokens WHERE id = ?", _id(text))
+        kept = rows[0][-1] if rows else bytes(32)
+        if not hmac.compare_digest(kept, _hash(text)):
+            return None
+        return self._usable(_token(rows[0]))
+
+    def by_id(self, token_id: str) -> Token | None:
+        """Return the valid token with this id, if there is one."""
+        rows = self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)
+        return self._usable(_token(rows[0])) if rows else None
+
+    def verifiers(self, user: str) -> list[Verifier]:
+        """Return what SCRAM needs of the valid tokens of `user`: an analyst, a role or a token id."""
+        rows = self._db.rows(
+            f"SELECT {_FIELDS}, stored_key, server_key FROM tokens "
+            "WHERE (analyst = ?1 OR (analyst IS NULL AND role = ?1) OR id = ?1) AND revoked IS NULL "
+            "ORDER BY created DESC LIMIT 100",
+            user,
+        )
+        found = [Verifier(_token(row), row[-2], row[-1]) for row in rows]
+        return [item for item in found if self._usable(item.token) is not None]
+
+    def _usable(self, token: Token) -> Token | None:
+        known = token.analyst is None or self._listed(token.analyst)
+        return token if known and token.valid(time.time()) else None
+
+    def all(self) -> list[Token]:
+        """Return every token ever made, oldest first."""
+        rows = self._db.rows(f"SELECT {_FIELDS} FROM tokens ORDER BY created, id")
+        return [_token(row) for row in rows]
+
+    def revoke(self, token_id: str, *, by: Actor = COMMAND_LINE) -> Token:
+        """Return the token after it was made useless, in every process and session, at once."""
+        if not self._db.rows("SELECT 1 FROM tokens WHERE id = ?", token_id):
+            raise UnknownName("There is no token with this id.", hint="See: discreet token list.")
+        self.audit.record(by, Deed.TOKEN_REVOKED, id=token_id)
+        with self._db.writing() as connection:
+            connection.execute(
+                "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
+                (time.time(), token_id),
+            )
+            connection.execute("DELETE FROM sessions WHERE token = ?", (token_id,))
+        return _token(self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)[0])
+
+
+_FIELDS = "id, role, analyst, label, created, expires, revoked"
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    return Token(row[0], Role(row[1]), *row[2:7])
+
+
+def _facts(token: Token) -> dict[str, str]:
+    """Return what the audit log says of a new token."""
+    facts = {"id": token.id, "role": token.role.value}
+    if token.analyst is not None:
+        facts["analyst"] = token.analyst
+    if token.expires is not None:
+        facts["until"] = dt.datetime.fromtimestamp(token.expires, dt.UTC).date().isoformat()
+    return facts | ({"label": token.label} if token.label else {})
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _id(text: str) -> str:
+    return _hash(text).hex()[:16]
+
+
+def scram_keys(text: str, salt: bytes) -> tuple[bytes, bytes]:
+    """Return StoredKey and ServerKey of RFC 5802 for a token as password."""
+    salted = hashlib.pbkdf2_hmac("sha256", text.encode(), salt, ROUNDS)
+    client_key = hmac.digest(salted, b"Client Key", "sha256")
+    return hashlib.sha256(client_key).digest(), hmac.digest(salted, b"Server Key", "sha256")

@@ -1,1 +1,0 @@
-"""Anonymized copies on the server: legacy output, for owners, recorded as exposures."""

@@ -1,1 +1,0 @@
-"""An owner's files: received, examined, proposed, reviewed, and only then declared."""

@@ -1,0 +1,58 @@
+"""What one feature adds to the server: routes, and its places in the frame; found by its folder."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from fastapi import APIRouter, FastAPI
+
+from discreet.server import features as folder
+from discreet.server.access.auth import add_routes
+from discreet.server.access.tokens import Role
+
+EVERYBODY = frozenset([*Role, None])
+ASKERS = frozenset({Role.OWNER, Role.ANALYST})
+OWNERS = frozenset({Role.OWNER})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One word in the line at the top of every page; lower numbers stand further left."""
+
+    name: str
+    path: str
+    order: int
+    roles: frozenset[Role | None] = ASKERS
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A capability of the server: its routes, its places, and what it sets up once they are there."""
+
+    routers: tuple[APIRouter, ...]
+    places: tuple[Place, ...] = ()
+    set_up: Callable[[FastAPI], None] | None = None
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the routes to the application, and whatever they share."""
+        for router in self.routers:
+            add_routes(app, router)
+        if self.set_up is not None:
+            self.set_up(app)
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """Return what every folder of features/ calls its FEATURE; adding one is adding a folder."""
+    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
+    return tuple(import_module(f"{folder.__name__}.{name}.feature").FEATURE for name in names)
+
+
+def places(role: Role | None) -> list[Place]:
+    """Return the places that exist for this role, in the order of the frame."""
+    found = [place for feature in features() for place in feature.places if role in place.roles]
+    return sorted(found, key=lambda place: place.order)

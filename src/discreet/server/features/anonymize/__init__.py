@@ -1,0 +1,4 @@
+"""Anonymized copies on the server: legacy output, for owners, recorded as exposures.
+
+Only server/app imports from here.
+"""

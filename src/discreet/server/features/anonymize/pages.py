@@ -1,0 +1,52 @@
+"""The Anonymize pages: what each k leaves and costs, the copies there are, and one with its report."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from discreet.anonymize.text import BREAKS, LEGACY
+from discreet.server.access.auth import GuardedRoute, allow
+from discreet.server.access.tokens import Role
+from discreet.server.features.anonymize.routes import releases_of
+from discreet.server.features.anonymize.views import release_view
+from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.synth.views import tables_view
+from discreet.server.rendering import page
+from discreet.server.views import datasets_view
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+
+@router.get("/anonymize")
+@allow(Role.OWNER)
+def anonymize(request: Request, table: str = "") -> Response:
+    """Show the tables, what others may know of each column, and the copies there are."""
+    datasets = datasets_view(catalog_api.catalog(request))
+    tables = tables_view(datasets)
+    kept = [each for each in tables if each["value"] == table] or tables
+    return page(
+        request,
+        "anonymize.html",
+        "Anonymize",
+        tables=tables,
+        chosen=kept[0] if kept else None,
+        legacy=LEGACY,
+        breaks=BREAKS,
+        copies=[release_view(each) for each in releases_of(request).all()],
+    )
+
+
+@router.get("/anonymize/{copy_id}")
+@allow(Role.OWNER)
+def one_copy(request: Request, copy_id: str) -> Response:
+    """Show one copy: what it is, its files, and its report."""
+    release = releases_of(request).find(copy_id)
+    return page(
+        request,
+        "anonymized.html",
+        f"Anonymized copy of {release.table}",
+        copy=release_view(release),
+        report=Markup(releases_of(request).part(release)),  # noqa: S704  # made by us, every text escaped
+    )

@@ -1,0 +1,90 @@
+"""Anonymized copies, for owners: try several k, make, list, download, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from fastapi.responses import FileResponse, Response
+
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.anonymize.body import Asked
+from discreet.server.features.anonymize.releases import FILES, Releases
+from discreet.server.features.anonymize.work import make as make_copy
+from discreet.server.features.anonymize.work import measure as measure_ks
+
+router = api_router("anonymize")
+
+Id = Annotated[str, Path(min_length=1, max_length=64)]
+File = Annotated[str, Path(min_length=1, max_length=40)]
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the store of copies that they share."""
+    app.state.releases = Releases(app.state.context.settings.state_folder)
+
+
+def releases_of(request: Request) -> Releases:
+    """Return the store of this server."""
+    found: Releases = request.app.state.releases
+    return found
+
+
+def check_asked(request: Request, asked: Asked) -> None:
+    """Refuse here, not in the queue, what can be refused without reading rows."""
+    wish = asked.wish()
+    with context_of(request).workspace.curator() as curator:
+        _, source = asked.source(curator)
+        source.named((*wish.quasi, *wish.redact))
+
+
+@router.post("/anonymize", status_code=202)
+@allow(Role.OWNER)
+def make(request: Request, asked: Asked) -> dict[str, Any]:
+    """Start making a k-anonymous copy: no guarantee, recorded as an exposure; follow the job."""
+    check_asked(request, asked)
+    job = make_copy(context_of(request), releases_of(request), caller(request), asked)
+    return {"job": job.id}
+
+
+@router.post("/anonymize/measure", status_code=202)
+@allow(Role.OWNER)
+def measure(request: Request, asked: Asked) -> dict[str, Any]:
+    """Start measuring what several k would cost and leave; recorded as a look of the owner."""
+    check_asked(request, asked)
+    return {"job": measure_ks(context_of(request), caller(request), asked).id}
+
+
+@router.get("/anonymize")
+@allow(Role.OWNER)
+def mine(request: Request) -> dict[str, Any]:
+    """List the anonymized copies, latest first."""
+    return {"copies": [release.to_json() for release in releases_of(request).all()]}
+
+
+@router.get("/anonymize/{copy_id}")
+@allow(Role.OWNER)
+def look(request: Request, copy_id: Id) -> dict[str, Any]:
+    """Say what one copy is, and which files it has."""
+    return releases_of(request).find(copy_id).to_json()
+
+
+@router.get("/anonymize/{copy_id}/{file}", response_class=Response)
+@allow(Role.OWNER)
+def download(request: Request, copy_id: Id, file: File) -> FileResponse:
+    """Download rows or report of a copy."""
+    release = releases_of(request).find(copy_id)
+    path = releases_of(request).file(release, file)
+    # As an attachment: a report brings its own style, which this server's pages would refuse.
+    name = f"{release.table}-anonymized-{file}"
+    return FileResponse(path, media_type=FILES[file], filename=name)
+
+
+@router.delete("/anonymize/{copy_id}", status_code=204)
+@allow(Role.OWNER)
+def delete(request: Request, copy_id: Id) -> Response:
+    """Delete a copy; that it left stays in the ledger."""
+    releases_of(request).remove(releases_of(request).find(copy_id))
+    return Response(status_code=204)

@@ -1,0 +1,75 @@
+"""What was spent, by whom, and what is still free."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse
+
+from discreet.api import Curator
+from discreet.errors import UnknownName
+from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.plain_json import answer_json
+
+router = api_router("budget")
+Last = Annotated[int, Query(ge=0, le=10_000)]
+
+
+@router.get("/budget")
+@allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
+def budget(request: Request) -> dict[str, Any]:
+    """Say what is spent and left: your own share, or everything for owner and reviewer."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        if who.role is Role.ANALYST:
+            return {"analyst": who.analyst, **curator.share_report(who.analyst)}
+        found: dict[str, Any] = {"analyst": None, **curator.share_report()}
+        if who.role is Role.OWNER:
+            # Which group is most exposed follows from all questions: for the owner's eyes only.
+            for name, facts in curator.budget_report()["datasets"].items():
+                found["datasets"][name]["worst_region"] = facts["worst_region"]
+                found["datasets"][name]["exposures"] = facts["exposures"]
+                found["datasets"][name]["exposed"] = facts["exposed"]
+        found["analysts"] = {
+            name: curator.share_report(name)["datasets"] for name in curator.catalog.analysts
+        }
+        return found
+
+
+@router.get("/history")
+@allow(Role.OWNER, Role.ANALYST, Role.REVIEWER)
+def history(request: Request, last: Last = 50) -> dict[str, Any]:
+    """List the latest entries of the ledger: your own charges, or all for owner and reviewer."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        return {"entries": _entries(curator, who, last)}
+
+
+def _entries(curator: Curator, who: Principal, last: int) -> list[dict[str, Any]]:
+    if who.role is Role.ANALYST:
+        return curator.history(last=last, analysts=(who.analyst,))
+    return curator.history(last=last)
+
+
+@router.get("/answers")
+@allow(Role.OWNER, Role.ANALYST)
+def answers(request: Request, last: Last = 50) -> dict[str, Any]:
+    """List what you have paid for: asking the same again is free while the data is the same."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        return {"answers": curator.history(last=last, analysts=(who.analyst,))}
+
+
+@router.get("/answers/{request_id}")
+@allow(Role.OWNER, Role.ANALYST)
+def answer(request: Request, request_id: str) -> JSONResponse:
+    """Return one of your paid answers again, free of charge."""
+    who = caller(request)
+    with context_of(request).workspace.curator() as curator:
+        found = curator.stored_answer(request_id, analyst=who.analyst)
+    if found is None:
+        raise UnknownName("You have no answer under this request id.")
+    return JSONResponse(answer_json(found))

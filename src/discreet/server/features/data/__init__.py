@@ -1,0 +1,4 @@
+"""An owner's files and declarations: upload, review, confirm, budgets and shares.
+
+Only server/app imports from here.
+"""

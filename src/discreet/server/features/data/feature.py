@@ -1,0 +1,12 @@
+"""An owner's data, as the server finds it."""
+
+from __future__ import annotations
+
+from discreet.server.feature import OWNERS, Feature, Place
+from discreet.server.features.data import pages, routes
+
+FEATURE = Feature(
+    (routes.router, pages.router),
+    places=(Place("Data", "/data", 80, OWNERS),),
+    set_up=routes.set_up,
+)

@@ -1,0 +1,38 @@
+"""The Data page: what can be asked, and the review through which more comes in."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from discreet.server.access.audit import MOST_READ
+from discreet.server.access.auth import GuardedRoute, allow
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.budget import routes as budget_api
+from discreet.server.features.budget.views import audit_view, limits_view
+from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.rendering import page
+from discreet.server.views import datasets_view
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+
+@router.get("/data")
+@allow(Role.OWNER)
+def data(request: Request) -> Response:
+    """Show what can be asked, and the review through which more comes in."""
+    catalog = catalog_api.catalog(request)
+    return page(
+        request,
+        "data.html",
+        "Data",
+        datasets=datasets_view(catalog),
+        unfinished=catalog["unfinished"],
+        warnings=catalog["warnings"],
+        analysts=catalog["analysts"],
+        limits_of=limits_view(budget_api.budget(request)),
+        plain=lambda value: f"{value:.12g}",
+        log=audit_view(context_of(request).access.audit.last(MOST_READ)),
+        max_upload_mb=context_of(request).settings.max_upload_mb,
+    )

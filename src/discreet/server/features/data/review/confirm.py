@@ -1,0 +1,115 @@
+"""Confirm a review: the one moment at which something about an upload becomes public."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.errors import CatalogError, InvalidInput, RequestConflict
+from discreet.server.features.data.change import change
+from discreet.server.features.data.review.declaration import declaration
+from discreet.server.features.data.review.review import Open, Review, checked_share, still_open
+from discreet.server.features.data.toml_edit import with_section, with_share
+from discreet.server.features.data.upload.store import Upload, UploadStore
+from discreet.server.workspace import Workspace
+
+
+def confirm(
+    workspace: Workspace, store: UploadStore, upload: Upload, review: Review
+) -> dict[str, Any]:
+    """Return what was declared, after it is in force: queries work from now on."""
+    lacking = still_open(review, upload.columns)
+    if lacking:
+        first = lacking[0]
+        where = f"Column '{first.column}': " if first.column else ""
+        more = f" {len(lacking) - 1} more to answer." if len(lacking) > 1 else ""
+        raise InvalidInput(f"{where}{first.sentence}{more}", hint=f"Step: {first.step}.")
+
+    def edit(text: str, old: Catalog) -> str:
+        return declared_text(text, old, store, upload, review, base=workspace.config.parent)
+
+    new = change(workspace, edit)
+    return {
+        "dataset": review.dataset,
+        "table": review.table,
+        "unit": review.unit,
+        "analysts": sorted(review.analysts),
+        "warnings": [w for w in new.warnings if f"'{review.dataset}'" in w] + _nobody(new, review),
+    }
+
+
+def declared_text(
+    text: str, old: Catalog, store: UploadStore, upload: Upload, review: Review, *, base: Path
+) -> str:
+    """Return the text of discreet.toml with the reviewed table in it, all else as it was."""
+    store.find(upload.id)  # an upload that has expired since is not declared
+    _refuse_engine(old)
+    _refuse_names(old, review)
+    _refuse_twice(old, store, upload)
+    source = Path(os.path.relpath(store.table(upload).resolve(), base.resolve())).as_posix()
+    text = with_section(text, declaration(review, source=source))
+    for analyst, share in review.analysts.items():
+        epsilon, delta = checked_share(analyst, share)
+        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
+        text = with_share(text, analyst, review.dataset or "", amounts)
+    return text
+
+
+def open_for(old: Catalog, review: Review) -> list[Open]:
+    """Return what is open about the names, which only the catalog can tell."""
+    try:
+        _refuse_names(old, review)
+    except (CatalogError, InvalidInput) as error:
+        return [Open("names", str(error))]
+    return []
+
+
+def dataset_of(catalog: Catalog, store: UploadStore, upload: Upload) -> str | None:
+    """Return the dataset that reads an upload, or None while it waits for its review."""
+    table = os.path.realpath(store.table(upload))
+    for dataset in catalog.datasets.values():
+        if any(os.path.realpath(catalog.base / t.source) == table for t in dataset.tables):
+            return dataset.name
+    return None
+
+
+def _refuse_engine(old: Catalog) -> None:
+    if old.engine_url.startswith("postgres"):
+        raise CatalogError(
+            "This server reads tables of PostgreSQL, so it cannot serve uploaded files.",
+            hint="Load the file into the database and declare the table in discreet.toml.",
+        )
+
+
+def _refuse_names(old: Catalog, review: Review) -> None:
+    datasets = {name.lower() for name in (*old.datasets, *old.unfinished, *old.budgets)}
+    if review.dataset is not None and review.dataset.lower() in datasets:
+        raise InvalidInput(f"There is a dataset or budget '{review.dataset}'; choose another name.")
+    tables = {t.name.lower() for d in old.datasets.values() for t in d.tables}
+    tables |= {name.lower() for names in old.waiting.values() for name in names}
+    if review.table is not None and review.table.lower() in tables:
+        # Two tables of one name would break the questions that analysts ask today.
+        raise InvalidInput(f"There is a table '{review.table}'; choose another name.")
+
+
+def _refuse_twice(old: Catalog, store: UploadStore, upload: Upload) -> None:
+    taken = dataset_of(old, store, upload)
+    if taken is not None:
+        raise RequestConflict(f"This upload is confirmed already, as dataset '{taken}'.")
+    for other in store.all():
+        same = other.digest == upload.digest and other.id != upload.id
+        taken = dataset_of(old, store, other) if same else None
+        if taken is not None:
+            raise RequestConflict(
+                f"The same file is in use as dataset '{taken}'. A second budget for the same people "
+                "would let them lose twice as much.",
+                hint=f"Ask '{taken}', or change its budget.",
+            )
+
+
+def _nobody(new: Catalog, review: Review) -> list[str]:
+    if new.analysts and not review.analysts:
+        return ["This catalog lists analysts and none of them has a share: nobody can ask yet."]
+    return []

@@ -1,0 +1,245 @@
+"""The owner's review of an upload: who is protected first, then bounds, budget and analysts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.read.datasets import neighbours_of
+from discreet.catalog.read.domains import column_of
+from discreet.catalog.read.file_shape import ColumnShape
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import CatalogError, DiscreetError, InvalidInput
+
+Amount: TypeAlias = StrictInt | StrictFloat | StrictStr
+_NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
+MAX_VALUES = 100_000
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ColumnReview(_Shape):
+    """One column as the owner declares it. `public`: the owner says that all of it is public."""
+
+    type: StrictStr = Field(max_length=20)
+    lower: Amount | None = None
+    upper: Amount | None = None
+    step: Amount | None = None
+    values: list[StrictStr] | None = Field(None, max_length=MAX_VALUES)
+    format: StrictStr | None = Field(None, max_length=100)
+    missing: StrictBool = False
+    hidden: StrictBool = False
+    constant: StrictBool = False
+    immutable: StrictBool = False
+    public: StrictBool = False
+
+
+class Share(_Shape):
+    """What an analyst may spend."""
+
+    epsilon: Amount
+    delta: Amount | None = None
+
+
+class Review(_Shape):
+    """What the owner has answered so far; a draft may leave anything open."""
+
+    dataset: StrictStr | None = Field(None, pattern=_NAME)
+    table: StrictStr | None = Field(None, pattern=_NAME)
+    unit: StrictStr | None = Field(None, max_length=200)
+    max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
+    columns: dict[str, ColumnReview] = Field(default_factory=dict)
+    neighbours: StrictStr | None = Field(None, max_length=20)
+    epsilon: Amount | None = None
+    delta: Amount | None = None
+    analysts: dict[str, Share] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Something that the review still lacks: in which step, at which column, and one sentence."""
+
+    step: str
+    sentence: str
+    column: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {"step": self.step, "column": self.column, "detail": self.sentence}
+
+
+def refuse_early_budget(review: Review) -> None:
+    """Refuse an epsilon while nobody has said whom it protects."""
+    given = [
+        name for name in ("epsilon", "delta", "neighbours") if getattr(review, name) is not None
+    ]
+    if review.unit is None and (given or review.analysts):
+        raise InvalidInput(
+            "Say first who is protected: an epsilon without a unit promises nothing to anybody.",
+            hint='Set unit to "row" if every row is another person, or to the column that says '
+            "whose row it is.",
+        )
+
+
+def still_open(review: Review, columns: Sequence[str]) -> list[Open]:
+    """Return what the review lacks, in the order in which the owner is asked."""
+    refuse_early_budget(review)
+    return [
+        *_open_unit(review, columns),
+        *_open_columns(review, columns),
+        *_open_budget(review),
+    ]
+
+
+def _open_unit(review: Review, columns: Sequence[str]) -> Iterator[Open]:
+    if review.unit is None:
+        yield Open(
+            "unit",
+            'Who is protected? Answer "row" if every row is another person; otherwise the column '
+            "that says whose row it is.",
+        )
+        return
+    if review.unit == "row":
+        if review.max_rows not in (None, 1):
+            yield Open("max_rows", "If every row is another person, max_rows is 1: leave it out.")
+        return
+    if review.unit not in columns:
+        yield Open("unit", "The unit must be 'row' or a column of the file.")
+    elif review.unit in review.columns and review.columns[review.unit].type != "identifier":
+        yield Open("columns", "It names the persons, so its type is identifier.", review.unit)
+    if review.max_rows is None:
+        yield Open("max_rows", "Say how many rows of one person count at most (max_rows).")
+
+
+def _open_columns(review: Review, columns: Sequence[str]) -> Iterator[Open]:
+    for name in review.columns:
+        if name not in columns:
+            yield Open("columns", "The file has no such column.", name[:200])
+    for name in columns:
+        declared = review.columns.get(name)
+        if declared is None or not (declared.public or declared.hidden):
+            if name != review.unit:
+                yield Open("columns", "Say that this declaration is public, or hide it.", name)
+            continue
+        try:
+            settings_of(name, declared)
+        except DiscreetError as error:
+            yield Open("columns", str(error), name)
+
+
+def _open_budget(review: Review) -> Iterator[Open]:
+    if review.epsilon is None:
+        yield Open(
+            "epsilon", "Choose epsilon, the most that any one of them can lose over all answers."
+        )
+    checks: list[tuple[str, Callable[[], object]]] = [
+        ("epsilon", lambda: Epsilon.of(1 if review.epsilon is None else review.epsilon)),
+        ("epsilon", lambda: Delta.of(0 if review.delta is None else review.delta)),
+        ("epsilon", lambda: neighbours_of(review.neighbours)),
+        *[("analysts", lambda n=n, s=s: checked_share(n, s)) for n, s in review.analysts.items()],
+    ]
+    for step, check in checks:
+        try:
+            check()
+        except DiscreetError as error:
+            yield Open(step, str(error))
+    if review.dataset is None or review.table is None:
+        yield Open("names", "Name the dataset and its table.")
+
+
+def checked_share(analyst: str, share: Share) -> tuple[Epsilon, Delta | None]:
+    """Return the amounts of a share, or refuse it."""
+    if not analyst.strip() or len(analyst) > 200 or not analyst.isprintable():
+        raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
+    delta = None if share.delta is None else Delta.of(share.delta)
+    return Epsilon.of(share.epsilon), delta
+
+
+def settings_of(name: str, declared: ColumnReview) -> dict[str, Setting]:
+    """Return the settings of a column as discreet.toml will say them, checked as it checks them."""
+    if declared.hidden:
+        return {"type": "text", "hidden": True}
+    read = _BOUNDS.get(declared.type, _text)
+    settings: dict[str, Setting] = {"type": declared.type}
+    for key in ("lower", "upper", "step"):
+        value = getattr(declared, key)
+        if value is not None:
+            settings[key] = (_decimal if key == "step" else read)(value)
+    if declared.values is not None:
+        settings["values"] = tuple(declared.values)
+    if declared.format is not None:
+        settings["format"] = declared.format
+    for key in ("missing", "constant", "immutable"):
+        if getattr(declared, key):
+            settings[key] = True
+    try:
+        column_of(name, ColumnShape.model_validate(settings), base=Path())
+    except ValidationError:
+        raise CatalogError("A bound is not of the column's type.") from None
+    except CatalogError as error:
+        said = error.message.removeprefix(f"column '{name}': ")
+        raise CatalogError(said[:1].upper() + said[1:], hint=error.hint) from None
+    return settings
+
+
+def _whole(value: int | float | str) -> Setting:
+    exact = _decimal(value)
+    if exact != exact.to_integral_value() or exact.adjusted() > 30:
+        raise InvalidInput("The bounds of an integer are whole numbers.")
+    return int(exact)
+
+
+def _decimal(value: int | float | str) -> Decimal:
+    try:
+        exact = Decimal(str(value))
+    except InvalidOperation:
+        raise InvalidInput("A bound is not a number.") from None
+    if not exact.is_finite() or not -40 < exact.adjusted() < 40:
+        raise InvalidInput("A bound must be a number of ordinary size.")
+    return exact
+
+
+def _day(value: int | float | str) -> Setting:
+    try:
+        return dt.date.fromisoformat(str(value))
+    except ValueError:
+        raise InvalidInput("The bounds of a date are written as 2026-12-31.") from None
+
+
+def _time(value: int | float | str) -> Setting:
+    try:
+        return dt.datetime.fromisoformat(str(value))
+    except ValueError:
+        raise InvalidInput(
+            "The bounds of a timestamp are written as 2026-12-31T23:59:59."
+        ) from None
+
+
+def _text(value: int | float | str) -> Setting:
+    return str(value)
+
+
+_BOUNDS: dict[str, Callable[[int | float | str], Setting]] = {
+    "integer": _whole,
+    "number": _decimal,
+    "date": _day,
+    "timestamp": _time,
+}

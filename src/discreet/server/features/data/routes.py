@@ -1,0 +1,197 @@
+"""The Data API, for the owner: upload, look at the proposal, review, confirm; budgets and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from starlette.concurrency import run_in_threadpool
+
+from discreet.errors import RequestConflict
+from discreet.server.access.audit import Actor, Deed
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import Context, context_of
+from discreet.server.features.data.review.confirm import confirm as confirm_review
+from discreet.server.features.data.review.confirm import dataset_of, open_for
+from discreet.server.features.data.review.proposal import look, proposal_json
+from discreet.server.features.data.review.review import Review, Share, still_open
+from discreet.server.features.data.shares import NewBudget, remove_share, set_budget, set_share
+from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.expire import expire
+from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
+from discreet.server.features.data.upload.store import UploadStore
+from discreet.server.features.data.upload.upload import take_in
+
+router = api_router("data")
+SERVER = Actor("server")
+"""Who deletes what has expired."""
+
+Id = Annotated[str, Path(min_length=1, max_length=64)]
+Name = Annotated[str, Path(min_length=1, max_length=200)]
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": [FIELD],
+                    "properties": {FIELD: {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the store of uploads that they share."""
+    settings = app.state.context.settings
+    app.state.uploads = UploadStore(settings.state_folder, UploadBounds.of(settings))
+    _expire(app.state.context, app.state.uploads)
+
+
+def _expire(context: Context, store: UploadStore) -> None:
+    def tell(ids: Sequence[str]) -> None:
+        facts = [{"upload": each, "why": "nobody confirmed it"} for each in ids]
+        context.access.audit.record_all(SERVER, Deed.UPLOAD_REMOVED, facts)
+
+    settings = context.settings
+    expire(settings.config, store, hours=settings.upload_hours, tell=tell)
+
+
+def _store(request: Request) -> UploadStore:
+    found: UploadStore = request.app.state.uploads
+    return found
+
+
+@router.post("/data/uploads", status_code=201, openapi_extra=_BODY)
+@allow(Role.OWNER)
+async def upload(request: Request) -> dict[str, Any]:
+    """Take a CSV or Parquet file, as the part `file` of a multipart form; nobody can ask it yet."""
+    store = _store(request)
+    bounds = store.bounds
+    declared = request.headers.get("content-length", "0")
+    if declared.isdigit() and int(declared[:20]) > bounds.size + OVERHEAD:
+        raise bounds.too_large()
+    content_type = request.headers.get("content-type", "")
+    await run_in_threadpool(_expire, context_of(request), store)
+    kept = await take_in(request.stream(), content_type=content_type, store=store)
+    await run_in_threadpool(_tell, request, Deed.UPLOADED, upload=kept.id)
+    return kept.to_json()
+
+
+@router.get("/data/uploads")
+@allow(Role.OWNER)
+def uploads(request: Request) -> dict[str, Any]:
+    """List what was uploaded, and as which dataset it was confirmed."""
+    store = _store(request)
+    with context_of(request).workspace.curator() as curator:
+        catalog = curator.catalog
+    return {
+        "uploads": [u.to_json() | {"dataset": dataset_of(catalog, store, u)} for u in store.all()]
+    }
+
+
+@router.get("/data/uploads/{upload_id}/proposal")
+@allow(Role.OWNER)
+def proposal(request: Request, upload_id: Id) -> dict[str, Any]:
+    """Propose types and domains, with what declaring each would reveal. Reads private rows."""
+    return _proposed(request, upload_id, Review())
+
+
+@router.post("/data/uploads/{upload_id}/proposal")
+@allow(Role.OWNER)
+def draft(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
+    """Say what a draft of the review still lacks; nothing is stored."""
+    return _proposed(request, upload_id, review)
+
+
+def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any]:
+    store = _store(request)
+    found = store.find(upload_id)
+    lacking = still_open(review, found.columns)
+    unit = review.unit if review.unit == "row" or review.unit in found.columns else None
+    table = look(store.table(found), unit=unit, bounds=store.bounds)
+    with context_of(request).workspace.curator() as curator:
+        lacking += open_for(curator.catalog, review)
+        confirmed = dataset_of(curator.catalog, store, found)
+    return {
+        "upload": found.to_json() | {"dataset": confirmed},
+        "proposal": proposal_json(table, file=found.file),
+        "open": [item.to_json() for item in lacking],
+        "next": lacking[0].step if lacking else None,
+    }
+
+
+@router.post("/data/uploads/{upload_id}/confirm")
+@allow(Role.OWNER)
+def confirm(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
+    """Declare the reviewed table in discreet.toml; from now on it can be asked."""
+    store = _store(request)
+    found = confirm_review(context_of(request).workspace, store, store.find(upload_id), review)
+    facts = {"dataset": found["dataset"], "table": found["table"], "epsilon": review.epsilon}
+    _tell(request, Deed.UPLOAD_CONFIRMED, upload=upload_id, **facts)
+    return found
+
+
+@router.delete("/data/uploads/{upload_id}")
+@allow(Role.OWNER)
+def remove(request: Request, upload_id: Id) -> dict[str, Any]:
+    """Delete an upload that no dataset reads."""
+    store = _store(request)
+    found = store.find(upload_id)
+    with context_of(request).workspace.curator() as curator:
+        taken = dataset_of(curator.catalog, store, found)
+    if taken is not None:
+        raise RequestConflict(
+            f"The dataset '{taken}' reads this upload.", hint="Remove it from discreet.toml first."
+        )
+    _tell(request, Deed.UPLOAD_REMOVED, upload=found.id)
+    store.remove(found)
+    return {"id": upload_id, "removed": True}
+
+
+@router.put("/data/datasets/{dataset}/budget")
+@allow(Role.OWNER)
+def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]:
+    """Change the total of a dataset; the ledger records it."""
+    found = set_budget(context_of(request).workspace, dataset, wanted)
+    _tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    return found
+
+
+@router.put("/data/datasets/{dataset}/analysts/{analyst}")
+@allow(Role.OWNER)
+def share(request: Request, dataset: Name, analyst: Name, wanted: Share) -> dict[str, Any]:
+    """Give an analyst a share of a dataset, or change it; the ledger records it."""
+    found = set_share(context_of(request).workspace, dataset, analyst, wanted)
+    _tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))
+    return found
+
+
+@router.delete("/data/datasets/{dataset}/analysts/{analyst}")
+@allow(Role.OWNER)
+def unshare(request: Request, dataset: Name, analyst: Name) -> dict[str, Any]:
+    """Take an analyst's share away; the ledger records it."""
+    found = remove_share(context_of(request).workspace, dataset, analyst)
+    _tell(request, Deed.SHARE_REMOVED, dataset=dataset, analyst=analyst)
+    return found
+
+
+def _tell(request: Request, deed: Deed, **facts: object) -> None:
+    context_of(request).access.audit.record(caller(request).actor, deed, **facts)
+
+
+def _change(found: dict[str, Any]) -> dict[str, str]:
+    """Return a change of limits as the audit log tells it: before and after."""
+    before = found["before"]
+    return {
+        f"{name}_{when}": f"{side[name]:g}"
+        for when, side in (("before", before), ("after", found))
+        if side is not None
+        for name in ("epsilon", "delta")
+    }

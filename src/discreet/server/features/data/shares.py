@@ -1,0 +1,97 @@
+"""Change the budget of a dataset, or an analyst's share of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, StrictBool
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InvalidInput, UnknownName
+from discreet.server.features.data.change import change
+from discreet.server.features.data.review.review import Amount, Share, checked_share
+from discreet.server.features.data.toml_edit import with_amounts, with_share
+from discreet.server.workspace import Workspace
+
+
+class NewBudget(BaseModel):
+    """The new total of a dataset. `agreed`: the owner knows that a higher one promises less."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epsilon: Amount
+    delta: Amount | None = None
+    agreed: StrictBool = False
+
+
+def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[str, Any]:
+    """Return the budget after and `before` the change, which the ledger has recorded.
+
+    A total may be lowered at any time. One that was raised breaks what its people were promised
+    before, so it needs the owner's word.
+    """
+    epsilon = Epsilon.of(wanted.epsilon)
+    delta = None if wanted.delta is None else Delta.of(wanted.delta)
+
+    before: dict[str, float] = {}
+
+    def edit(text: str, old: Catalog) -> str:
+        found = old.dataset(dataset)
+        budget = old.budget_of(found)
+        before.update(epsilon=float(budget.epsilon), delta=float(budget.delta))
+        higher = epsilon > budget.epsilon or (delta is not None and delta > budget.delta)
+        if higher and not wanted.agreed:
+            raise InvalidInput(
+                "A higher budget promises less to everybody in the data than they were promised.",
+                hint="Send agreed: true if they may lose that much.",
+            )
+        shared = found.budget != found.name
+        place = ("budgets", found.budget) if shared else ("datasets", found.name)
+        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
+        return with_amounts(text, place, amounts)
+
+    new = change(workspace, edit)
+    now = new.budget_of(new.dataset(dataset))
+    amounts = {"epsilon": float(now.epsilon), "delta": float(now.delta)}
+    return {"budget": now.name, **amounts, "before": before}
+
+
+def set_share(workspace: Workspace, dataset: str, analyst: str, share: Share) -> dict[str, Any]:
+    """Return the analyst's share after and `before` the change; before a first one it is None."""
+    epsilon, delta = checked_share(analyst, share)
+    before: list[dict[str, float]] = []
+
+    def edit(text: str, old: Catalog) -> str:
+        if dataset in old.analysts.get(analyst, {}):
+            before.append(_amounts(old, analyst, dataset))
+        amounts = {"epsilon": epsilon.value} | ({} if delta is None else {"delta": delta.value})
+        return with_share(text, analyst, old.dataset(dataset).name, amounts)
+
+    new = change(workspace, edit)
+    shown = {"analyst": analyst, **_amounts(new, analyst, dataset)}
+    return shown | {"before": before[0] if before else None}
+
+
+def _amounts(catalog: Catalog, analyst: str, dataset: str) -> dict[str, float]:
+    cap = catalog.cap(analyst, catalog.dataset(dataset))
+    return {"epsilon": float(cap.epsilon), "delta": float(cap.delta)}
+
+
+def remove_share(workspace: Workspace, dataset: str, analyst: str) -> dict[str, Any]:
+    """Take away an analyst's share; what was spent stays spent."""
+
+    def edit(text: str, old: Catalog) -> str:
+        name = old.dataset(dataset).name
+        if name not in old.analysts.get(analyst, {}):
+            raise UnknownName("This analyst has no share of this dataset.")
+        if len(old.analysts) == 1 and len(old.analysts[analyst]) == 1:
+            raise InvalidInput(
+                "This is the last share of the last analyst. Without analysts every question is "
+                "the owner's, limited by the total alone.",
+                hint="Add another analyst first, or edit discreet.toml by hand.",
+            )
+        return with_share(text, analyst, name, None)
+
+    change(workspace, edit)
+    return {"analyst": analyst, "dataset": dataset, "removed": True}

@@ -1,0 +1,219 @@
+"""One file of a multipart request, written to disk as it comes, refused as soon as it is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import IO
+
+from python_multipart import MultipartParser
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import parse_options_header
+
+from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES
+from discreet.errors import InvalidInput
+from discreet.server.features.data.upload.bounds import UploadBounds
+
+FIELD = "file"
+"""The name of the part that holds the file."""
+
+OVERHEAD = 64 << 10
+"""Bytes that a multipart envelope may add to its file."""
+
+_HEADER = 8 << 10
+_PARTS = 10
+_PARQUET = b"PAR1"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\xfd7zX": "xz", b"(\xb5/\xfd": "zstd"}
+
+
+async def receive_file(
+    stream: AsyncIterator[bytes], *, content_type: str, target: Path, bounds: UploadBounds
+) -> tuple[str, str]:
+    """Return the sender's name for the file and a hash of its bytes, now written to `target`.
+
+    Guarantee: the name is only returned, never used as a path; at most `bounds.size` bytes are
+    written; what is surely neither CSV nor Parquet is refused at its first byte that shows it.
+    """
+    kind, options = parse_options_header(content_type)
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
+        raise InvalidInput(
+            f"Send the file as multipart/form-data, in a part named '{FIELD}'.",
+            hint=f"For example: curl -F {FIELD}=@people.csv ...",
+        )
+    try:
+        with target.open("xb") as file:
+            envelope = _Envelope(boundary, file, bounds)
+            async with asyncio.timeout(bounds.seconds):
+                async for block in stream:
+                    envelope.feed(block)
+        return envelope.finish()
+    except TimeoutError:
+        raise InvalidInput(f"The upload took longer than {bounds.seconds:,g} seconds.") from None
+    except FormParserError:
+        raise InvalidInput("The multipart envelope of the upload is broken.") from None
+    except OSError:
+        raise InvalidInput("The server could not store the file; its disk may be full.") from None
+
+
+class _Envelope:
+    """Follows the parts of a multipart body; only the bytes of the one file go to disk."""
+
+    def __init__(self, boundary: bytes, file: IO[bytes], bounds: UploadBounds) -> None:
+        self._file, self._bounds = file, bounds
+        self._received = 0
+        self._parts = 0
+        self._header: list[bytes] = [b"", b""]
+        self._options: dict[bytes, bytes] = {}
+        self._name: str | None = None
+        self._content: _Content | None = None
+        self._inside = self._ended = False
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._part_begins,
+                "on_header_field": lambda data, i, j: self._header_bytes(0, data[i:j]),
+                "on_header_value": lambda data, i, j: self._header_bytes(1, data[i:j]),
+                "on_header_end": self._header_ends,
+                "on_headers_finished": self._headers_end,
+                "on_part_data": lambda data, i, j: self._bytes(data[i:j]),
+                "on_end": self._all_ended,
+            },
+        )
+
+    def feed(self, block: bytes) -> None:
+        """Take the next bytes of the body."""
+        self._received += len(block)
+        if self._received > self._bounds.size + OVERHEAD:
+            raise self._bounds.too_large()
+        if block:
+            self._parser.write(block)
+
+    def finish(self) -> tuple[str, str]:
+        """Return the file's name and hash after the last byte of the body."""
+        self._parser.finalize()
+        if self._content is None or self._name is None:
+            raise InvalidInput(f"The upload has no file in a part named '{FIELD}'.")
+        if not self._ended:
+            raise InvalidInput("The upload ended before its file did.")
+        return self._name, self._content.finish()
+
+    def _part_begins(self) -> None:
+        self._parts += 1
+        self._options, self._header = {}, [b"", b""]
+        if self._parts > _PARTS:
+            raise InvalidInput("The upload has too many parts.")
+
+    def _header_bytes(self, which: int, data: bytes) -> None:
+        self._header[which] += data
+        if len(self._header[which]) > _HEADER:
+            raise InvalidInput("A part of the upload has too long a header.")
+
+    def _header_ends(self) -> None:
+        field, value = self._header
+        if field.lower() == b"content-disposition":
+            self._options = parse_options_header(value)[1]
+        self._header = [b"", b""]
+
+    def _headers_end(self) -> None:
+        self._inside = self._options.get(b"name") == FIELD.encode()
+        if not self._inside:
+            return
+        if self._content is not None:
+            raise InvalidInput("Send one file at a time.")
+        if b"filename" not in self._options:
+            raise InvalidInput(f"The part named '{FIELD}' holds no file.")
+        self._name = shown_name(self._options[b"filename"])
+        self._content = _Content(self._name, self._file, self._bounds)
+
+    def _bytes(self, data: bytes) -> None:
+        if self._inside and self._content is not None:
+            self._content.write(data)
+
+    def _all_ended(self) -> None:
+        self._ended = True
+
+
+class _Content:
+    """The bytes of the file: counted, and judged by their beginning."""
+
+    def __init__(self, name: str, file: IO[bytes], bounds: UploadBounds) -> None:
+        self._name, self._file, self._bounds = name, file, bounds
+        self._parquet = ending(name) in PARQUET_FILES
+        self._start = b""
+        self._size = 0
+        self._digest = hashlib.sha256()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def write(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > self._bounds.size:
+            raise self._bounds.too_large()
+        if len(self._start) < 4:
+            self._start = (self._start + data)[:4]
+            self._judge_start()
+        if not self._parquet:
+            self._judge_text(data)
+        self._digest.update(data)
+        self._file.write(data)
+
+    def finish(self) -> str:
+        """Return the hash of all bytes; refuse what shows only at the end."""
+        if not self._size:
+            raise InvalidInput(f"The file '{self._name}' is empty.")
+        if self._parquet and self._start != _PARQUET:
+            raise InvalidInput(f"The content of '{self._name}' is not Parquet.")
+        if not self._parquet:
+            self._judge_text(b"", final=True)
+        return self._digest.hexdigest()
+
+    def _judge_start(self) -> None:
+        for magic, what in _PACKED.items():
+            if self._start.startswith(magic) and not self._parquet:
+                raise InvalidInput(
+                    f"'{self._name}' is a {what} archive.",
+                    hint="Unpack it and send what is inside.",
+                )
+        if self._parquet and not _PARQUET.startswith(self._start):
+            raise InvalidInput(f"The content of '{self._name}' is not Parquet.")
+        if not self._parquet and self._start == _PARQUET:
+            raise InvalidInput(
+                f"The content of '{self._name}' is Parquet.", hint="Let its name end in .parquet."
+            )
+
+    def _judge_text(self, data: bytes, *, final: bool = False) -> None:
+        if b"\0" in data:
+            raise InvalidInput(
+                f"'{self._name}' holds NUL bytes, so it is not UTF-8 text.",
+                hint="Export it as CSV in UTF-8, or as Parquet.",
+            )
+        try:
+            self._decoder.decode(data, final=final)
+        except UnicodeDecodeError:
+            raise InvalidInput(
+                f"'{self._name}' is not UTF-8 text.", hint="Convert it: iconv -t UTF-8 FILE."
+            ) from None
+
+
+def ending(name: str) -> str:
+    """Return the last ending of a name in lower case, with its dot."""
+    return Path(name).suffix.lower()
+
+
+def shown_name(raw: bytes) -> str:
+    """Return a file's name for people to read: its last part, printable and short.
+
+    Refuses names that do not say whether the file is CSV or Parquet.
+    """
+    text = raw.decode("utf-8", errors="replace").replace("\\", "/").rpartition("/")[2]
+    clean = "".join(letter for letter in text if letter.isprintable()).strip()
+    name = clean if len(clean) <= 100 else clean[:80] + clean[-20:]
+    if ending(name) not in TEXT_FILES + PARQUET_FILES:
+        raise InvalidInput(
+            "The name of the file must end in .csv, .tsv, .txt or .parquet.",
+            hint="Export the data as CSV (UTF-8, column names in the first line) or Parquet.",
+        )
+    return name

@@ -1,0 +1,164 @@
+"""Where uploads lie: one folder each, under names that the server chose."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import TooLarge, TooManyRequests, UnknownName
+from discreet.server.features.data.upload.bounds import UploadBounds
+
+FOLDER = "uploads"
+TABLE = "table.parquet"
+_FACTS = "facts.json"
+_ID = re.compile(r"[0-9a-f]{32}")
+_STALE = 24 * 3600.0
+"""Seconds after which a folder without facts is what a crash has left behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was received and examined. `file` is the sender's name for it, for reading only.
+
+    `digest` is the hash of the bytes as they came: the same people again are found by it.
+    """
+
+    id: str
+    file: str
+    bytes: int
+    columns: tuple[str, ...]
+    created: float
+    digest: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, for the owner."""
+        return {k: v for k, v in self.facts().items() if k != "digest"}
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything, as it is kept beside the table."""
+        return asdict(self) | {"columns": list(self.columns)}
+
+
+class UploadStore:
+    """The folder of uploads; safe to share among threads.
+
+    Guarantee: no name that a sender chose becomes a path. An upload is there whole, with its
+    facts, or not at all.
+    """
+
+    def __init__(self, state: Path, bounds: UploadBounds) -> None:
+        self.folder = state / FOLDER
+        self.bounds = bounds
+        self._lock = threading.Lock()
+        self._open: set[str] = set()
+
+    @contextmanager
+    def receiving(self) -> Iterator[Path]:
+        """Lend an empty folder for one upload; it vanishes unless `keep` has put its facts there."""
+        with self._lock:
+            self._sweep()
+            self._make_room()
+            name = secrets.token_hex(16)
+            self._open.add(name)
+        place = self.folder / name
+        try:
+            place.mkdir(mode=0o700, parents=True)
+            yield place
+        finally:
+            if not (place / _FACTS).is_file():
+                shutil.rmtree(place, ignore_errors=True)
+            with self._lock:
+                self._open.discard(name)
+
+    def keep(self, place: Path, *, file: str, columns: tuple[str, ...], digest: str) -> Upload:
+        """Return the upload whose table lies in `place`, kept from now on."""
+        upload = Upload(
+            id=place.name,
+            file=file,
+            bytes=(place / TABLE).stat().st_size,
+            columns=columns,
+            created=time.time(),
+            digest=digest,
+        )
+        rough = place / f".{_FACTS}"
+        rough.write_text(json.dumps(upload.facts()), encoding="utf-8")
+        rough.replace(place / _FACTS)
+        return upload
+
+    def all(self) -> list[Upload]:
+        """Return every upload, oldest first."""
+        found = [self._read(place.name) for place in self._places()]
+        return sorted((u for u in found if u is not None), key=lambda u: (u.created, u.id))
+
+    def find(self, upload_id: str) -> Upload:
+        """Return the upload with this id, or refuse."""
+        upload = self._read(upload_id) if _is_ours(self.folder / upload_id[:64]) else None
+        if upload is None:
+            raise UnknownName("There is no upload with this id.")
+        with suppress(OSError):
+            os.utime(self.folder / upload_id / _FACTS)  # somebody works on it
+        return upload
+
+    def unseen(self, seconds: float) -> list[Upload]:
+        """Return the uploads that nobody has looked at for so long, oldest first."""
+        end = time.time() - seconds
+        return [upload for upload in self.all() if self._seen(upload) < end]
+
+    def _seen(self, upload: Upload) -> float:
+        try:
+            looked = (self.folder / upload.id / _FACTS).stat().st_mtime
+        except OSError:
+            looked = 0.0  # deleted just now
+        return max(upload.created, looked)
+
+    def table(self, upload: Upload) -> Path:
+        """Return the Parquet file of an upload."""
+        return self.folder / upload.id / TABLE
+
+    def remove(self, upload: Upload) -> None:
+        """Delete an upload for good; the caller has seen that no dataset reads it."""
+        shutil.rmtree(self.folder / upload.id, ignore_errors=True)
+
+    def _read(self, upload_id: str) -> Upload | None:
+        try:
+            facts = json.loads((self.folder / upload_id / _FACTS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return Upload(**facts | {"columns": tuple(facts["columns"])})
+
+    def _places(self) -> list[Path]:
+        if not self.folder.is_dir():
+            return []
+        return [place for place in self.folder.iterdir() if _is_ours(place)]
+
+    def _sweep(self) -> None:
+        for place in self._places():
+            if place.name in self._open or (place / _FACTS).is_file():
+                continue
+            if time.time() - place.stat().st_mtime > _STALE:
+                shutil.rmtree(place, ignore_errors=True)
+
+    def _make_room(self) -> None:
+        if len(self._open) >= self.bounds.at_once:
+            raise TooManyRequests("Other files are being received.", hint="Try again in a minute.")
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if shutil.disk_usage(self.folder).free < self.bounds.size + self.bounds.spare:
+            raise TooLarge(
+                "The disk of the server has no room for uploads.",
+                hint="Delete uploads that are not needed.",
+            )
+
+
+def _is_ours(place: Path) -> bool:
+    """Return whether this is a folder that we have made, not a link that leads elsewhere."""
+    return _ID.fullmatch(place.name) is not None and place.is_dir() and not place.is_symlink()

@@ -1,0 +1,4 @@
+"""The attack lab: attacks as jobs, and their outcomes.
+
+Only server/app imports from here.
+"""

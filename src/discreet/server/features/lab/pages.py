@@ -1,0 +1,48 @@
+"""The lab's pages: the list of attacks, and one attack with its sliders and its outcome."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from discreet.attack.attacks import all_attacks, attack_named
+from discreet.server.access.auth import GuardedRoute, allow
+from discreet.server.access.tokens import Role
+from discreet.server.features.lab.routes import lab_of
+from discreet.server.features.lab.views import knob_view, outcome_view
+from discreet.server.features.lab.work import sliders
+from discreet.server.rendering import page
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+
+@router.get("/lab")
+@allow(Role.OWNER, Role.ANALYST)
+def index(request: Request) -> Response:
+    """Show every attack with its one line."""
+    return page(request, "lab.html", "Teach & attack", attacks=all_attacks())
+
+
+@router.get("/lab/{name}")
+@allow(Role.OWNER, Role.ANALYST)
+def one(request: Request, name: str, result: str = "") -> Response:
+    """Show one attack: its sliders, and an outcome if one was run."""
+    attack = attack_named(name)
+    lab = lab_of(request)
+    found = lab.find(result) if result and lab.known(result) else None
+    if found is not None and found.attack != attack.name:
+        found = None
+    settings = {} if found is None else found.outcome["settings"]
+    names = [each.name for each in all_attacks()]
+    following = names[(names.index(attack.name) + 1) % len(names)]
+    return page(
+        request,
+        "lab_attack.html",
+        attack.title,
+        attack=attack,
+        knobs=[knob_view(knob, settings.get(knob.name)) for knob in sliders(attack)],
+        outcome=None if found is None else outcome_view(found),
+        pictures=Markup("" if found is None else found.pictures),  # noqa: S704  # ours, escaped
+        following=following,
+    )

@@ -1,0 +1,84 @@
+"""The attack lab over HTTP: what there is, run one, look at its outcome."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from pydantic import BaseModel, ConfigDict
+
+from discreet.attack.attacks import all_attacks, attack_named
+from discreet.attack.registry import Attack
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.lab.work import Lab, Shown, sliders, submit
+
+router = api_router("lab")
+
+Name = Annotated[str, Path(min_length=1, max_length=40)]
+
+
+class Run(BaseModel):
+    """How to run an attack: its settings by name; those left out keep their defaults."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    settings: dict[str, int | float | str] = {}
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the outcomes that they share."""
+    app.state.lab = Lab()
+
+
+def lab_of(request: Request) -> Lab:
+    """Return the outcomes that this server keeps."""
+    found: Lab = request.app.state.lab
+    return found
+
+
+@router.get("/lab")
+@allow(Role.OWNER, Role.ANALYST)
+def attacks(request: Request) -> dict[str, Any]:
+    """List the attacks and their settings; all of them run on the made-up town."""
+    del request
+    return {"attacks": [attack_json(attack) for attack in all_attacks()]}
+
+
+@router.post("/lab/{name}", status_code=202)
+@allow(Role.OWNER, Role.ANALYST)
+def start(request: Request, name: Name, run: Run) -> dict[str, Any]:
+    """Start an attack on the made-up town; follow the job, then read its result."""
+    attack = attack_named(name)
+    job = submit(context_of(request), lab_of(request), caller(request), attack, run.settings)
+    return {"job": job.id}
+
+
+@router.get("/lab/results/{result}")
+@allow(Role.OWNER, Role.ANALYST)
+def result(request: Request, result: Name) -> dict[str, Any]:
+    """Return one outcome: how often the attack was right, beside guessing and the private version."""
+    found: Shown = lab_of(request).find(result)
+    return dict(found.outcome) | {"words": found.words}
+
+
+def attack_json(attack: Attack) -> dict[str, Any]:
+    """Return an attack and the settings that the lab offers."""
+    return {
+        "name": attack.name,
+        "title": attack.title,
+        "words": attack.words,
+        "settings": [
+            {
+                "name": knob.name,
+                "words": knob.words,
+                "default": knob.default,
+                "low": knob.low,
+                "high": knob.high,
+                "step": knob.step,
+                "choices": list(knob.choices),
+            }
+            for knob in sliders(attack)
+        ],
+    }

@@ -1,0 +1,4 @@
+"""Ask and explain over HTTP, jobs, the catalog, and the pages around them.
+
+Only server/app imports from here.
+"""

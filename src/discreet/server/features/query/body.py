@@ -1,0 +1,120 @@
+"""From the words of the HTTP API to a question of the curator, and back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Header
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from discreet.api import promise
+from discreet.errors import InvalidInput, NotAllowed
+from discreet.server.access.auth import Principal
+from discreet.server.access.tokens import Role
+from discreet.server.context import Context
+from discreet.server.jobs.queue import Job
+from discreet.server.jobs.rehearsed import rehearsed
+from discreet.server.jobs.watched import watched
+from discreet.server.plain_json import answer_json, finite
+
+MAX_SQL = 100_000
+
+Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
+
+
+class Question(BaseModel):
+    """One question. `analyst` is for an owner who asks in an analyst's name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: StrictStr = Field(max_length=MAX_SQL)
+    epsilon: Amount | None = None
+    within: Amount | None = None
+    fresh: StrictBool = False
+    max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
+    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
+    analyst: StrictStr | None = Field(None, max_length=200)
+
+
+IdempotencyKey = Annotated[str | None, Header(max_length=200)]
+
+
+def payer_of(who: Principal, analyst: str | None) -> str | None:
+    """Return whose share pays: an analyst's own, or the one that an owner names."""
+    if who.role is Role.ANALYST:
+        if analyst not in (None, who.analyst):
+            raise NotAllowed("You may ask in your own name only.")
+        return who.analyst
+    return analyst
+
+
+def request_id_of(question: Question, key: str | None) -> str | None:
+    """Return the id under which a question may be repeated; header and body must agree."""
+    if key is not None and question.request_id not in (None, key):
+        raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
+    return key or question.request_id
+
+
+def submit(
+    context: Context, who: Principal, question: Question, key: str | None, *, keep: bool
+) -> Job:
+    """Return the job that answers the question; the caller's place in the queue is fair."""
+    analyst = payer_of(who, question.analyst)
+    request_id = request_id_of(question, key)
+
+    def work(job: Job) -> dict[str, Any]:
+        with context.workspace.curator() as curator:
+            job.stop = lambda thread: curator.engine.cancel(thread=thread)
+            try:
+                seen = rehearsed(
+                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn),
+                    curator.catalog,
+                    context.planner,
+                )
+                answer = seen.query(
+                    question.sql,
+                    epsilon=question.epsilon,
+                    within=question.within,
+                    analyst=analyst,
+                    request_id=request_id,
+                    fresh=question.fresh,
+                    max_rows=question.max_rows,
+                )
+            finally:
+                job.stop = None
+        return answer_json(answer)
+
+    return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
+
+
+def submit_explain(context: Context, who: Principal, question: Question) -> Job:
+    """Return the job that explains the question; it waits in the same queue, and spends nothing."""
+    analyst = payer_of(who, question.analyst)
+
+    def work(_job: Job) -> dict[str, Any]:
+        with context.workspace.curator() as curator:
+            seen = rehearsed(curator.seen_by(analyst), curator.catalog, context.planner)
+            return _explained(
+                seen.explain(
+                    question.sql,
+                    epsilon=question.epsilon,
+                    within=question.within,
+                    analyst=analyst,
+                    fresh=question.fresh,
+                    max_rows=question.max_rows,
+                )
+            )
+
+    return context.runner.submit(who.key, work, plans=True)
+
+
+def _explained(found: Any) -> dict[str, Any]:
+    """Return what a question would cost and promise."""
+    if found.free:
+        words = "This follows from answers that were paid for: it gives nothing more away."
+    elif found.cost.epsilon <= 0:
+        words = "Nobody's rows are read for this, so nobody's odds change."
+    else:
+        words = promise(found.cost.epsilon)
+    said: dict[str, Any] = finite(found.to_json() | {"words": words})
+    return said

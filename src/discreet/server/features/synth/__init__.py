@@ -1,0 +1,4 @@
+"""Synthetic copies over HTTP: bodies, jobs, the shelf of copies, pages.
+
+Only server/app imports from here.
+"""

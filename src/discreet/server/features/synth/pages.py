@@ -1,0 +1,64 @@
+"""The Synthesize pages: a form with its price, the copies there are, and one copy with its report."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from discreet.server.access.auth import GuardedRoute, allow, caller
+from discreet.server.access.tokens import Role
+from discreet.server.features.query import catalog_routes as catalog_api
+from discreet.server.features.synth.routes import copies_of, find_copy
+from discreet.server.features.synth.views import (
+    choice_view,
+    copies_view,
+    copy_view,
+    methods_view,
+    tables_view,
+)
+from discreet.server.rendering import page
+from discreet.server.views import datasets_view
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+START_EPSILON = "1"
+
+
+@router.get("/synthesize")
+@allow(Role.OWNER, Role.ANALYST)
+def synthesize(request: Request, table: str = "") -> Response:
+    """Show the tables that can be copied, the price of a copy, and the copies there are."""
+    who = caller(request)
+    catalog = catalog_api.catalog(request)
+    datasets = datasets_view(catalog)
+    tables = tables_view(datasets)
+    kept = [each for each in tables if each["value"] == table] or tables
+    return page(
+        request,
+        "synthesize.html",
+        "Synthesize",
+        datasets=datasets,
+        tables=tables,
+        chosen=kept[0]["value"] if kept else "",
+        methods=methods_view(),
+        among=choice_view(),
+        epsilon=START_EPSILON,
+        analysts=catalog.get("analysts", []),
+        copies=copies_view(copies_of(request).all(who.analyst)),
+    )
+
+
+@router.get("/synthesize/{copy_id}")
+@allow(Role.OWNER, Role.ANALYST)
+def one_copy(request: Request, copy_id: str) -> Response:
+    """Show one copy: what it is, its files, and its publishable report."""
+    copy = find_copy(request, copy_id)
+    return page(
+        request,
+        "synth_copy.html",
+        f"Copy of {copy.table}",
+        copy=copy_view(copy),
+        owner=caller(request).role is Role.OWNER,
+        report=Markup(copies_of(request).part(copy)),  # noqa: S704  # made by us, every text escaped
+    )

@@ -1,0 +1,116 @@
+"""Synthetic copies: price, make, list, download, compare, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from fastapi.responses import FileResponse, Response
+
+from discreet.errors import NotAllowed
+from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.features.synth.body import Wanted, Wish, explained, methods_json
+from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
+from discreet.server.features.synth.work import compare as compare_copy
+from discreet.server.features.synth.work import submit
+from discreet.server.plain_json import finite
+
+router = api_router("synth")
+
+Id = Annotated[str, Path(min_length=1, max_length=64)]
+File = Annotated[str, Path(min_length=1, max_length=40)]
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the store of copies that they share."""
+    app.state.copies = Copies(app.state.context.settings.state_folder)
+
+
+def copies_of(request: Request) -> Copies:
+    """Return the store of this server."""
+    found: Copies = request.app.state.copies
+    return found
+
+
+def find_copy(request: Request, name: str) -> Copy:
+    """Return a copy that the caller may see: owners all, analysts what they paid for."""
+    return copies_of(request).find(name, _whose(caller(request)))
+
+
+def _whose(who: Principal) -> str | None:
+    return who.analyst if who.role is Role.ANALYST else None
+
+
+@router.post("/synth", status_code=202)
+@allow(Role.OWNER, Role.ANALYST)
+def start(request: Request, wish: Wish, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+    """Start making a synthetic copy of a table; follow the job, then download its files."""
+    who = caller(request)
+    wanted = Wanted.of(who, wish, idempotency_key)
+    _price(request, wanted)  # what can be refused is refused here, not in the queue
+    job = submit(context_of(request), copies_of(request), who, wanted)
+    return {"job": job.id}
+
+
+@router.post("/synth/explain")
+@allow(Role.OWNER, Role.ANALYST)
+def explain(request: Request, wish: Wish) -> dict[str, Any]:
+    """Say what a copy would cost and how each column would be treated; spends nothing."""
+    return _price(request, Wanted.of(caller(request), wish, None))
+
+
+def _price(request: Request, wanted: Wanted) -> dict[str, Any]:
+    with context_of(request).workspace.curator() as curator:
+        found: dict[str, Any] = finite(explained(curator.seen_by(wanted.analyst), wanted))
+    return found
+
+
+@router.get("/synth")
+@allow(Role.OWNER, Role.ANALYST)
+def mine(request: Request) -> dict[str, Any]:
+    """List the copies that you may use, latest first, and the methods there are."""
+    found = copies_of(request).all(_whose(caller(request)))
+    return {"copies": [copy.to_json() for copy in found], "methods": methods_json()}
+
+
+@router.get("/synth/{copy_id}")
+@allow(Role.OWNER, Role.ANALYST)
+def look(request: Request, copy_id: Id) -> dict[str, Any]:
+    """Say what one copy is and which files it has."""
+    copy = find_copy(request, copy_id)
+    who = caller(request)
+    hidden = OWNERS_ONLY if who.role is not Role.OWNER or not copy.compared else frozenset()
+    return copy.to_json() | {"files": [name for name in FILES if name not in hidden]}
+
+
+@router.get("/synth/{copy_id}/{file}", response_class=Response)
+@allow(Role.OWNER, Role.ANALYST)
+def download(request: Request, copy_id: Id, file: File) -> FileResponse:
+    """Download rows, model or report of a copy, free of charge."""
+    copy = find_copy(request, copy_id)
+    if file in OWNERS_ONLY and caller(request).role is not Role.OWNER:
+        raise NotAllowed("The comparison with the real rows is for owners only.")
+    path = copies_of(request).file(copy, file)
+    # As an attachment: a report brings its own style, which this server's pages would refuse.
+    name = f"{copy.table}-{copy.method}-{file}"
+    return FileResponse(path, media_type=FILES[file], filename=name)
+
+
+@router.post("/synth/{copy_id}/compare", status_code=202)
+@allow(Role.OWNER)
+def compare(request: Request, copy_id: Id) -> dict[str, Any]:
+    """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
+    copy = find_copy(request, copy_id)
+    job = compare_copy(context_of(request), copies_of(request), caller(request), copy)
+    return {"job": job.id}
+
+
+@router.delete("/synth/{copy_id}", status_code=204)
+@allow(Role.OWNER, Role.ANALYST)
+def delete(request: Request, copy_id: Id) -> Response:
+    """Delete a copy; what it cost stays spent."""
+    copies_of(request).remove(find_copy(request, copy_id))
+    return Response(status_code=204)

@@ -1,0 +1,42 @@
+"""Calls that last: an answer that is waited for, a stream. They end when their token does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from discreet.errors import NotSignedIn
+from discreet.server.access.auth import found_again
+from discreet.server.context import context_of
+from discreet.server.jobs.queue import Job
+
+LOOK_AGAIN = 1.0
+"""Seconds between looks at the token of a call that lasts."""
+
+
+async def still_signed_in(request: Request) -> bool:
+    """Return whether the caller would be let in again now: not revoked, expired or taken out."""
+    workspace = context_of(request).workspace
+    if workspace.changed():
+        await run_in_threadpool(workspace.refresh)
+    return found_again(request)
+
+
+async def answer_of(request: Request, job: Job) -> Any:
+    """Return what a job answers, while its caller may have it.
+
+    Guarantee: a caller whose token is revoked meanwhile gets 401 within about a second, and the job
+        is cancelled; a charge that was made stands.
+    """
+    waited = asyncio.wrap_future(job.future)
+    done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
+    while not done:
+        if not await still_signed_in(request):
+            context_of(request).runner.cancel(job)
+            waited.cancel()
+            raise NotSignedIn("Your token was revoked or has expired while you waited.")
+        done, _ = await asyncio.wait({waited}, timeout=LOOK_AGAIN)
+    return waited.result()

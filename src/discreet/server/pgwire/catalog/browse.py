@@ -1,0 +1,132 @@
+"""Looking around: catalog queries and previews. Costs nothing, because nothing private is there."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.api import Curator
+from discreet.errors import UnknownName
+from discreet.server.pgwire.catalog.functions import macros
+from discreet.server.pgwire.catalog.locked import LockedDb, Rows, Unanswerable, pg_type
+from discreet.server.pgwire.catalog.preview import previews
+from discreet.server.pgwire.catalog.rewrite import Facts, rewritten
+from discreet.server.pgwire.catalog.rows import catalog_tables, names_of, search_path
+from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
+from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
+from discreet.server.pgwire.outputs import output_names
+from discreet.server.pgwire.parameters import filled, samples
+from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.protocol.types import TEXT, Column, PgType
+
+KEPT = 16
+"""Callers whose catalog is kept ready; the longest unseen are forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """The catalog and the previews that one caller may see."""
+
+    user: str
+    tables: tuple[Seen, ...]
+    db: LockedDb
+
+    @classmethod
+    def open(cls, curator: Curator, analyst: str | None, user: str) -> Browser:
+        """Return a browser over what `analyst` may see; None sees all datasets."""
+        tables = seen_by(curator, analyst)
+        made = LockedDb(
+            [*catalog_tables(tables, user), *previews(tables)], macros(names_of(tables, user))
+        )
+        return cls(user, tables, made)
+
+    def facts(self, setting: Callable[[str], str]) -> Facts:
+        """Return what functions such as current_user say."""
+        names = frozenset(seen.name.lower() for seen in self.tables if seen.schema == PREVIEW)
+        return Facts(self.user, tuple(search_path(self.tables)), names, setting)
+
+    def check(self, tree: exp.Expr) -> None:
+        """Refuse tables that are not the caller's to see, as if there were none."""
+        defined = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+        known = {(seen.schema.lower(), seen.name.lower()) for seen in self.tables}
+        bare = {name for schema, name in known if schema != PREVIEW}
+        for table in tree.find_all(exp.Table):
+            name, schema = table.name.lower(), table.db.lower()
+            if schema in ("", "public") and (name in bare or (name in defined and not schema)):
+                continue
+            if (schema, name) not in known and isinstance(table.this, exp.Identifier):
+                listed = ", ".join(sorted(bare)) or "none yet"
+                said = f"There is no table '{table.name[:60]}'."
+                raise UnknownName(said, hint=f"There are: {listed}.")
+
+    def columns(self, schema: str | None = None) -> dict[str, PgType]:
+        """Return the type of every column name in sight, to tell the types of parameters."""
+        found: dict[str, PgType] = {}
+        if schema == "catalog":
+            for listed in (*PG_CATALOG.values(), *INFORMATION_SCHEMA.values()):
+                found |= {name: pg_type(kind) for name, kind in columns_of(listed)}
+            return found
+        for seen in self.tables:
+            found |= {column.name.lower(): kind for column, kind in seen.columns}
+        return found
+
+    def describe(
+        self, tree: exp.Expr, types: Sequence[PgType], setting: Callable[[str], str]
+    ) -> tuple[Column, ...]:
+        """Return the columns that the query will have."""
+        try:
+            probe = rewritten(filled(tree, samples(types)), self.facts(setting))
+            if isinstance(probe, exp.Query):
+                probe.set("limit", exp.Limit(expression=exp.Literal.number(0)))
+            return self.db.run(probe.sql("duckdb")).columns
+        except Unanswerable:
+            return _nothing(tree).columns
+
+    def run(self, tree: exp.Expr, values: Sequence[Any], setting: Callable[[str], str]) -> Rows:
+        """Return the rows; a catalog query that cannot be run here finds nothing."""
+        try:
+            found = rewritten(filled(tree, values), self.facts(setting))
+            return self.db.run(found.sql("duckdb"))
+        except Unanswerable:
+            return _nothing(tree)
+
+
+def _nothing(tree: exp.Expr) -> Rows:
+    """Return no rows under the right names, for a query over catalog tables."""
+    schemas = {table.db.lower() for table in tree.find_all(exp.Table)}
+    names = output_names(tree)
+    if names is None or not schemas or PREVIEW in schemas:
+        raise Failure("0A000", "This query cannot be answered here.", hint="Ask in a simpler way.")
+    return Rows(tuple(Column(name, TEXT) for name in names), [])
+
+
+class Browsers:
+    """The browsers in use, made when first needed, and again when the catalog has changed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str | None, str], tuple[Any, Browser]] = OrderedDict()
+
+    def of(self, curator: Curator, analyst: str | None, user: str) -> Browser:
+        """Return the browser of a caller."""
+        key = (analyst, user)
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is None or found[0] is not curator.catalog:
+                found = (curator.catalog, Browser.open(curator, analyst, user))
+            self._kept[key] = found
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return found[1]
+
+    def close(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            for _, browser in self._kept.values():
+                browser.db.close()
+            self._kept.clear()

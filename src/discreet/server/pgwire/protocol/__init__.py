@@ -1,0 +1,4 @@
+"""The PostgreSQL protocol, version 3: messages, types, TLS and SCRAM.
+
+Only pgwire/ imports from here.
+"""

@@ -1,0 +1,123 @@
+"""Signing in: TLS, the startup message, and SCRAM with a token as the password."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+
+from discreet.errors import TooManyRequests
+from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.limits import Buckets, fine
+from discreet.server.access.tokens import Token, Tokens
+from discreet.server.pgwire.protocol import messages as m
+from discreet.server.pgwire.protocol import replies, scram
+from discreet.server.pgwire.protocol.certificate import Tls
+from discreet.server.pgwire.protocol.channel import Channel
+from discreet.server.pgwire.protocol.problems import Failure
+
+SECONDS = 30.0
+"""How long a client may take for each step before it is signed in."""
+_SASL, _CONTINUE, _FINAL, _OK = 10, 11, 12, 0
+_WRONG = 20.0
+"""What a failed sign-in takes from the bucket of its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What the client wants: to sign in with these parameters, or to cancel."""
+
+    startup: m.Startup | None
+    cancel: m.CancelRequest | None = None
+
+
+async def arrive(channel: Channel, tls: Tls, *, plain: bool) -> Arrival:
+    """Return the client's wish, through TLS if it asked for that.
+
+    `plain` says whether a client may do without TLS: only where nobody else can listen.
+    """
+    for _ in range(3):
+        first = await channel.first(SECONDS)
+        if isinstance(first, m.TlsRequest) and not channel.tls:
+            channel.put(b"S")
+            await channel.start_tls(tls.context, SECONDS)
+        elif isinstance(first, m.GssRequest):
+            channel.put(b"N")
+        elif isinstance(first, m.CancelRequest):
+            return Arrival(None, first)
+        elif isinstance(first, m.Startup):
+            if not (channel.tls or plain):
+                raise Failure("28000", "This server only speaks TLS.", hint="Use sslmode=require.")
+            return Arrival(first)
+    raise m.ProtocolError("no startup message")
+
+
+async def sign_in(
+    channel: Channel, user: str, tokens: Tokens, tls: Tls, by_address: Buckets
+) -> Token:
+    """Return the token that the client has proven to hold; the audit log tells how it went."""
+    by_address.take(channel.peer)
+    mechanisms = [scram.PLUS, scram.PLAIN] if channel.tls else [scram.PLAIN]
+    offered = b"".join(map(replies.text, mechanisms)) + b"\0"
+    channel.put(replies.authentication(_SASL, offered))
+    keys = tokens.verifiers(user)
+    try:
+        mechanism, first = _initial(await _secret(channel), mechanisms)
+        begun = scram.challenge(first, mechanism=mechanism, salt=tokens.salt, tls=channel.tls)
+        channel.put(replies.authentication(_CONTINUE, begun.said.encode()))
+        place, said = scram.prove(await _secret(channel), begun, keys, binding=tls.binding)
+    except scram.ScramError:
+        with suppress(TooManyRequests):
+            fine(by_address, channel.peer, _WRONG)
+        await asyncio.to_thread(_log_failure, tokens, channel.peer)
+        raise Failure(
+            "28P01",
+            "Signing in failed.",
+            hint="The user is your analyst name or role, the password your token.",
+        ) from None
+    token = keys[place].token
+    await asyncio.to_thread(_log_success, tokens, token)
+    channel.put(replies.authentication(_FINAL, said.encode()))
+    channel.put(replies.authentication(_OK))
+    return token
+
+
+def _log_success(tokens: Tokens, token: Token) -> None:
+    who = Actor(token.analyst or token.role.value, token.id)
+    tokens.audit.record(who, Deed.SIGNED_IN, way="postgres")
+
+
+def _log_failure(tokens: Tokens, peer: str) -> None:
+    tokens.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="postgres", address=peer)
+
+
+async def _secret(channel: Channel) -> bytes:
+    message = await channel.next(SECONDS)
+    if not isinstance(message, m.Secret) or len(message.data) > 5000:
+        raise m.ProtocolError("not a step of signing in")
+    return message.data
+
+
+def _initial(data: bytes, mechanisms: list[str]) -> tuple[str, bytes]:
+    name, _, rest = data.partition(b"\0")
+    if len(rest) < 4:
+        raise scram.ScramError("no first message")
+    size: int = struct.unpack("!i", rest[:4])[0]
+    if size != len(rest) - 4:
+        raise scram.ScramError("a wrong length")
+    mechanism = name.decode("ascii", "replace")
+    if mechanism not in mechanisms:
+        raise scram.ScramError("a mechanism that was not offered")
+    return mechanism, rest[4:]
+
+
+def still_valid(tokens: Tokens, token: Token) -> None:
+    """Raise when the token has been revoked or has expired since it was used to sign in."""
+    if tokens.by_id(token.id) is None:
+        raise no_longer_valid()
+
+
+def no_longer_valid() -> Failure:
+    """Return what a session hears whose token has come to its end."""
+    return Failure("57P01", "The token was revoked or has expired.", hint="Ask for a new one.")

@@ -1,0 +1,4 @@
+"""One signed-in session: statements, portals, cursors, settings and questions.
+
+Only pgwire/ imports from here.
+"""

@@ -1,0 +1,280 @@
+"""A statement to something that is ready to run: which part of the endpoint answers it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from discreet import api
+from discreet.errors import QueryRefused
+from discreet.server.pgwire.catalog.browse import Browser, Browsers
+from discreet.server.pgwire.catalog.visible import PREVIEW
+from discreet.server.pgwire.options import DEFAULTS, OURS, Options
+from discreet.server.pgwire.parameters import parameter_types
+from discreet.server.pgwire.protocol.problems import Failure
+from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, Column
+from discreet.server.pgwire.session import commands
+from discreet.server.pgwire.session.commands import Transaction
+from discreet.server.pgwire.session.question import Asker, explained, pg_columns, pg_result
+from discreet.server.pgwire.session.result import Ready, Result, rows_of
+from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
+from discreet.server.pgwire.session.statements import Statement, refuse_bomb
+from discreet.server.workspace import Workspace
+
+_BLOCK = {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"}
+_ACCEPTED = {"LISTEN", "UNLISTEN", "LOCK"}
+_WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "GRANT",
+           "REVOKE", "COMMENT", "VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH"}  # fmt: skip
+_QUESTIONS = {"SELECT", "WITH", "VALUES", "TABLE", "("}
+_CATALOGS = {"pg_catalog", "information_schema"}
+_BUDGET = tuple(
+    Column(name, kind)
+    for name, kind in (
+        ("dataset", TEXT),
+        ("epsilon_limit", FLOAT8),
+        ("epsilon_spent", FLOAT8),
+        ("epsilon_left", FLOAT8),
+        ("delta_limit", FLOAT8),
+        ("delta_spent", FLOAT8),
+        ("charges", INT8),
+    )
+)
+
+
+class Dispatcher:
+    """Understands the statements of one session. Understanding never charges."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        browsers: Browsers,
+        asker: Asker,
+        options: Options,
+        user: str,
+    ) -> None:
+        self._workspace = workspace
+        self._browsers = browsers
+        self._asker = asker
+        self._options = options
+        self._user = user
+        self.transaction = Transaction(options)
+
+    async def ready(self, statement: Statement, declared: Sequence[int] = ()) -> Ready:
+        """Return the statement ready to run, or refuse it."""
+        verb = statement.verb
+        refuse_bomb(statement.text)
+        self.transaction.refuse_aborted(verb)
+        if verb in _QUESTIONS or (not verb and statement.text.startswith("(")):
+            return await self._select(statement, declared)
+        if verb == "EXPLAIN":
+            return await self._explain(statement, declared)
+        if verb == "SHOW":
+            return self._show(statement)
+        return self._command(statement)
+
+    def _command(self, statement: Statement) -> Ready:
+        verb = statement.verb
+        if verb in _BLOCK:
+            return _later(lambda: self.transaction.run(statement))
+        if verb == "SET":
+            return _later(lambda: commands.set_setting(statement, self._options, self.transaction))
+        if verb == "RESET":
+            return _later(lambda: commands.reset_setting(statement, self._options))
+        if verb == "DISCARD":
+            return _later(self._discard)
+        if verb in _ACCEPTED:
+            return _later(lambda: Result(verb))
+        if verb in _WRITES:
+            raise Failure(
+                "25006",
+                f"{verb} is declined: the data cannot be changed through Discreet.",
+                hint="Only SELECT statements can be asked.",
+            )
+        raise Failure(
+            "0A000",
+            "Only SELECT statements can be asked.",
+            hint="The data cannot be changed, copied or listed through Discreet.",
+        )
+
+    def _discard(self) -> Result:
+        self._options.reset()
+        return Result("DISCARD ALL")
+
+    async def _select(self, statement: Statement, declared: Sequence[int]) -> Ready:
+        tree = await self._asker.aside(parsed, statement.text)
+        place = _place(tree)
+        if place == "question" and asks_for_no_rows(tree):
+            browser = await asyncio.to_thread(self._browser)
+            browser.check(tree)
+            return await self._browsing(over_previews(tree), declared, PREVIEW)
+        if place == "question":
+            return await self._question(statement, declared)
+        return await self._browsing(tree, declared, place)
+
+    async def _browsing(self, tree: exp.Expr, declared: Sequence[int], place: str) -> Ready:
+        browser = await asyncio.to_thread(self._browser)
+        types = parameter_types(tree, declared, browser.columns(place))
+        setting = self._options.show
+        columns = await self._asker.aside(browser.describe, tree, types, setting)
+
+        async def run(values: Sequence[Any]) -> Result:
+            found = await self._asker.aside(browser.run, tree, values, setting)
+            return rows_of(found.columns, found.rows)
+
+        return Ready(run, columns, types)
+
+    def _browser(self) -> Browser:
+        with self._workspace.curator() as curator:
+            return self._browsers.of(curator, self._asker.caller.analyst, self._user)
+
+    async def _question(self, statement: Statement, declared: Sequence[int]) -> Ready:
+        asked = await self._asker.aside(api.parsed, statement.text)
+        browser = await asyncio.to_thread(self._browser)
+        browser.check(asked.tree)
+        types = parameter_types(asked.tree, declared, browser.columns())
+        errors = self._options.asking(statement.hints).errors
+        outputs = await self._asker.columns(asked, types)
+
+        async def run(values: Sequence[Any]) -> Result:
+            asking = self._options.asking(statement.hints)
+            answer = await self._asker.answer(asked, values, asking)
+            return pg_result(answer, outputs, errors=errors)
+
+        return Ready(run, pg_columns(outputs, errors=errors), types)
+
+    async def _explain(self, statement: Statement, declared: Sequence[int]) -> Ready:
+        inner, as_json = _explained_statement(statement)
+        asked = await self._asker.aside(api.parsed, inner.text)
+        if _place(asked.tree) != "question":
+            raise Failure("0A000", "Only questions over private tables are explained.")
+        browser = await asyncio.to_thread(self._browser)
+        browser.check(asked.tree)
+        types = parameter_types(asked.tree, declared, browser.columns())
+        columns = (Column("QUERY PLAN", TEXT),)
+
+        async def run(values: Sequence[Any]) -> Result:
+            asking = self._options.asking(inner.hints)
+            found = await self._asker.explanation(asked, values, asking)
+            lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
+            return Result("EXPLAIN", columns, [(line,) for line in lines])
+
+        return Ready(run, columns, types)
+
+    def _show(self, statement: Statement) -> Ready:
+        name = commands.show_name(statement)
+        if name == "discreet.budget":
+            return Ready(self._budget, _BUDGET)
+        columns = commands.shown_columns(statement)
+
+        async def run(_values: Sequence[Any]) -> Result:
+            if name == "all":
+                ours = [
+                    (f"discreet.{n}", self._options.show(f"discreet.{n}"), w)
+                    for n, w in OURS.items()
+                ]
+                rows = [*ours, *((n, self._options.show(n), "") for n in sorted(DEFAULTS))]
+                return Result("SHOW", columns, rows)
+            return Result("SHOW", columns, [(self._options.show(name),)])
+
+        if name != "all":
+            self._options.show(name)  # an unknown name is refused before it is run
+        return Ready(run, columns)
+
+    async def _budget(self, _values: Sequence[Any]) -> Result:
+        def look() -> dict[str, Any]:
+            with self._workspace.curator() as curator:
+                found: dict[str, Any] = curator.share_report(self._asker.caller.analyst)
+                return found
+
+        report = await asyncio.to_thread(look)
+        rows = [
+            (
+                name,
+                *(facts["epsilon"][part] for part in ("limit", "spent", "left")),
+                *(facts["delta"][part] for part in ("limit", "spent")),
+                facts["charges"],
+            )
+            for name, facts in report["datasets"].items()
+        ]
+        return Result("SHOW", _BUDGET, rows)
+
+
+def _later(act: Any) -> Ready:
+    async def run(_values: Sequence[Any]) -> Result:
+        found: Result = act()
+        return found
+
+    return Ready(run)
+
+
+def parsed(sql: str) -> exp.Expr:
+    """Return the tree of one SELECT, as a client's PostgreSQL; questions are not answered from it."""
+    try:
+        trees = [tree for tree in sqlglot.parse(sql, read="postgres") if tree is not None]
+    except Exception:  # noqa: BLE001  # broken text trips the parser in many ways of its own
+        raise QueryRefused("This is not valid SQL.", construct="syntax") from None
+    if len(trees) != 1 or not isinstance(
+        trees[0], exp.Select | exp.SetOperation | exp.Values | exp.Subquery | exp.Table
+    ):
+        raise Failure("0A000", "Only SELECT statements can be asked.")
+    found: exp.Expr = trees[0]
+    if found.args.get("into"):
+        raise Failure("25006", "SELECT INTO is declined: nothing can be written here.")
+    return found
+
+
+def _place(tree: exp.Expr) -> str:
+    """Return who answers: the catalog, the previews, or the curator."""
+    defined = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    schemas = set()
+    for table in tree.find_all(exp.Table):
+        name, schema = table.name.lower(), table.db.lower()
+        if isinstance(table.this, exp.Func | exp.Dot) or (not schema and name in defined):
+            continue
+        catalog = schema in _CATALOGS or (not schema and name.startswith("pg_"))
+        schemas.add("catalog" if catalog else PREVIEW if schema == PREVIEW else "question")
+    if PREVIEW in schemas and "question" in schemas:
+        raise Failure(
+            "0A000",
+            "Previews hold made-up rows and cannot be mixed with real tables.",
+            hint="Ask about one of them at a time.",
+        )
+    if "catalog" in schemas and "question" in schemas:
+        raise Failure("0A000", "Catalog tables cannot be mixed with private ones.")
+    return next(iter(schemas - {"catalog"}), "catalog")
+
+
+def _explained_statement(statement: Statement) -> tuple[Statement, bool]:
+    words = statement.words
+    skip = 1
+    while skip < len(words) and words[skip] in ("ANALYZE", "VERBOSE"):
+        skip += 1
+    if "ANALYZE" in words[:skip]:
+        raise _no_analyze()
+    inner = statement.after(skip)
+    as_json = False
+    if inner.text.startswith("(") and inner.verb == "":
+        given, _, rest = inner.text[1:].partition(")")
+        if any(word in given.upper() for word in ("SELECT", "WITH ")):
+            return inner, False
+        if "ANALYZE" in given.upper() or "ANALYSE" in given.upper():
+            raise _no_analyze()
+        as_json = "JSON" in given.upper()
+        found = Statement(rest, (), inner.hints).after(0)
+        return found, as_json
+    if words[skip : skip + 1] == ("ANALYSE",):
+        raise _no_analyze()
+    return inner, as_json
+
+
+def _no_analyze() -> Failure:
+    return Failure(
+        "0A000",
+        "EXPLAIN ANALYZE is declined: it would run the question.",
+        hint="Plain EXPLAIN shows the price and the expected error, and spends nothing.",
+    )

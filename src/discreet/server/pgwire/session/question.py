@@ -1,0 +1,233 @@
+"""A SELECT over private tables: described for free, answered by the curator, paid by the caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlglot import exp
+
+from discreet.api import Asked, Curator, Planner, promise
+from discreet.core.answer import Answer
+from discreet.core.output import OutputColumn, OutputType
+from discreet.errors import InvalidInput, NotAllowed, QueryRefused
+from discreet.server.access.tokens import Role
+from discreet.server.jobs.queue import Job, Runner
+from discreet.server.jobs.rehearsed import rehearsed
+from discreet.server.jobs.watched import watched
+from discreet.server.pgwire.catalog.rows import DATABASE
+from discreet.server.pgwire.options import Asking
+from discreet.server.pgwire.parameters import filled, samples
+from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, Column, PgType
+from discreet.server.pgwire.session.result import Result, rows_of
+from discreet.server.workspace import Workspace
+
+Found = TypeVar("Found")
+
+_TYPES = {
+    OutputType.INTEGER: INT8,
+    OutputType.NUMBER: FLOAT8,
+    OutputType.TEXT: TEXT,
+    OutputType.BOOLEAN: BOOL,
+    OutputType.DATE: DATE,
+}
+_ROWS_WANTED = {"star", "raw rows", "no aggregate", "distinct"}
+"""Refusals after which somebody wanted to see rows; made-up ones can be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and under which name they stand in queues."""
+
+    role: Role
+    analyst: str | None
+    token_id: str
+
+    @property
+    def key(self) -> str:
+        """Return what identifies the caller in queues and limits."""
+        return f"analyst {self.analyst}" if self.analyst is not None else f"token {self.token_id}"
+
+    def payer(self, asking: Asking) -> str | None:
+        """Return the analyst who pays; only the owner may ask as somebody else."""
+        if asking.analyst is not None and asking.analyst != self.analyst:
+            if self.role is not Role.OWNER:
+                raise NotAllowed("Only the owner can ask as another analyst.")
+            return asking.analyst
+        return self.analyst
+
+
+class Asker:
+    """Puts one session's questions to the curator, in the queue that all front ends share."""
+
+    def __init__(
+        self, workspace: Workspace, runner: Runner, planner: Planner, caller: Caller
+    ) -> None:
+        self._workspace = workspace
+        self._runner = runner
+        self._planner = planner
+        self.caller = caller
+        self.job: Job | None = None
+
+    async def columns(self, asked: Asked, types: Sequence[PgType]) -> tuple[OutputColumn, ...]:
+        """Return the columns of the answer; spends nothing."""
+        self._may_ask()
+        sql = _filled(asked, samples(types))
+        return await self._run(lambda curator: curator.columns(sql), asked.tree)
+
+    async def answer(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Answer:
+        """Return the private answer, charged before any row is read."""
+        self._may_ask()
+        _needs_epsilon(asking)
+        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        return await self._run(
+            lambda curator: curator.query(
+                sql,
+                epsilon=asking.epsilon,
+                within=asking.within,
+                analyst=payer,
+                fresh=asking.fresh,
+                max_rows=asking.max_rows,
+            ),
+            asked.tree,
+        )
+
+    async def explanation(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Any:
+        """Return plan, price and expected error; spends nothing."""
+        self._may_ask()
+        _needs_epsilon(asking)
+        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        return await self._run(
+            lambda curator: curator.explain(
+                sql,
+                epsilon=asking.epsilon,
+                within=asking.within,
+                analyst=payer,
+                fresh=asking.fresh,
+                max_rows=asking.max_rows,
+            ),
+            asked.tree,
+        )
+
+    def cancel(self) -> None:
+        """Want no answer any more to what is being asked now."""
+        job = self.job
+        if job is not None:
+            self._runner.cancel(job)
+
+    def _may_ask(self) -> None:
+        if self.caller.role is Role.REVIEWER:
+            raise NotAllowed(
+                "A reviewer sees budgets and the catalog, but asks no questions.",
+                hint="Use an analyst's token.",
+            )
+
+    async def _run(self, ask: Callable[[Curator], Found], tree: exp.Expr) -> Found:
+        def work(job: Job) -> Found:
+            with self._workspace.curator() as curator:
+                job.stop = lambda thread: curator.engine.cancel(thread=thread)
+                try:
+                    seen = watched(curator, tell=job.tell, turn=job.turn)
+                    return ask(rehearsed(seen, curator.catalog, self._planner))
+                finally:
+                    job.stop = None
+
+        try:
+            return await self._done(work)
+        except QueryRefused as error:
+            raise _with_preview(error, tree) from None
+
+    async def aside(self, work: Callable[..., Found], *arguments: Any) -> Found:
+        """Return what `work` returns: in the queue, one of a caller's texts at a time."""
+        return await self._done(lambda _job: work(*arguments))
+
+    async def _done(self, work: Callable[[Job], Found]) -> Found:
+        self.job = job = self._runner.submit(self.caller.key, work, plans=True)
+        try:
+            found: Found = await asyncio.wrap_future(job.future)
+        finally:
+            self.job = None
+        return found
+
+
+def _filled(asked: Asked, values: Sequence[Any]) -> Asked:
+    """Return the question with its parameters as constants of the tree, and told behind the text."""
+    tree = filled(asked.tree, values)
+    for table in tree.find_all(exp.Table):
+        if table.db.lower() == "public":
+            table.set("db", None)
+        if table.catalog.lower() == DATABASE:
+            table.set("catalog", None)
+    told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
+    return Asked(f"{asked.text} -- {told}" if told else asked.text, tree)
+
+
+def _needs_epsilon(asking: Asking) -> None:
+    if asking.epsilon is None and asking.within is None:
+        raise InvalidInput(
+            "The question does not say how much of the privacy budget to use.",
+            hint="SET discreet.epsilon = 0.1, or write /* discreet.epsilon=0.1 */ into the question.",
+        )
+
+
+def _with_preview(error: QueryRefused, tree: exp.Expr) -> QueryRefused:
+    tables = [table.name for table in tree.find_all(exp.Table)]
+    if error.construct not in _ROWS_WANTED or not tables:
+        return error
+    hint = f"{error.hint} Made-up rows to look at: SELECT * FROM preview.{tables[0]} LIMIT 100."
+    return QueryRefused(error.message, hint=hint, construct=error.construct)
+
+
+def pg_columns(columns: Sequence[OutputColumn], *, errors: bool) -> tuple[Column, ...]:
+    """Return the answer's columns; with `errors`, each noisy one is followed by its error."""
+    found = []
+    for column in columns:
+        found.append(Column(column.name, _TYPES[column.type]))
+        if errors and column.noisy:
+            found.append(Column(f"{column.name}_error95", FLOAT8))
+    return tuple(found)
+
+
+def pg_result(answer: Answer, columns: Sequence[OutputColumn], *, errors: bool) -> Result:
+    """Return the answer as rows, and its provenance as notices."""
+    rows = []
+    for row, halves in zip(answer.rows, answer.error95, strict=True):
+        cells: list[Any] = []
+        for column, value, half in zip(columns, row, halves, strict=True):
+            cells.append(value)
+            if errors and column.noisy:
+                cells.append(half)
+        rows.append(cells)
+    notes = list(answer.provenance.notes)
+    if not answer.provenance.private:
+        notes.append("The noise was not secret, so this answer protects nobody.")
+    return rows_of(pg_columns(columns, errors=errors), rows, price_words(answer), *notes)
+
+
+def price_words(answer: Answer) -> str:
+    """Return what the answer cost and what is spent so far, in one sentence."""
+    used = "Free of charge" if answer.free else f"Used epsilon {float(answer.cost.epsilon):g}"
+    return f"{used}; {float(answer.after.epsilon):g} of {float(answer.limit.epsilon):g} is spent."
+
+
+def explained(found: Any, asking: Asking) -> list[str]:
+    """Return an explanation as lines of text."""
+    used = "nothing" if found.free else f"epsilon {float(found.cost.epsilon):g}"
+    if found.cost.delta and not found.free:
+        used += f", delta {float(found.cost.delta):g}"
+    spent, limit = float(found.before.epsilon), float(found.limit.epsilon)
+    lines = [
+        f"Would use {used}; {spent:g} of {limit:g} is spent so far. This spends nothing.",
+        f"Touches: {found.region}",
+    ]
+    lines += [f"Noise: {words}" for words in found.mechanisms]
+    for name, error in found.expected_error.items():
+        known = "depends on the data" if error is None else f"±{error:g} at 95%"
+        lines.append(f"Error of {name}: {known}")
+    if asking.epsilon is not None:
+        lines.append(f"Promise: {promise(asking.epsilon)}")
+    lines += [f"Note: {note}" for note in found.notes]
+    lines += [f"SQL: {line}" for sql in found.sql for line in sql.splitlines()]
+    return lines

@@ -1,0 +1,38 @@
+"""What a statement gives back, and a statement that is ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.server.pgwire.protocol.types import Column, PgType
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Rows, the tag that ends them, and notices. `columns` is None where there are no rows."""
+
+    tag: str
+    columns: tuple[Column, ...] | None = None
+    rows: Sequence[Sequence[Any]] = ()
+    notices: tuple[str, ...] = ()
+    counted: bool = False
+
+    def tag_for(self, sent: int) -> str:
+        """Return the tag after `sent` rows."""
+        return f"{self.tag} {sent}" if self.counted else self.tag
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A statement that is understood: its parameters, its columns, and how to run it."""
+
+    run: Callable[[Sequence[Any]], Awaitable[Result]]
+    columns: tuple[Column, ...] | None = None
+    parameters: tuple[PgType, ...] = ()
+
+
+def rows_of(columns: tuple[Column, ...], rows: Sequence[Sequence[Any]], *notices: str) -> Result:
+    """Return the result of a SELECT."""
+    return Result("SELECT", columns, rows, tuple(notices), counted=True)

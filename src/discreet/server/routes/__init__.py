@@ -1,1 +1,0 @@
-"""The routes of the server, one file for each subject."""

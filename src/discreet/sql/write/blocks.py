@@ -1,0 +1,365 @@
+"""Relations to FROM and WHERE: each relation becomes a block of SQL whose columns are known cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from discreet.catalog.catalog import engine_name
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Domain,
+    IdentifierDomain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.base import Engine
+from discreet.engine.functions import function
+from discreet.kernel.canonical.literals import column_name, constant
+from discreet.kernel.canonical.select import (
+    canonical_select,
+    column_types,
+    ranked_select,
+    stored_columns,
+)
+from discreet.plan import expr as e
+from discreet.plan.box import to_box
+from discreet.plan.ir import (
+    Aggregate,
+    Field,
+    Filter,
+    Function,
+    Join,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    fields_of,
+    unit_of,
+)
+from discreet.plan.regions import domains_of
+from discreet.plan.stability import bound_rows
+from discreet.plan.values import lattice
+from discreet.sql.write.cells import Cell, in_positions
+from discreet.sql.write.expressions import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`FROM source WHERE where`, with a cell for each column and the unit's own column.
+
+    `rank`: columns that, with the unit, tell its rows apart, None where there are none. `kept`: the
+    rows of each unit are bounded already.
+    """
+
+    source: str
+    cells: Mapping[str, Cell]
+    where: tuple[str, ...] = ()
+    unit: str | None = None
+    rank: tuple[str, ...] | None = None
+    kept: bool = False
+
+    def body(self) -> str:
+        """Return FROM and WHERE."""
+        clause = f" WHERE {' AND '.join(self.where)}" if self.where else ""
+        return f"FROM {self.source}{clause}"
+
+
+class BlockWriter:
+    """Writes blocks for one engine. `used` names the columns that anything above still reads."""
+
+    def __init__(self, engine: Engine, used: frozenset[str]) -> None:
+        self.engine = engine
+        self.dialect = engine.capabilities.dialect
+        self.used = used
+        self.aliases = 0
+
+    def alias(self) -> str:
+        """Return a fresh table alias."""
+        self.aliases += 1
+        return f"t{self.aliases - 1}"
+
+    def writer(self, block: Block) -> Writer:
+        """Return the expression writer over a block's cells."""
+        return Writer(block.cells, self.dialect)
+
+    def block(self, relation: Relation) -> Block:
+        """Return the block of `relation`."""
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Filter():
+                return self._filter(relation)
+            case Project():
+                return self._project(relation)
+            case Join():
+                return self._join(relation)
+            case PerUnit():
+                return self._per_unit(relation)
+
+    def _scan(self, scan: Scan) -> Block:
+        """Return the block of a table's canonical rows: c0, c1, ... and u, under names of ours."""
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        name, table = engine_name(scan.dataset, scan.table), scan.table
+        stored = self.engine.capabilities.canonical or table.copied
+        named = f"canon.{column_name(name, self.dialect)}"
+        source = named if stored else f"({self._canonical(scan)})"
+        alias = self.alias()
+        cells = {field.name: self._column(scan, field, alias) for field in scan.fields}
+        if scan.unit is None:
+            return Block(f"{source} AS {alias}", cells)
+        rank = (f"{alias}.r",) if stored or table.bounded else None
+        block = Block(f"{source} AS {alias}", cells, unit=f"{alias}.u", rank=rank)
+        return self.at_most(block, table.max_rows) if table.bounded and table.max_rows else block
+
+    def at_most(self, block: Block, max_rows: int) -> Block:
+        """Return a scan with its first rows of each unit only: by the rank that is stored with them."""
+        assert block.rank is not None, "only scans with a rank"
+        return replace(block, where=(*block.where, f"{block.rank[0]} <= {max_rows}"), kept=True)
+
+    def _column(self, scan: Scan, field: Field, alias: str) -> Cell:
+        assert field.origin is not None, "a table's columns come from the table"
+        for i, column in stored_columns(scan.table).items():
+            if column.name == field.origin.column.name:
+                bare = f"{alias}.c{i}"
+                if self.dialect == "duckdb" and isinstance(field.domain, CategoryDomain):
+                    return Cell(f"CAST({bare} AS VARCHAR)", field.domain, bare)
+                return Cell(bare, field.domain, bare, held=whole_range(field.domain))
+        return Cell(f"{alias}.u", field.domain, f"{alias}.u")
+
+    def _canonical(self, scan: Scan) -> str:
+        """Return the SELECT of canonical rows on an engine that does not store them."""
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        table = scan.table
+        relation = self.engine.relation(engine_name(scan.dataset, table))
+        types, whole = column_types(scan.dataset, table, self.engine)
+        if table.bounded:
+            return ranked_select(table, types, self.dialect, relation, whole=whole)
+        used = {f.origin.column.name for f in scan.fields if f.origin and f.name in self.used}
+        columns = [i for i, column in stored_columns(table).items() if column.name in used]
+        return canonical_select(table, columns, types, self.dialect, relation, whole=whole)
+
+    def _extreme(self, name: str, domain: Domain) -> str:
+        # PostgreSQL has no least or greatest truth value.
+        if self.dialect == "postgres" and isinstance(domain, BooleanDomain):
+            return {"MIN": "BOOL_AND", "MAX": "BOOL_OR"}[name]
+        return name
+
+    def _filter(self, relation: Filter) -> Block:
+        below = self.block(relation.source)
+        box = to_box(relation.condition, domains_of(relation.source))
+        parts = [
+            condition
+            for name, positions in sorted(box.positions.items())
+            if (condition := in_positions(below.cells[name], positions, self.dialect)) is not None
+        ]
+        if box.residual != e.TRUE:
+            parts.append(self.writer(below).condition(box.residual))
+        return replace(below, where=(*below.where, *parts))
+
+    def _project(self, relation: Project) -> Block:
+        below = self.block(relation.source)
+        writer = self.writer(below)
+        cells = {}
+        for field, value in zip(relation.fields, relation.values, strict=True):
+            if field.name not in self.used and field.name != relation.unit:
+                continue
+            if isinstance(value, e.ColumnRef):
+                cells[field.name] = below.cells[value.name]
+            else:
+                cells[field.name] = Cell(f"({writer.write(value)})", field.domain)
+        return replace(below, cells=cells)
+
+    def wrapped(self, block: Block, names: list[str], *, extra: str = "") -> Block:
+        """Return a block over a subquery that computes the named cells once."""
+        alias = self.alias()
+        columns, cells = [], {}
+        for i, name in enumerate(names):
+            inner, cells[name] = _carried(block.cells[name], f"{alias}.c{i}")
+            columns.append(f"{inner} AS c{i}")
+        if block.unit is not None:
+            columns.append(f"{block.unit} AS u")
+        ranks = tuple(f"r{i}" for i in range(len(block.rank or ())))
+        columns += [
+            f"{inner} AS {name}" for inner, name in zip(block.rank or (), ranks, strict=True)
+        ]
+        if extra:
+            columns.append(extra)
+        inner = f"SELECT {', '.join(columns) or '1 AS c0'} {block.body()}"
+        return Block(
+            f"({inner}) AS {alias}",
+            cells,
+            unit=None if block.unit is None else f"{alias}.u",
+            rank=None if block.rank is None else tuple(f"{alias}.{name}" for name in ranks),
+            kept=block.kept,
+        )
+
+    def _join(self, relation: Join) -> Block:
+        left, right = self.block(relation.left), self.block(relation.right)
+        kept = [field.name for field in fields_of(relation.right)]
+        keys = [name for _, name in relation.pairs]
+        if relation.copies is not None:
+            right = self._copies(right, keys, kept, relation.copies)
+            if left.kept and left.where:
+                # The bound holds of these rows, not of their copies.
+                left = self.wrapped(left, [name for name in left.cells if name in self.used])
+            rank = left.rank if relation.copies == 1 else None
+            on = self._on(left, right, relation.pairs)
+        else:
+            left = self._met(left, relation.left, [*left.cells])
+            right = self._met(
+                right, relation.right, [n for n in kept if n in self.used or n in keys]
+            )
+            known = left.rank is not None and right.rank is not None
+            rank = (*(left.rank or ()), *(right.rank or ())) if known else None
+            units = (unit_of(relation.left), unit_of(relation.right))
+            others = tuple(pair for pair in relation.pairs if pair != units)
+            on = " AND ".join([f"{left.unit} = {right.unit}", *self._ons(left, right, others)])
+        cells = {**left.cells, **right.cells}
+        source = f"{left.source} {relation.kind.value} JOIN {right.source} ON {on}"
+        return Block(source, cells, left.where, left.unit, rank, kept=left.kept)
+
+    def _on(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> str:
+        return " AND ".join(self._ons(left, right, pairs))
+
+    def _ons(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> list[str]:
+        return [f"{_bare(left.cells[one])} = {_bare(right.cells[two])}" for one, two in pairs]
+
+    def _met(self, block: Block, relation: Relation, names: list[str]) -> Block:
+        """Return a private block that may meet another: few rows of each unit, in a subquery."""
+        met = block
+        if not block.kept:
+            most = bound_rows(relation)
+            ranked = isinstance(relation, Scan) and block.rank is not None
+            met = self.at_most(block, most) if ranked else self.bounded(block, most)
+        if not met.where:
+            return met
+        return self.wrapped(met, [name for name in names if name in met.cells])
+
+    def _copies(self, block: Block, keys: list[str], kept: list[str], copies: int) -> Block:
+        """Return a public table with at most `copies` rows for one key: enforced, not believed."""
+        names = [name for name in kept if name in self.used or name in keys]
+        inner = self.wrapped(block, names) if block.where else block
+        by = ", ".join(_bare(inner.cells[name]) for name in keys)
+        order = ", ".join(f"{_bare(inner.cells[name])} NULLS FIRST" for name in names)
+        number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
+        found = self.wrapped(inner, names, extra=number)
+        alias = found.source.rsplit(" ", 1)[1]
+        return self.wrapped(replace(found, where=(f"{alias}.n <= {copies}",)), names)
+
+    def _per_unit(self, relation: PerUnit) -> Block:
+        below = self.block(relation.source)
+        writer = self.writer(below)
+        alias = self.alias()
+        assert below.unit is not None, "only person units are grouped by"
+        columns, cells, by = [f"{below.unit} AS u"], {}, [below.unit]
+        rank = []
+        for i, (name, key) in enumerate(relation.keys):
+            columns.append(f"{writer.write(key)} AS k{i}")
+            by.append(f"({writer.write(key)})")
+            rank.append(f"{alias}.k{i}")
+            cells[name] = Cell(f"{alias}.k{i}", writer.domain(key), f"{alias}.k{i}")
+        domains = {field.name: field.domain for field in relation.fields}
+        for i, (name, aggregate) in enumerate(relation.aggregates):
+            columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
+            cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
+        cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
+        inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {', '.join(by)}"
+        return Block(
+            f"({inner}) AS {alias}",
+            cells,
+            unit=f"{alias}.u",
+            rank=tuple(rank),
+            kept=below.kept or not relation.keys,
+        )
+
+    def _unit_aggregate(self, writer: Writer, aggregate: Aggregate, unit: str) -> str:
+        if aggregate.operand is None:
+            return "COUNT(*)"
+        if isinstance(aggregate.operand, e.ColumnRef):
+            cell = writer.cells[aggregate.operand.name]
+            value = unit if cell.raw == unit else cell.value
+        else:
+            value = writer.write(aggregate.operand)
+        match aggregate.function:
+            case Function.COUNT:
+                return f"COUNT({value})"
+            case Function.COUNT_DISTINCT:
+                return f"COUNT(DISTINCT {value})"
+            case Function.SUM:
+                return function("sum_integer", self.dialect, value)
+            case _:
+                name = "MIN" if aggregate.quantile == 0 else "MAX"
+                return f"{self._extreme(name, writer.domain(aggregate.operand))}({value})"
+
+    def _clamped(self, value: str, domain: Domain) -> Cell:
+        """Return a person's own aggregate, held inside its declared range by an explicit CASE."""
+        found = whole_range(domain)
+        if found is None:
+            return Cell(value, domain, value)
+        return Cell(clamped(value, *found, cast=True), domain, held=found)
+
+    def bounded(self, block: Block, max_rows: int) -> Block:
+        """Return the block with at most `max_rows` rows of each unit.
+
+        Which rows stay depends on the unit's own rows only: they are ordered by their stored rank, or
+        by a hash of what they say and then by what they say, so neither other people's rows nor the
+        physical order can matter.
+        """
+        assert block.unit is not None, "rows are bounded for people only"
+        names = [name for name in block.cells if name in self.used]
+        order = block.rank
+        if order is None:
+            order = self._content([block.cells[name] for name in names])
+        over = f"PARTITION BY {block.unit} ORDER BY {', '.join(order) or block.unit}"
+        found = self.wrapped(block, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
+        alias = found.source.rsplit(" ", 1)[1]
+        return replace(found, where=(f"{alias}.n <= {max_rows}",), kept=True)
+
+    def _content(self, cells: list[Cell]) -> tuple[str, ...]:
+        """Return what rows are ordered by: a hash of all they say, then what they say."""
+        values = [_carried(cell, "")[0] for cell in cells]
+        texts = [
+            f"COALESCE({function('text_of_any', self.dialect, value)}, '')"
+            for cell, value in zip(cells, values, strict=True)
+            if not isinstance(cell.domain, IdentifierDomain)
+        ]
+        said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
+        return (f"md5({said})", *values)
+
+
+def whole_range(domain: Domain) -> tuple[int, int] | None:
+    """Return the whole numbers that a canonical number lies between, None for other domains."""
+    if not isinstance(domain, IntegerDomain | NumberDomain):
+        return None
+    found = lattice(domain)
+    assert found is not None, "numbers have a lattice"
+    return int(found[0] / found[2]), int(found[1] / found[2])
+
+
+def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
+    """Return `value` held between two whole numbers, in the form that the kernel knows.
+
+    Not GREATEST and LEAST, which skip NULL. `cast` narrows what only then is known to be narrow.
+    """
+    other = f"CAST({value} AS BIGINT)" if cast else value
+    return (
+        f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
+    )
+
+
+def _carried(cell: Cell, place: str) -> tuple[str, Cell]:
+    """Return what a subquery carries along for a cell, and the cell that it becomes.
+
+    A stored category becomes a text only afterwards, for the rows that are left. Only a column that
+    was its own clamp still is one under its new name.
+    """
+    if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
+        return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
+    held = cell.held if cell.raw == cell.value else None
+    return cell.value, Cell(place, cell.domain, place, held=held)
+
+
+def _bare(cell: Cell) -> str:
+    return cell.raw or f"({cell.value})"

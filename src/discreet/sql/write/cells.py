@@ -1,0 +1,75 @@
+"""Columns of a block of SQL, and the condition that one lies at some positions of its domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Domain,
+    NumberDomain,
+)
+from discreet.kernel.canonical.literals import constant
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A column of a block: `value` is canonical SQL; `raw` is the bare column where it still is one.
+
+    `raw` may be compared with declared values only: on DuckDB a category is stored as an ENUM, which
+    knows no other values. `value` is a text there and may be compared with anything.
+    """
+
+    value: str
+    domain: Domain
+    raw: str | None = None
+    held: tuple[int, int] | None = None
+    """The whole numbers that the SQL itself holds `value` between, where it does."""
+
+
+def in_positions(cell: Cell, positions: Positions, dialect: str) -> str | None:
+    """Return the condition that a column lies at these positions; None where it always does."""
+    domain = cell.domain
+    size = domain.size  # type: ignore[union-attr]  # a box only names finite columns
+    if positions == Positions.whole(size):
+        return None
+    known = Positions.of((max(low, 0), high) for low, high in positions.spans)
+    parts = []
+    if known:
+        parts.append(_known(cell, known, dialect))
+    if NULL in positions:
+        parts.append(f"{cell.raw or f'({cell.value})'} IS NULL")
+    return f"({' OR '.join(parts)})" if parts else "FALSE"
+
+
+def _known(cell: Cell, positions: Positions, dialect: str) -> str:
+    domain, target = cell.domain, cell.raw or f"({cell.value})"
+    match domain:
+        case CategoryDomain(values=values):
+            listed = tuple(values[p] for low, high in positions.spans for p in range(low, high + 1))
+            return f"{target} IN ({', '.join(constant(value, dialect) for value in listed)})"
+        case BooleanDomain():
+            if len(positions) == 2:
+                return f"{target} IS NOT NULL"
+            return target if 1 in positions else f"NOT {target}"
+        case NumberDomain(lower=lower, step=step):
+            offset = int(lower / step)
+            spans = [(str(low + offset), str(high + offset)) for low, high in positions.spans]
+        case _:
+            spans = [
+                (constant(domain.value(low), dialect), constant(domain.value(high), dialect))  # type: ignore[union-attr]  # finite
+                for low, high in positions.spans
+            ]
+    between = [
+        f"{target} = {low}" if low == high else f"{target} BETWEEN {low} AND {high}"
+        for low, high in spans
+    ]
+    return between[0] if len(between) == 1 else f"({' OR '.join(between)})"
+
+
+def step_of(domain: Domain) -> Fraction:
+    """Return what one unit of a numeric column's SQL value stands for."""
+    return domain.step if isinstance(domain, NumberDomain) else Fraction(1)

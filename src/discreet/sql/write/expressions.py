@@ -1,0 +1,295 @@
+"""Plan expressions to SQL over the cells of a block. Numbers are whole numbers of steps throughout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.schema import DateDomain, Domain
+from discreet.engine.functions import function
+from discreet.errors import QueryRefused
+from discreet.kernel.canonical.literals import constant
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr, Operator
+from discreet.plan.values import common_step, infer, infer_by_rule, lattice, points, tabulated
+from discreet.sql.write.cells import Cell
+
+LONGEST = 4_000_000
+"""Characters of one expression in SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes expressions for one dialect over one block's cells."""
+
+    cells: Mapping[str, Cell]
+    dialect: str
+
+    @property
+    def fields(self) -> dict[str, Domain]:
+        """Return the domain of each cell."""
+        return {name: cell.domain for name, cell in self.cells.items()}
+
+    def domain(self, expr: Expr) -> Domain:
+        """Return the domain of an expression."""
+        return infer(expr, self.fields)
+
+    def step(self, expr: Expr) -> Fraction:
+        """Return what one unit of a numeric expression's SQL stands for."""
+        found = lattice(self.domain(expr))
+        return Fraction(1) if found is None else found[2]
+
+    def _rule_step(self, expr: Expr) -> Fraction:
+        # A tabulated domain can have a coarser step than its parts show: 2 * x + 2 * x.
+        found = lattice(infer_by_rule(expr, self.fields))
+        return Fraction(1) if found is None else found[2]
+
+    def write(self, expr: Expr) -> str:
+        """Return SQL for `expr`: integers in steps, text, dates or truth values."""
+        if isinstance(expr, e.ColumnRef):
+            return self.cells[expr.name].value
+        if isinstance(expr, e.Literal):
+            return self._literal(expr.value, self.step(expr))
+        table = None if _computes(expr) else tabulated(expr, self.fields)
+        if table is not None:
+            return self._table(expr, table)
+        written = self._computed(expr)
+        _short(len(written))
+        return self._counted(written, self._rule_step(expr) / self.step(expr))
+
+    def condition(self, expr: Expr) -> str:
+        """Return SQL for a condition, in three-valued logic."""
+        return self.write(expr)
+
+    def scaled(self, expr: Expr, step: Fraction) -> str:
+        """Return a numeric expression counted in `step`, of which its values must be multiples."""
+        if isinstance(expr, e.Literal):
+            return self._literal(expr.value, step)
+        return self._counted(self.write(expr), self.step(expr) / step)
+
+    def _counted(self, written: str, factor: Fraction) -> str:
+        """Return `written` times `factor`; the caller knows that the result is whole."""
+        if factor == 1:
+            return written
+        if factor.numerator != 1:
+            written = f"({written}) * {factor.numerator}"
+        if factor.denominator == 1:
+            return written
+        return function("divide", self.dialect, written, str(factor.denominator))
+
+    def _literal(self, value: Any, step: Fraction) -> str:
+        if isinstance(value, int | Fraction) and not isinstance(value, bool):
+            return str(int(Fraction(value) / step))
+        return constant(value, self.dialect)
+
+    def _table(self, expr: Expr, table: list[Any]) -> str:
+        """Return a CASE that looks the value up: the expression depends on one small column."""
+        (name,) = e.columns_of(expr)
+        cell = self.cells[name]
+        step = self.step(expr)
+        inputs = [None, *points(cell.domain)]  # type: ignore[arg-type]  # tabulated: finite
+        by_value: dict[Any, list[Any]] = {}
+        for given, value in zip(inputs, table, strict=True):
+            by_value.setdefault(value, []).append(given)
+        of_null = table[0]
+        _short(len(by_value) * len(cell.value))
+        branches = []
+        for value, givens in by_value.items():
+            listed = [self._input(given, cell.domain) for given in givens if given is not None]
+            if value is None or not listed:
+                continue
+            inside = f"({cell.value}) IN ({', '.join(listed)})"
+            branches.append(f"WHEN {inside} THEN {self._literal(value, step)}")
+        if of_null is not None:
+            branches.append(f"WHEN ({cell.value}) IS NULL THEN {self._literal(of_null, step)}")
+        if not branches:
+            return "NULL"
+        written = f"CASE {' '.join(branches)} END"
+        return written if lattice(self.domain(expr)) is None else _wide(written)
+
+    def _input(self, value: Any, domain: Domain) -> str:
+        found = lattice(domain)
+        return self._literal(value, found[2] if found else Fraction(1))
+
+    def _computed(self, expr: Expr) -> str:
+        match expr:
+            case e.Arithmetic():
+                return self._arithmetic(expr)
+            case e.Negate(operand=operand):
+                return f"-({self.write(operand)})"
+            case e.Case() | e.Coalesce() | e.Extreme():
+                return self._branches(expr)
+            case e.DatePart(part=part, operand=operand):
+                return self._date_part(part, operand)
+            case e.Call(function=name, operand=operand):
+                return self._call(expr, name, operand)
+            case _:
+                return self._logic(expr)
+
+    def _logic(self, expr: Expr) -> str:
+        match expr:
+            case e.Compare(comparison=comparison, left=left, right=right):
+                one, two = self._pair(left, right)
+                return f"({one} {comparison.value} {two})"
+            case e.And(operands=operands):
+                return f"({' AND '.join(map(self.condition, operands))})"
+            case e.Or(operands=operands):
+                return f"({' OR '.join(map(self.condition, operands))})"
+            case e.Not(operand=operand):
+                return f"(NOT {self.condition(operand)})"
+            case e.IsNull(operand=operand):
+                return f"(({self.write(operand)}) IS NULL)"
+            case e.In(operand=operand, values=values):
+                return self._in(operand, values)
+            case _:
+                raise AssertionError(type(expr).__name__)
+
+    def _pair(self, left: Expr, right: Expr) -> tuple[str, str]:
+        if lattice(self.domain(left)) is None:
+            return f"({self.write(left)})", f"({self.write(right)})"
+        step = common_step(self.step(left), self.step(right))
+        return f"({self.scaled(left, step)})", f"({self.scaled(right, step)})"
+
+    def _arithmetic(self, expr: e.Arithmetic) -> str:
+        if isinstance(self.domain(expr.left), DateDomain):
+            left, right = self.write(expr.left), self.write(expr.right)
+            first = function("day_number", self.dialect, left)
+            return f"({first} - {function('day_number', self.dialect, right)})"
+        step = self._rule_step(expr)
+        match expr.operator:
+            case Operator.ADD | Operator.SUBTRACT:
+                left, right = self.scaled(expr.left, step), self.scaled(expr.right, step)
+                return f"({left} {expr.operator.value} {right})"
+            case Operator.MULTIPLY:
+                one, two = self.step(expr.left), self.step(expr.right)
+                product = f"({self.scaled(expr.left, one)}) * ({self.scaled(expr.right, two)})"
+                factor = one * two / step
+                return f"({product})" if factor == 1 else f"({product} * {int(factor)})"
+            case Operator.DIVIDE:
+                sign = "-" if expr.right.value < 0 else ""  # type: ignore[union-attr,operator]  # a constant, by inference
+                return f"{sign}({self.write(expr.left)})"
+            case _:
+                return self._floor(expr)
+
+    def _floor(self, expr: e.Arithmetic) -> str:
+        divisor = Fraction(expr.right.value)  # type: ignore[union-attr,arg-type]  # a constant, by inference
+        quotient = self._floor_divide(expr.left, divisor)
+        if expr.operator is Operator.FLOOR_DIVIDE:
+            return quotient
+        step = self._rule_step(expr)
+        return f"({self.scaled(expr.left, step)} - ({quotient}) * {int(divisor / step)})"
+
+    def _floor_divide(self, operand: Expr, divisor: Fraction) -> str:
+        """Return floor(operand / divisor); shifted first, since engines truncate towards zero."""
+        found = lattice(self.domain(operand))
+        assert found is not None
+        low, _, step = found
+        ratio = divisor / step
+        numerator, denominator = ratio.numerator, ratio.denominator
+        shift = math.floor(low / divisor)
+        shifted = f"({self.write(operand)}) * {denominator} - {shift * numerator}"
+        quotient = function("divide", self.dialect, shifted, str(numerator))
+        return f"({quotient} + {shift})" if shift else f"({quotient})"
+
+    def _in(self, operand: Expr, values: tuple[Any, ...]) -> str:
+        found = lattice(self.domain(operand))
+        listed = []
+        for value in values:
+            if found is None:
+                listed.append(constant(value, self.dialect))
+            elif value is None:
+                listed.append("NULL")
+            elif (
+                isinstance(value, int | Fraction) and (Fraction(value) / found[2]).denominator == 1
+            ):
+                listed.append(str(int(Fraction(value) / found[2])))
+        written = self.write(operand)
+        if listed:
+            return f"({written}) IN ({', '.join(listed)})"
+        # No value of the column can be among them; what is missing is still neither in nor out.
+        return f"(CASE WHEN ({written}) IS NOT NULL THEN FALSE END)"
+
+    def _branches(self, expr: e.Case | e.Coalesce | e.Extreme) -> str:
+        numeric = lattice(self.domain(expr)) is not None
+        written = self._chosen(expr, numeric=numeric)
+        constant_only = all(isinstance(part, e.Literal) for part in _values(expr))
+        return _wide(written) if numeric and constant_only else written
+
+    def _chosen(self, expr: e.Case | e.Coalesce | e.Extreme, *, numeric: bool) -> str:
+        step = self._rule_step(expr)
+
+        def value(part: Expr) -> str:
+            null = isinstance(part, e.Literal) and part.value is None
+            return "NULL" if null else self.scaled(part, step) if numeric else self.write(part)
+
+        match expr:
+            case e.Coalesce(operands=operands):
+                return f"COALESCE({', '.join(map(value, operands))})"
+            case e.Extreme(greatest=greatest, operands=operands):
+                # Engines disagree on NULL in LEAST; here any NULL makes the result NULL.
+                written = [value(part) for part in operands]
+                present = " AND ".join(f"({part}) IS NOT NULL" for part in written)
+                name = "GREATEST" if greatest else "LEAST"
+                return f"CASE WHEN {present} THEN {name}({', '.join(written)}) END"
+            case _:
+                parts = [
+                    f"WHEN {self.condition(when)} THEN {value(then)}"
+                    for when, then in expr.branches
+                ]
+                return f"CASE {' '.join(parts)} ELSE {value(expr.otherwise)} END"
+
+    def _date_part(self, part: e.Part, operand: Expr) -> str:
+        written = self.write(operand)
+        if part is e.Part.WEEKDAY:
+            # ISO weekdays run from Monday = 1; ours count from Sunday = 0.
+            iso = function("weekday", self.dialect, written)
+            return function("modulo", self.dialect, iso, "7")
+        return function(part.value, self.dialect, written)
+
+    def _call(self, expr: e.Call, name: str, operand: Expr) -> str:
+        match name:
+            case "abs":
+                return f"ABS({self.write(operand)})"
+            case "floor":
+                return self._floor_divide(operand, Fraction(1))
+            case "ceil":
+                return f"-({self._floor_divide(e.Negate(operand), Fraction(1))})"
+            case "number":
+                return self.write(operand)
+            case _:
+                raise AssertionError(expr.function)
+
+
+def _short(length: int) -> None:
+    """Refuse text that an engine would only choke on, before it is put together."""
+    if length > LONGEST:
+        raise QueryRefused(
+            "The SQL of this question would be millions of characters long.",
+            hint="Use simpler expressions, or columns with fewer declared values.",
+            construct="too large",
+        )
+
+
+def _wide(written: str) -> str:
+    # An engine reads a small constant as 32 bits, and what is made of constants overflows there.
+    return f"CAST({written} AS BIGINT)"
+
+
+def _values(expr: e.Case | e.Coalesce | e.Extreme) -> tuple[Expr, ...]:
+    """Return the expressions of which one is the value."""
+    if isinstance(expr, e.Case):
+        return (*(value for _, value in expr.branches), expr.otherwise)
+    return expr.operands
+
+
+def _computes(expr: Expr) -> bool:
+    """Return whether plain SQL beats a lookup table: everything but functions of text and dates."""
+    return not any(isinstance(node, e.Like | e.Call) for node in e.walk(expr)) and not any(
+        isinstance(node, e.Arithmetic)
+        and node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}
+        and not isinstance(node.right, e.Literal)
+        for node in e.walk(expr)
+    )

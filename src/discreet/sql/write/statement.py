@@ -1,0 +1,186 @@
+"""A question to the SQL that an engine runs: one SELECT for the sums, one for each histogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from discreet.core.schema import DateDomain
+from discreet.engine.base import Engine
+from discreet.engine.functions import function
+from discreet.kernel.seal import Asked, Draft
+from discreet.kernel.sensitivity import Kind
+from discreet.plan import expr as e
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.measure import Choice, Measure
+from discreet.plan.plan import Question
+from discreet.plan.values import lattice
+from discreet.sql.write.blocks import Block, BlockWriter, clamped
+from discreet.sql.write.expressions import Writer
+
+_PARTS: dict[Kind, tuple[str, ...]] = {
+    Kind.ROWS: ("rows",),
+    Kind.PRESENT: ("present",),
+    Kind.DISTINCT: ("distinct",),
+    Kind.SUM: ("sum",),
+    Kind.CENTRED: ("sum", "present"),
+    Kind.SQUARES: ("squares", "sum", "present"),
+    Kind.UNITS: ("units",),
+}
+"""What the engine must add up for a measure; the parts of one measure share one clamped operand."""
+
+
+def render(question: Question, engine: Engine) -> tuple[Draft, ...]:
+    """Return all SELECTs that answer `question` exactly, for the kernel to judge."""
+    drafts = []
+    if question.measured.measures:
+        drafts.append(_linear(question, engine))
+    drafts += [_histogram(question, engine, *choice) for choice in question.measured.choices]
+    return tuple(drafts)
+
+
+def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
+    statement = question.statement
+    blocks = BlockWriter(engine, used_columns(statement, question))
+    block = blocks.block(statement.source)
+    if question.enforced:
+        block = blocks.bounded(block, question.stability.max_rows)
+    return blocks, block
+
+
+def _linear(question: Question, engine: Engine) -> Draft:
+    blocks, block = _prepared(question, engine)
+    outputs = _Outputs(blocks.writer(block), block)
+    measures = {name: outputs.asked(measure) for name, measure in question.measured.measures}
+    keys = [_key(outputs.writer, key.value) for key in question.statement.keys]
+    columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
+    columns += [f"{written} AS r{i}" for i, written in enumerate(outputs.places)]
+    sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}"
+    return Draft(sql, measures)
+
+
+@dataclass(slots=True)
+class _Outputs:
+    """Collects what a SELECT adds up, each expression once."""
+
+    writer: Writer
+    block: Block
+    places: dict[str, int] = field(default_factory=dict)
+
+    def asked(self, measure: Measure) -> Asked:
+        written = (self._part(part, measure) for part in _PARTS[measure.kind])
+        places = tuple(self.places.setdefault(text, len(self.places)) for text in written)
+        return Asked(measure.kind, places, measure.centre)
+
+    def _part(self, part: str, measure: Measure) -> str:
+        dialect = self.writer.dialect
+        if measure.operand is None:
+            return "COUNT(*)" if part == "rows" else f"COUNT(DISTINCT {self.block.unit})"
+        value = self.writer.write(measure.operand)
+        if measure.clamp is not None:
+            value = self._held(measure.operand, value, measure.clamp)
+        match part:
+            case "units":
+                return f"COUNT(DISTINCT CASE WHEN ({value}) IS NOT NULL THEN {self.block.unit} END)"
+            case "present":
+                return f"COUNT({value})"
+            case "distinct":
+                return f"COUNT(DISTINCT {value})"
+            case "sum":
+                return function("sum_integer", dialect, value)
+            case _:
+                return _squares(value, measure.clamp or (0, 0), dialect)
+
+    def _held(self, operand: Expr, value: str, clamp: tuple[int, int]) -> str:
+        """Return the operand between the integers of its clamp; a canonical column is already."""
+        if isinstance(operand, e.ColumnRef) and self.writer.cells[operand.name].held == clamp:
+            return value
+        return clamped(value, *clamp)
+
+
+def _squares(value: str, clamp: tuple[int, int], dialect: str) -> str:
+    if max(map(abs, clamp)) < 2**31:
+        return function(
+            "sum_integer", dialect, f"CAST({value} AS BIGINT) * CAST({value} AS BIGINT)"
+        )
+    wide = f"CAST({value} AS DECIMAL(19, 0))"
+    return f"CAST(SUM({wide} * {wide}) AS DECIMAL(38, 0))"
+
+
+def _histogram(question: Question, engine: Engine, name: str, choice: Choice) -> Draft:
+    blocks, block = _prepared(question, engine)
+    writer = blocks.writer(block)
+    keys = [_key(writer, key.value) for key in question.statement.keys]
+    bin_ = position_sql(writer, choice)
+    if choice.width > 1:
+        bin_ = function("divide", engine.capabilities.dialect, bin_, str(choice.width))
+    columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
+    columns += [f"{bin_} AS k{len(keys)}", "COUNT(*) AS r0"]
+    sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys) + 1)}"
+    return Draft(sql, {}, choice=name)
+
+
+def position_sql(writer: Writer, choice: Choice) -> str:
+    """Return SQL for the position of a value in the domain it is chosen from: 0, 1, ... or NULL."""
+    domain = choice.domain
+    written = writer.write(choice.operand)
+    if isinstance(domain, DateDomain):
+        first = function("day_number", writer.dialect, f"DATE '{domain.lower.isoformat()}'")
+        return f"({function('day_number', writer.dialect, written)} - {first})"
+    found = lattice(domain)
+    assert found is not None, "only ordered domains have quantiles"
+    # WHERE may have left a coarser step than the one the SQL counts in.
+    step = writer.step(choice.operand)
+    low, factor = int(found[0] / step), int(found[2] / step)
+    shifted = f"(({written}) - {low})" if low else f"({written})"
+    return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
+
+
+def _key(writer: Writer, value: Expr) -> str:
+    """Return a key's SQL: a stored column as it is stored, which is grouped faster."""
+    if isinstance(value, e.ColumnRef):
+        cell = writer.cells[value.name]
+        return cell.raw or cell.value
+    return writer.write(value)
+
+
+def _group(keys: int) -> str:
+    return f" GROUP BY {', '.join(str(i + 1) for i in range(keys))}" if keys else ""
+
+
+def used_columns(statement: Statement, question: Question) -> frozenset[str]:
+    """Return every column that anything in the statement reads."""
+    found: set[str] = set()
+    for key in statement.keys:
+        found |= e.columns_of(key.value)
+    for _, measure in question.measured.measures:
+        if measure.operand is not None:
+            found |= e.columns_of(measure.operand)
+    for _, choice in question.measured.choices:
+        found |= e.columns_of(choice.operand)
+    _used_below(statement.source, found)
+    return frozenset(found)
+
+
+def _used_below(relation: Relation, found: set[str]) -> None:
+    match relation:
+        case Scan():
+            return
+        case Filter(source=source, condition=condition):
+            found |= e.columns_of(condition)
+            _used_below(source, found)
+        case Project(source=source, values=values):
+            for value in values:
+                found |= e.columns_of(value)
+            _used_below(source, found)
+        case Join(left=left, right=right, pairs=pairs):
+            found |= {name for pair in pairs for name in pair}
+            _used_below(left, found)
+            _used_below(right, found)
+        case PerUnit(source=source, aggregates=aggregates, keys=keys):
+            for _, aggregate in aggregates:
+                if aggregate.operand is not None:
+                    found |= e.columns_of(aggregate.operand)
+            for _, key in keys:
+                found |= e.columns_of(key)
+            _used_below(source, found)

@@ -1,0 +1,102 @@
+"""What one synthesis costs, and how the charge is divided before anything is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.account.convert import rho_of_target
+from discreet.account.price import price
+from discreet.core.cost import Quote
+from discreet.core.event import NOTHING, Composed, Failing, PrivacyEvent
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.region import Region
+from discreet.errors import InvalidInput
+from discreet.synth.measure.private_marginals import Purse, Unit
+
+DELTA_PART = Fraction(1, 4)
+"""The part of a dataset's delta that a synthesis uses unless told otherwise: the ledger keeps two
+books, and with this part a run that takes the whole epsilon fits either of them."""
+
+THRESHOLD_PART = Fraction(1, 10)
+"""The part of the run's delta that pays for words that appear although one person has them."""
+
+LARGEST = Fraction(1000)
+"""No more than this rho (or pure epsilon) is used: counts are next to exact by then, and noise of a
+smaller scale cannot be drawn. The charge is what was written all the same."""
+
+HOPELESS = 1e7
+"""Noise on a single count beyond this: no table of people is large enough to be seen through it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """The purse of a run, how it is divided, and the quote that is charged for all of it."""
+
+    purse: Purse
+    learn_share: Fraction
+    threshold_delta: Fraction
+    delta: Delta
+    quote: Quote
+
+    @property
+    def learning(self) -> Purse:
+        """Return the part that learns domains."""
+        return Purse(self.purse.amount * self.learn_share, self.purse.concentrated)
+
+    @property
+    def fitting(self) -> Purse:
+        """Return the part that the method uses."""
+        return Purse(self.purse.amount * (1 - self.learn_share), self.purse.concentrated)
+
+
+def funds_of(
+    epsilon: Epsilon, delta: Delta, *, region: Region, learn_share: Fraction, words: int
+) -> Funds:
+    """Return what (epsilon, delta) buys: rho of zCDP where there is a delta, else pure epsilon.
+
+    Guarantee: the event is (epsilon, delta)-DP: rho converts to epsilon at what the thresholds leave
+        of delta, checked by the accountant that prices it; both parts of the purse add up to it.
+    """
+    if not delta.value:
+        purse = Purse(min(epsilon.value, LARGEST), concentrated=False)
+        quote = price(purse.event, epsilon=epsilon, delta=delta, region=region)
+        return Funds(purse, learn_share, Fraction(0), delta, quote)
+    risk = delta.value * THRESHOLD_PART if words else Fraction(0)
+    rho = min(rho_of_target(epsilon.value, delta.value - risk), LARGEST)
+    for _ in range(64):
+        if not rho:
+            break
+        purse = Purse(rho, concentrated=True)
+        event: PrivacyEvent = purse.event
+        if risk:
+            event = Composed((purse.event, Failing(NOTHING, risk)))
+        quote = price(event, epsilon=epsilon, delta=delta, region=region)
+        if quote.cost.epsilon == epsilon.value:
+            return Funds(purse, learn_share, risk, delta, quote)
+        # The certified conversion back may round up past what was written.
+        rho *= 1 - Fraction(1, 10**9)
+    raise too_small(epsilon)
+
+
+def check_hope(funds: Funds, unit: Unit, epsilon: Epsilon) -> None:
+    """Refuse, before anything is charged, an epsilon at which even one count would be all noise."""
+    if noise_of(funds.purse, unit) > HOPELESS:
+        raise too_small(epsilon)
+
+
+def noise_of(purse: Purse, unit: Unit) -> float:
+    """Return the standard deviation of one count that gets the whole purse."""
+    if purse.concentrated:
+        return math.sqrt(unit.l2_squared / (2 * purse.amount))
+    return math.sqrt(2) * float(unit.l1 / purse.amount)
+
+
+def too_small(epsilon: Epsilon) -> InvalidInput:
+    """Return the refusal of a budget that buys nothing."""
+    return InvalidInput(
+        f"At epsilon {epsilon} nothing could be seen: even one count would be off by more than "
+        f"{int(HOPELESS):,} rows.",
+        hint="Usual values for a synthetic copy lie between 0.1 and 10. Nothing was charged.",
+    )

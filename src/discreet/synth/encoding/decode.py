@@ -1,0 +1,156 @@
+"""From codes back to values: a place inside each bin, then numbers, days, words and made-up names."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+    TimestampDomain,
+)
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.shape import Codes
+
+Places = npt.NDArray[np.int64]
+"""Rows by coded columns: the position of each value in its column's domain, -1 for NULL."""
+
+NULL = -1
+_EPOCH = dt.date(1970, 1, 1)
+
+
+def places_of(
+    codes: Codes,
+    encoding: Encoding,
+    dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+) -> Places:
+    """Return the position of every cell: uniform on the lattice inside its bin, -1 for missing."""
+    found = np.empty(codes.shape, dtype=np.int64, order="F")  # read and written by column
+    for i, column in enumerate(encoding.coded):
+        found[:, i] = _places(codes[:, i].astype(np.int64), column, dice)
+    return found
+
+
+def _places(
+    codes: npt.NDArray[np.int64],
+    column: Coded,
+    dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+) -> npt.NDArray[np.int64]:
+    missing = codes >= column.values
+    known = np.where(missing, 0, codes) if column.missing else codes
+    if column.edges is not None:
+        spans = np.array([column.span(code) for code in range(column.values)], dtype=np.int64)
+        known = dice.integers(spans[known, 0], spans[known, 1])
+    return np.where(missing, NULL, known) if column.missing else known
+
+
+def to_table(
+    places: Places,
+    encoding: Encoding,
+    dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+    *,
+    first: int = 1,
+    rows: int | None = None,
+) -> pa.Table:
+    """Return the rows with the types of the real table; identifiers are made up, from `first` on.
+
+    `rows` is how many there are in all, of which these may be a part.
+    """
+    digits = len(str(len(places) if rows is None else rows))
+    columns: dict[str, pa.Array] = {}
+    at = 0
+    for column in encoding.columns:
+        if isinstance(column, MadeUp):
+            columns[column.name] = _made_up(first, len(places), column, digits)
+            continue
+        columns[column.name] = _values(places[:, at], column, dice)
+        at += 1
+    return pa.table(columns)
+
+
+def _made_up(first: int, rows: int, column: MadeUp, digits: int) -> pa.Array:
+    numbers = range(first, first + rows)
+    if column.whole:
+        return _array(np.arange(first, first + rows, dtype=np.int64), pa.int64())
+    return text_array([f"id-{number:0{digits}}" for number in numbers])
+
+
+def text_array(texts: Sequence[str]) -> pa.Array:
+    """Return an Arrow array of texts. Not pa.array(): that imports pandas, which takes seconds."""
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
+    return pa.Array.from_buffers(pa.large_string(), len(parts), buffers).cast(pa.string())
+
+
+def _array(
+    values: npt.NDArray[Any], kind: pa.DataType, gaps: npt.NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """Return an Arrow array over these numbers; like `text_array` without pandas."""
+    data = np.packbits(values, bitorder="little") if kind == pa.bool_() else values
+    valid = None
+    if gaps is not None and gaps.any():
+        valid = pa.py_buffer(np.packbits(~gaps, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def _values(
+    places: npt.NDArray[np.int64],
+    column: Coded,
+    dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+) -> pa.Array:
+    gaps = places == NULL if column.missing else None
+    known = places if gaps is None else np.where(gaps, 0, places)
+    match column.domain:
+        case IntegerDomain(lower=lower):
+            return _array(known + lower, pa.int64(), gaps)
+        case NumberDomain(lower=lower, step=step):
+            return _array(_numbers(known + int(lower / step), step), pa.float64(), gaps)
+        case CategoryDomain(values=values):
+            indices = _array(known.astype(np.int32), pa.int32(), gaps)
+            return text_array(values).take(indices)
+        case BooleanDomain():
+            return _array(known.astype(bool), pa.bool_(), gaps)
+        case DateDomain(lower=first):
+            days = known + (first - _EPOCH).days
+            return _array(days.astype(np.int32), pa.date32(), gaps)
+        case TimestampDomain() as domain:
+            return _array(_seconds(known, domain, dice), pa.timestamp("s"), gaps)
+
+
+def _numbers(steps: npt.NDArray[np.int64], step: Fraction) -> npt.NDArray[np.float64]:
+    # A whole number divided by a whole number rounds once, so 10.07 is written as 10.07.
+    return steps.astype(np.float64) * step.numerator / step.denominator
+
+
+def _seconds(
+    days: npt.NDArray[np.int64],
+    domain: TimestampDomain,
+    dice: np.random.Generator,  # no guarantee hangs on these dice: the codes are paid for
+) -> npt.NDArray[np.int64]:
+    """Return a second of each day, uniform, inside the declared first and last moment."""
+    zero = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # declared moments have no zone
+    low = (domain.lower - zero) // dt.timedelta(seconds=1)
+    high = (domain.upper - zero) // dt.timedelta(seconds=1)
+    start = ((domain.lower.date() - _EPOCH).days + days) * 86_400
+    return dice.integers(np.maximum(start, low), np.minimum(start + 86_399, high), endpoint=True)
+
+
+def value_at(column: Coded, place: int) -> Any:
+    """Return the value at one position as rules see it: a timestamp is its day, NULL is None."""
+    if place == NULL:
+        return None
+    if isinstance(column.domain, TimestampDomain):
+        return column.domain.lower.date() + dt.timedelta(days=place)
+    return column.domain.value(place)

@@ -1,0 +1,166 @@
+"""What is decided about each column before anything is paid: from the catalog, never from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.schema import (
+    Dataset,
+    DateDomain,
+    IdentifierDomain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+    TextDomain,
+    TimestampDomain,
+)
+from discreet.engine.types import Storage, storage
+from discreet.errors import InvalidInput, NotReviewed
+from discreet.plan.ir import Scan
+from discreet.sql.bind import bind
+from discreet.synth.encoding.columns import MOST_SINGLE, Coded, MadeUp, Ordered, binned
+
+WIDE_DAYS = 150 * 366
+WIDE_POSITIONS = 2**40
+"""Ranges beyond these say nothing about where the values lie: equal bins over them would be empty."""
+
+
+class Bins(Enum):
+    """How numbers and days with many values are divided."""
+
+    AUTO = "auto"
+    EQUAL = "equal"
+    QUANTILE = "quantile"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeToLearn:
+    """Numbers or days whose bins are learned with budget, inside the declared `domain`."""
+
+    name: str
+    domain: Ordered
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WordsToLearn:
+    """Text without a declared list: its common values are learned by a threshold, with delta."""
+
+    name: str
+
+
+Item: TypeAlias = Coded | MadeUp | RangeToLearn | WordsToLearn
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One table, how each of its columns will be treated, and what the owner should know."""
+
+    scan: Scan
+    items: tuple[Item, ...]
+    notices: tuple[str, ...] = field(default=())
+
+    @property
+    def dataset(self) -> Dataset:
+        """Return the dataset that the table belongs to."""
+        assert self.scan.dataset is not None, "a private table belongs to a dataset"
+        return self.scan.dataset
+
+    @property
+    def table(self) -> Table:
+        """Return the table."""
+        return self.scan.table
+
+    @property
+    def ranges(self) -> tuple[RangeToLearn, ...]:
+        """Return the columns whose bins must be learned."""
+        return tuple(item for item in self.items if isinstance(item, RangeToLearn))
+
+    @property
+    def words(self) -> tuple[WordsToLearn, ...]:
+        """Return the columns whose values must be learned."""
+        return tuple(item for item in self.items if isinstance(item, WordsToLearn))
+
+
+def scan_of(catalog: Catalog, table: str) -> Scan:
+    """Return the table called `table` (or `dataset.table`) with the columns that may be read."""
+    dataset, dot, name = table.rpartition(".")
+    found = catalog.table(name, dataset if dot else None)
+    if found.public:
+        raise InvalidInput(f"Table '{found.name}' is public: it needs no synthetic copy.")
+    quoted = ".".join(
+        '"' + part.replace('"', '""') + '"' for part in (catalog.dataset_of(found).name, found.name)
+    )
+    source = bind(f"SELECT COUNT(*) AS n FROM {quoted}", catalog).source
+    assert isinstance(source, Scan), "a bare table is a scan"
+    return source
+
+
+def outline_of(
+    catalog: Catalog, table: str, *, bins: Bins, types: Mapping[str, str], has_delta: bool
+) -> Outline:
+    """Return how each column will be treated; `types` are the engine's names of column types."""
+    scan = scan_of(catalog, table)
+    readable = {f.origin.column.name for f in scan.fields if f.origin is not None}
+    items: list[Item] = []
+    notices: list[str] = []
+    for column in scan.table.columns:
+        name = column.name
+        own = scan.table.unit is not None and name == scan.table.unit.column
+        if not column.reviewed or (column.hidden and not own):
+            why = "is hidden" if column.hidden else "waits for the owner's review"
+            notices.append(f"Column '{name}' {why} and was left out.")
+            continue
+        if name not in readable:
+            continue
+        domain = column.domain
+        if own or isinstance(domain, IdentifierDomain):
+            whole = storage(types.get(name.lower(), "")) is Storage.INTEGER
+            items.append(MadeUp(name, whole))
+            notices.append(f"The values of '{name}' are made up: it identifies.")
+        elif isinstance(domain, TextDomain):
+            if has_delta:
+                items.append(WordsToLearn(name))
+            else:
+                notices.append(
+                    f"Column '{name}' is free text and was left out: learning its common values "
+                    "needs delta."
+                )
+        else:
+            items.append(_finite(Coded(name, domain, missing=column.missing), bins))
+    if not any(not isinstance(item, MadeUp) for item in items):
+        _refuse(scan.table)
+    return Outline(scan, tuple(items), tuple(notices))
+
+
+def _finite(column: Coded, bins: Bins) -> Item:
+    domain = column.domain
+    ordered = isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
+    if ordered and column.positions > MOST_SINGLE:
+        assert isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
+        if bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain)):
+            return RangeToLearn(column.name, domain, column.missing)
+    return binned(column)
+
+
+def is_wide(domain: Ordered) -> bool:
+    """Return whether a range is so wide that equal bins over it would nearly all be empty."""
+    if isinstance(domain, DateDomain | TimestampDomain):
+        return (domain.upper - domain.lower).days > WIDE_DAYS
+    return domain.size > WIDE_POSITIONS
+
+
+def _refuse(table: Table) -> None:
+    if any(not column.reviewed for column in table.columns):
+        raise NotReviewed(
+            f"No column of table '{table.name}' can be used yet: all wait for the owner's review.",
+            hint="Check the domains in discreet.toml and remove 'review = true'.",
+        )
+    raise InvalidInput(
+        f"Table '{table.name}' has no column that a synthetic copy could keep.",
+        hint="Declare at least one column as integer, number, category, boolean or date.",
+    )

@@ -1,0 +1,114 @@
+"""Belief passing on a junction tree: from log-potentials to the probabilities of any marginal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.synth.encoding.shape import Columns
+from discreet.synth.fitting.junction import JunctionTree
+
+Table: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """The probability table of each clique, and the logarithm of the normaliser."""
+
+    tree: JunctionTree
+    tables: tuple[Table, ...]
+    log_total: float
+
+    def marginal(self, columns: Columns) -> Table:
+        """Return the probabilities of ascending columns, whether or not one clique has them all.
+
+        Of the cliques between those columns, each (given its separator) sends on what is wanted of
+        it and below it, so a step never holds more than a clique and the wanted columns.
+        """
+        host = self.tree.host(columns)
+        if host is not None:
+            return onto(self.tables[host], self.tree.cliques[host], columns)
+        wanted = set(columns)
+        needed = sorted({i for way in self.tree.ways(columns).values() for i in way})
+        top = needed[0]  # parents come first, so this one is above all others
+        held = {i: (self.tree.cliques[i], self._given(i)) for i in needed[1:]}
+        held[top] = (self.tree.cliques[top], self.tables[top])
+        for i in needed[:0:-1]:
+            axes, table = held[i]
+            separator = self.tree.separators[i]
+            kept = tuple(column for column in axes if column in wanted or column in separator)
+            if set(kept) != set(separator):  # else it sends ones: a conditional adds up to 1
+                parent = self.tree.parents[i]
+                held[parent] = _times(held[parent], (kept, onto(table, axes, kept)))
+        return onto(held[top][1], held[top][0], columns)
+
+    def _given(self, clique: int) -> Table:
+        """Return a clique's probabilities given its separator."""
+        table, columns = self.tables[clique], self.tree.cliques[clique]
+        separator = self.tree.separators[clique]
+        own = onto(table, columns, separator)
+        return divided(table, spread(own, separator, columns))
+
+
+def pass_beliefs(tree: JunctionTree, potentials: Sequence[Table]) -> Beliefs:
+    """Return each clique's probabilities under the product of exp(potentials)."""
+    log_total = 0.0
+    tables = []
+    for potential in potentials:
+        top = float(potential.max())
+        log_total += top
+        tables.append(np.exp(potential - top))
+    sent: list[Table] = [np.ones(())] * len(tables)
+    for i in range(len(tables) - 1, 0, -1):
+        parent, separator = tree.parents[i], tree.separators[i]
+        sent[i] = onto(tables[i], tree.cliques[i], separator)
+        top = _some(float(sent[i].max()))
+        log_total += float(np.log(top))
+        tables[parent] *= spread(sent[i] / top, separator, tree.cliques[parent])
+    whole = _some(float(tables[0].sum()))
+    tables[0] /= whole
+    for i in range(1, len(tables)):
+        parent, separator = tree.parents[i], tree.separators[i]
+        back = onto(tables[parent], tree.cliques[parent], separator)
+        tables[i] *= spread(divided(back, sent[i]), separator, tree.cliques[i])
+    return Beliefs(tree, tuple(tables), log_total + float(np.log(whole)))
+
+
+def _some(chance: float) -> float:
+    if not chance > 0:
+        raise InvalidInput(
+            "The model gives no chance to rows that satisfy the condition.",
+            hint="Ask for a wider condition.",
+        )
+    return chance
+
+
+def onto(table: Table, columns: Columns, wanted: Columns) -> Table:
+    """Return the sums of a table over all columns but the wanted ones."""
+    gone = tuple(axis for axis, column in enumerate(columns) if column not in wanted)
+    if not gone:
+        return table
+    found: Table = table.sum(axis=gone)
+    return found
+
+
+def spread(table: Table, columns: Columns, wanted: Columns) -> Table:
+    """Return the table with an axis of length 1 for each wanted column that it lacks."""
+    there = iter(table.shape)
+    return table.reshape([next(there) if column in columns else 1 for column in wanted])
+
+
+def divided(above: Table, below: Table) -> Table:
+    """Return the quotient, with 0 / 0 = 0: where nothing was sent, nothing is there."""
+    whole = np.broadcast_to(below, above.shape)
+    return np.divide(above, whole, out=np.zeros_like(above), where=whole > 0)
+
+
+def _times(one: tuple[Columns, Table], other: tuple[Columns, Table]) -> tuple[Columns, Table]:
+    axes = tuple(sorted({*one[0], *other[0]}))
+    return axes, spread(one[1], one[0], axes) * spread(other[1], other[0], axes)

@@ -1,0 +1,138 @@
+"""The distribution of greatest entropy that agrees with noisy marginals as far as they deserve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.errors import InternalError
+from discreet.synth.encoding.shape import Columns
+from discreet.synth.fitting.beliefs import Beliefs, Table, onto, pass_beliefs, spread
+from discreet.synth.fitting.descent import Vector, descend
+from discreet.synth.fitting.junction import JunctionTree
+
+Parts: TypeAlias = Mapping[Columns, Table]
+"""Log-potentials, one table for each set of columns: the distribution is exp of their sum."""
+
+DOUBT = 0.3
+"""Weight of entropy against misfit, in standard deviations of the noise for a log-odds of 1.
+
+The estimate may stay away from a noisy count by this much where that saves a factor e in odds.
+From 0.03 to 1 the error on real tables is flat; much less believes the noise, much more nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What is known of one marginal: noisy counts, and the variance of each."""
+
+    columns: Columns
+    values: Table
+    variance: Table
+
+    def add(self, other: Evidence) -> Evidence:
+        """Return the evidence of two measurements of the same marginal, by inverse variance."""
+        mine, theirs = 1 / self.variance, 1 / other.variance
+        both = mine + theirs
+        values = (self.values * mine + other.values * theirs) / both
+        return Evidence(self.columns, values, 1 / both)
+
+
+def believe(tree: JunctionTree, parts: Parts) -> Beliefs:
+    """Return the distribution of some log-potentials."""
+    return pass_beliefs(tree, _potentials(tree, parts))
+
+
+def fit_entropy(
+    tree: JunctionTree,
+    evidence: Sequence[Evidence],
+    total: float,
+    *,
+    base: Parts,
+    start: Parts,
+    steps: int,
+) -> Parts:
+    """Return the log-potentials of the evidence, which come on top of `base`.
+
+    They minimise N log Z(theta) - theta . y + ridge . theta^2 / 2: the dual of greatest entropy
+    (relative to `base`) less half the squared misfit, each cell divided by its ridge. Convex and
+    smooth, and its gradient is the misfit itself, so quasi-Newton steps from `start` suffice.
+    """
+    problem = _Problem(tree, evidence, total, base)
+    found = descend(problem.slope, problem.joined(start), steps=steps, scale=problem.scale)
+    return problem.parted(found)
+
+
+class _Problem:
+    def __init__(
+        self, tree: JunctionTree, evidence: Sequence[Evidence], total: float, base: Parts
+    ) -> None:
+        self.tree = tree
+        self.total = total
+        self.columns = [each.columns for each in evidence]
+        self.shapes = [each.values.shape for each in evidence]
+        self.hosts = [_host(tree, columns) for columns in self.columns]
+        self.still = _potentials(tree, base)
+        ends = np.cumsum([0] + [each.values.size for each in evidence]).tolist()
+        self.slices = [slice(one, other) for one, other in pairwise(ends)]
+        self.aim = np.concatenate([_balanced(each.values, total).ravel() for each in evidence])
+        noise = np.concatenate([each.variance.ravel() for each in evidence])
+        self.ridge = DOUBT * np.sqrt(noise) + 1e-6
+        self.scale = 1 / (np.maximum(self.aim, 1.0) + self.ridge)
+
+    def joined(self, parts: Parts) -> Vector:
+        """Return one vector of all potentials; those that are not known yet are 0."""
+        return np.concatenate(
+            [
+                np.asarray(parts.get(columns, np.zeros(shape))).ravel()
+                for columns, shape in zip(self.columns, self.shapes, strict=True)
+            ]
+        )
+
+    def parted(self, theta: Vector) -> Parts:
+        """Return the vector as tables again."""
+        return {
+            columns: theta[part].reshape(shape)
+            for columns, part, shape in zip(self.columns, self.slices, self.shapes, strict=True)
+        }
+
+    def slope(self, theta: Vector) -> tuple[float, Vector]:
+        """Return the dual's value and gradient."""
+        tables = [table.copy() for table in self.still]
+        for (columns, table), host in zip(self.parted(theta).items(), self.hosts, strict=True):
+            tables[host] += spread(table, columns, self.tree.cliques[host])
+        beliefs = pass_beliefs(self.tree, tables)
+        model = np.concatenate(
+            [
+                onto(beliefs.tables[host], self.tree.cliques[host], columns).ravel()
+                for columns, host in zip(self.columns, self.hosts, strict=True)
+            ]
+        )
+        value = self.total * beliefs.log_total - float(theta @ self.aim)
+        value += 0.5 * float(self.ridge @ theta**2)
+        return value, self.total * model - self.aim + self.ridge * theta
+
+
+def _potentials(tree: JunctionTree, parts: Parts) -> list[Table]:
+    """Return one table of summed log-potentials for each clique."""
+    tables = [np.zeros([tree.sizes[column] for column in clique]) for clique in tree.cliques]
+    for columns, part in parts.items():
+        host = _host(tree, columns)
+        tables[host] += spread(part, columns, tree.cliques[host])
+    return tables
+
+
+def _host(tree: JunctionTree, columns: Columns) -> int:
+    host = tree.host(columns)
+    if host is None:
+        raise InternalError("the tree does not cover the evidence")
+    return host
+
+
+def _balanced(values: Table, total: float) -> Table:
+    """Return the values shifted evenly so that they add up to the total."""
+    return values + (total - float(values.sum())) / values.size

@@ -1,0 +1,206 @@
+"""A junction tree: cliques of columns, joined so that beliefs can be passed along exactly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod
+
+from discreet.synth.encoding.shape import Columns
+
+Neighbours = dict[int, set[int]]
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """Cliques, root first: each but the first hangs on an earlier one by its separator.
+
+    A clique that shares no column with the others hangs on the root by an empty separator.
+    """
+
+    sizes: tuple[int, ...]
+    cliques: tuple[Columns, ...]
+    parents: tuple[int, ...]
+    separators: tuple[Columns, ...]
+
+    @property
+    def cells(self) -> int:
+        """Return how many numbers the tables of all cliques hold."""
+        return sum(self._tables)
+
+    def cells_of(self, columns: Iterable[int]) -> int:
+        """Return how many cells the table of some columns has."""
+        return prod(self.sizes[column] for column in columns)
+
+    def host(self, columns: Columns) -> int | None:
+        """Return the smallest clique that has all these columns, if there is one."""
+        found = set.intersection(*(self._holding[column] for column in columns)) if columns else {0}
+        return min(found, key=lambda i: (self._tables[i], i), default=None)
+
+    def with_room(self, columns: Columns) -> tuple[Columns, ...]:
+        """Return cliques of a tree that also covers these columns: its own, some of them wider.
+
+        Where the columns lie in parts that nothing joins yet, one new clique joins them. Otherwise
+        they meet in one clique, and each widens the cliques on its way there; that leaves every
+        column's cliques connected, which is all that a junction tree needs.
+        """
+        if self._joins(columns):
+            return (*self.cliques, columns)
+        wide = dict(enumerate(map(set, self.cliques)))
+        for i, more in self._guests(columns).items():
+            wide[i] |= more
+        return tuple(tuple(sorted(clique)) for clique in wide.values())
+
+    def cells_with(self, columns: Columns) -> int:
+        """Return the cells of the cliques of `with_room`."""
+        if self._joins(columns):
+            return self.cells + self.cells_of(columns)
+        guests = self._guests(columns)
+        return self.cells + sum(
+            self._tables[i] * (self.cells_of(more) - 1) for i, more in guests.items()
+        )
+
+    def ways(self, columns: Columns) -> dict[int, list[int]]:
+        """Return, for each column, the cliques between its nearest one and where all could meet."""
+        near = Counter(i for column in columns for i in self._holding[column])
+        meeting = min(near, key=lambda i: (-near[i], i))
+        return {column: self._way(column, meeting) for column in columns}
+
+    def _joins(self, columns: Columns) -> bool:
+        """Return whether columns come from several loose parts, in each of which they have a host."""
+        parts: dict[int, list[int]] = {}
+        for column in columns:
+            part = self._part[next(iter(self._holding[column]))]
+            parts.setdefault(part, []).append(column)
+        hosted = (self.host(tuple(part)) is not None for part in parts.values())
+        return len(parts) > 1 and all(hosted)
+
+    def _guests(self, columns: Columns) -> dict[int, set[int]]:
+        """Return, for each clique that must be widened, the columns that it lacks."""
+        found: dict[int, set[int]] = {}
+        if self.host(columns) is None:
+            for column, way in self.ways(columns).items():
+                for i in way:
+                    if i not in self._holding[column]:
+                        found.setdefault(i, set()).add(column)
+        return found
+
+    def _way(self, column: int, meeting: int) -> list[int]:
+        """Return the shortest way from the meeting place to a clique with the column."""
+        there = self._upwards[meeting]
+        if meeting in self._holding[column]:
+            return [meeting]
+        ways = []
+        for i in self._holding[column]:
+            here = self._upwards[i]
+            common = next(node for node in here if node in there)
+            ways.append(here[: here.index(common) + 1] + there[: there.index(common)])
+        return min(ways, key=lambda way: (len(way), way))
+
+    @cached_property
+    def _tables(self) -> list[int]:
+        return [self.cells_of(clique) for clique in self.cliques]
+
+    @cached_property
+    def _holding(self) -> list[set[int]]:
+        """Return the cliques that hold each column."""
+        found: list[set[int]] = [set() for _ in self.sizes]
+        for i, clique in enumerate(self.cliques):
+            for column in clique:
+                found[column].add(i)
+        return found
+
+    @cached_property
+    def _part(self) -> list[int]:
+        """Return, for each clique, the first clique of the part that it hangs together with."""
+        found: list[int] = []
+        for i, (parent, separator) in enumerate(zip(self.parents, self.separators, strict=True)):
+            found.append(found[parent] if separator else i)
+        return found
+
+    @cached_property
+    def _upwards(self) -> list[list[int]]:
+        """Return each clique's way to the root, itself first."""
+        found: list[list[int]] = []
+        for i, parent in enumerate(self.parents):
+            found.append([i, *(found[parent] if parent >= 0 else [])])
+        return found
+
+
+def junction_tree(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> JunctionTree:
+    """Return a junction tree whose cliques cover every wanted set of columns, and all columns.
+
+    >>> junction_tree((2, 2, 2), [(0, 1), (1, 2)]).cliques
+    ((0, 1), (1, 2))
+    """
+    return _join(sizes, _maximal(_cliques(sizes, wanted)))
+
+
+def widened(tree: JunctionTree, wanted: Iterable[Columns], new: Columns) -> JunctionTree:
+    """Return the smaller of two trees that cover `wanted` and `new`: built afresh, or widened."""
+    afresh = junction_tree(tree.sizes, [*wanted, new])
+    grown = junction_tree(tree.sizes, tree.with_room(new))
+    return min(afresh, grown, key=lambda found: found.cells)
+
+
+def _cliques(sizes: tuple[int, ...], wanted: Iterable[Columns]) -> list[Columns]:
+    """Return the cliques met when columns are eliminated one by one, cheapest table first."""
+    near: Neighbours = {column: set() for column in range(len(sizes))}
+    for columns in wanted:
+        for one, other in combinations(columns, 2):
+            near[one].add(other)
+            near[other].add(one)
+    cost = {column: _cost(column, near, sizes) for column in near}
+    cliques = []
+    while near:
+        column = min(cost, key=lambda c: (cost[c], c))
+        around = near.pop(column)
+        del cost[column]
+        cliques.append(tuple(sorted(around | {column})))
+        for other in around:
+            near[other] |= around
+            near[other] -= {column, other}
+        for other in around:
+            cost[other] = _cost(other, near, sizes)
+    return cliques
+
+
+def _cost(column: int, near: Neighbours, sizes: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many pairs elimination would join, and the cells of the table it makes.
+
+    Nothing to join means nothing to lose: those go first, so that a tree stays the tree it was.
+    """
+    around = near[column]
+    missing = sum(other not in near[one] for one, other in combinations(around, 2))
+    table = sizes[column] * prod(sizes[other] for other in around)
+    return (table if missing else 0), table
+
+
+def _maximal(cliques: list[Columns]) -> list[Columns]:
+    """Return the cliques that are part of no other, in reading order."""
+    kept: list[set[int]] = []
+    for clique in sorted(map(set, cliques), key=len, reverse=True):
+        if not any(clique <= other for other in kept):
+            kept.append(clique)
+    return sorted(tuple(sorted(clique)) for clique in kept)
+
+
+def _join(sizes: tuple[int, ...], cliques: list[Columns]) -> JunctionTree:
+    """Return the cliques joined by a spanning tree of greatest separators: Prim's algorithm."""
+    order, parents = [cliques[0]], [-1]
+    separators: list[Columns] = [()]
+    best = {clique: (0, len(set(clique) & set(cliques[0]))) for clique in cliques[1:]}
+    while best:
+        clique = max(best, key=lambda c: (best[c][1], [-column for column in c]))
+        parent, _ = best.pop(clique)
+        separators.append(tuple(sorted(set(clique) & set(order[parent]))))
+        parents.append(parent)
+        order.append(clique)
+        for other, (_, shared) in best.items():
+            overlap = len(set(other) & set(clique))
+            if overlap > shared:
+                best[other] = (len(order) - 1, overlap)
+    return JunctionTree(sizes, tuple(order), tuple(parents), tuple(separators))

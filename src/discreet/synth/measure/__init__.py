@@ -1,0 +1,4 @@
+"""Private marginals: sealed codes, exact counts in the engine, noise and paid choices.
+
+Methods see rows only through here.
+"""

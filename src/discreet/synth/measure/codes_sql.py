@@ -1,0 +1,213 @@
+"""The generated SQL that turns private rows into codes: canonical, bounded, one small number a cell."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    TimestampDomain,
+)
+from discreet.engine.base import Engine
+from discreet.engine.functions import function
+from discreet.errors import InternalError
+from discreet.kernel.canonical.cells import enum_type
+from discreet.kernel.canonical.literals import constant
+from discreet.plan.ir import Scan
+from discreet.plan.stability import bound_rows, structural_rows
+from discreet.sql.write.blocks import Block, BlockWriter, clamped
+from discreet.sql.write.cells import Cell
+from discreet.synth.encoding.columns import Coded
+
+LONGEST_WORD = 200
+"""Texts of more characters are never learned as a category; they count as missing."""
+
+
+def rows_block(scan: Scan, engine: Engine, names: Sequence[str]) -> Block:
+    """Return the canonical rows of a table with these columns, bounded where a person has several.
+
+    How many rows of one unit there are at most, the kernel reads off the SQL.
+    """
+    used = frozenset(map(scan.id_of, names))
+    if scan.unit is not None:
+        used |= {scan.unit}
+    writer = BlockWriter(engine, used)
+    block = writer.block(scan)
+    if structural_rows(scan) is not None:
+        return block
+    return writer.bounded(block, bound_rows(scan))
+
+
+def cell_of(block: Block, scan: Scan, name: str) -> Cell:
+    """Return the canonical value of one column of a block."""
+    return block.cells[scan.id_of(name)]
+
+
+def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
+    """Return the SELECT of all codes, c0, c1, ...: rows with an undeclared gap are left out.
+
+    Written for `discreet.kernel.codes`, which reads off the SQL that no code can leave its table.
+    """
+    block = rows_block(scan, engine, [column.name for column in columns])
+    dialect = engine.capabilities.dialect
+    small = "SHORT" if dialect == "spark" else "SMALLINT"
+    # Positions first, bins around them: otherwise each edge of a bin would compute its cell again.
+    cells = [cell_of(block, scan, column.name) for column in columns]
+    inner = [
+        f"{place_sql(cell, column, engine)} AS p{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
+    ]
+    if block.unit is not None:
+        inner.append(f"{block.unit} AS u")
+    outer = [
+        f"CAST({code_sql(f'p.p{i}', cell, column, dialect)} AS {small}) AS c{i}"
+        for i, (cell, column) in enumerate(zip(cells, columns, strict=True))
+    ]
+    complete = [f"p.p{i} IS NOT NULL" for i, column in enumerate(columns) if not column.missing]
+    where = f" WHERE {' AND '.join(complete)}" if complete else ""
+    places = f"SELECT {', '.join(inner)} {block.body()}"
+    return f"SELECT {', '.join(outer)} FROM ({places}) AS p{where}"
+
+
+def words_sql(scan: Scan, engine: Engine, name: str) -> str:
+    """Return the SELECT of a column's texts, each with the number of units that have it."""
+    block = rows_block(scan, engine, [name])
+    unit = "" if block.unit is None else f", {block.unit} AS u"
+    count = "COUNT(*)" if block.unit is None else "COUNT(DISTINCT w.u)"
+    inner = f"SELECT {cell_of(block, scan, name).value} AS v{unit} {block.body()}"
+    return (
+        f"SELECT w.v AS v, {count} AS n FROM ({inner}) AS w WHERE w.v IS NOT NULL "
+        f"AND length(w.v) BETWEEN 1 AND {LONGEST_WORD} GROUP BY w.v"
+    )
+
+
+def place_sql(cell: Cell, column: Coded, engine: Engine) -> str:
+    """Return SQL for the position of a cell in its column's domain, NULL where it has none."""
+    domain, dialect = column.domain, engine.capabilities.dialect
+    if isinstance(domain, CategoryDomain):
+        return _place_in_list(cell, domain, engine)
+    if isinstance(domain, BooleanDomain):
+        return f"CASE WHEN {cell.value} THEN 1 WHEN NOT ({cell.value}) THEN 0 END"
+    return position_sql(cell, domain, dialect)
+
+
+def code_sql(place: str, cell: Cell, column: Coded, dialect: str) -> str:
+    """Return SQL for the code of a position; the last code where NULL has one of its own."""
+    found = place
+    if column.edges is not None:
+        found = cell_sql(place, column.edges, dialect)
+    elif not _is_certain(cell, column):
+        found = clamped(place, 0, column.positions - 1)
+    if not column.missing:
+        return found
+    return f"CASE WHEN {place} IS NOT NULL THEN {found} ELSE {column.values} END"
+
+
+def _is_certain(cell: Cell, column: Coded) -> bool:
+    """Return whether a position cannot lie outside, as the SQL alone shows."""
+    if isinstance(column.domain, BooleanDomain | CategoryDomain):
+        return True
+    days = isinstance(column.domain, DateDomain | TimestampDomain)
+    return cell.domain == column.domain and not days
+
+
+def _place_in_list(cell: Cell, domain: CategoryDomain, engine: Engine) -> str:
+    dialect = engine.capabilities.dialect
+    if dialect == "duckdb":
+        if engine.capabilities.canonical and cell.raw != cell.value and cell.domain == domain:
+            return f"enum_code({cell.raw})"
+        # Looked up by hash; a CASE walks through the list.
+        return f"enum_code(TRY_CAST({cell.value} AS {enum_type(domain)}))"
+    cases = " ".join(
+        f"WHEN {cell.value} = {constant(value, dialect)} THEN {i}"
+        for i, value in enumerate(domain.values)
+    )
+    return f"CASE {cases} END"
+
+
+def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:
+    """Return SQL for the position of a number or day, counted from the lower bound of `domain`.
+
+    The cell may have been read with a wider domain: then the position can lie outside.
+    """
+    match domain:
+        case IntegerDomain(lower=lower):
+            return _minus(cell.value, lower)
+        case NumberDomain(lower=lower, step=step):
+            own = cell.domain.step if isinstance(cell.domain, NumberDomain) else Fraction(1)
+            shifted = _minus(cell.value, int(lower / own))
+            # A learned range may count in coarser steps than the declared one.
+            coarser = step / own
+            if coarser == 1:
+                return shifted
+            return function("divide", dialect, shifted, str(int(coarser)))
+        case DateDomain(lower=first):
+            return _minus(function("day_number", dialect, cell.value), _day_number(first))
+        case TimestampDomain(lower=moment):
+            return _minus(function("day_number", dialect, cell.value), _day_number(moment.date()))
+        case _:
+            raise InternalError("only numbers and days have positions")
+
+
+def cell_sql(position: str, edges: Sequence[int], dialect: str) -> str:
+    """Return SQL for the bin of a position that is not NULL: below the second edge 0, and so on.
+
+    Runs of equally wide bins are divided instead of compared, and the run is found by halving: a
+    row passes a few comparisons, not one for each of a thousand edges.
+    """
+    return _halved(position, _runs(edges), dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Bins `first`, `first` + 1, ... `last`, from `start` on, each `width` positions wide."""
+
+    start: int
+    width: int
+    first: int
+    last: int
+
+
+def _runs(edges: Sequence[int]) -> list[_Run]:
+    found: list[_Run] = []
+    for i, edge in enumerate(edges):
+        width = edges[i + 1] - edge if i + 1 < len(edges) else 0
+        before = found[-1] if found else None
+        if before is not None and width in (0, before.width):
+            # The last bin has no end: whatever its width, it may close a run.
+            found[-1] = replace(before, last=i)
+        else:
+            found.append(_Run(edge, width, i, i))
+    return found
+
+
+def _halved(position: str, runs: Sequence[_Run], dialect: str) -> str:
+    if len(runs) > 1:
+        middle = len(runs) // 2
+        below = _halved(position, runs[:middle], dialect)
+        above = _halved(position, runs[middle:], dialect)
+        return f"CASE WHEN {position} < {runs[middle].start} THEN {below} ELSE {above} END"
+    (run,) = runs
+    if run.first == run.last:
+        return str(run.first)
+    # Held inside the run first: then the quotient is, too, and nobody has to believe it.
+    behind = run.start + run.width * (run.last - run.first)
+    inside = _minus(clamped(position, run.start, behind), run.start)
+    divided = function("divide", dialect, inside, str(run.width))
+    return f"{run.first} + COALESCE({divided}, 0)"
+
+
+def _minus(value: str, lower: int) -> str:
+    return f"(({value}) - ({lower}))" if lower else f"({value})"
+
+
+def _day_number(day: dt.date) -> int:
+    return (day - dt.date(1970, 1, 1)).days

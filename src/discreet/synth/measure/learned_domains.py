@@ -1,0 +1,198 @@
+"""Domains that nobody declared, learned with budget: bins of numbers and days, common words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.event import Failing, Gaussian, PrivacyEvent
+from discreet.core.schema import CategoryDomain
+from discreet.engine.base import Engine, Held, open_exact
+from discreet.errors import InternalError
+from discreet.ledger.entry import Receipt
+from discreet.noise.rng import Rng
+from discreet.noise.threshold import GroupNoise, keep_groups, threshold_for
+from discreet.plan.ir import Scan
+from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
+from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
+from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
+from discreet.synth.measure.private_marginals import Door, Measured, Purse, Unit
+from discreet.synth.measure.sealing import SealedCodes, SealedWords, Source, seal_codes, seal_words
+from discreet.synth.measure.sql_counter import PATIENCE, SqlCounter
+
+SHARE = Fraction(1, 5)
+"""The part of the budget that learning takes where there is something to learn."""
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The encoding with every domain filled in, what it cost, and what did not work out."""
+
+    encoding: Encoding
+    notices: tuple[str, ...]
+    events: tuple[PrivacyEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What learning works with: paid rows, what was paid for it, and by whom."""
+
+    engine: Engine
+    held: Held
+    receipt: Receipt
+    purse: Purse
+    threshold_delta: Fraction
+    source: Source
+    rng: Rng
+
+
+def learn(outline: Outline, means: Means, step: Step) -> Learned:
+    """Return the encoding of a table, learning what the catalog does not declare.
+
+    Guarantee: all that is learned costs together at most `means.purse`, and fails with probability
+        at most `means.threshold_delta`: each column has an equal part of the purse; a range spends
+        half of its part on each of two noisy histograms (docs/notes/0021), words spend theirs on
+        thresholded counts. Everything else is public or arithmetic on noisy values.
+    """
+    ranges, words = outline.ranges, outline.words
+    if not ranges and not words:
+        return Learned(_encoding(outline, {}), (), ())
+    part = Fraction(1, len(ranges) + len(words))
+    found: dict[str, Coded | None] = {}
+    events: list[PrivacyEvent] = []
+    if ranges:
+        step("learning where numbers and days lie")
+        each = means.purse.amount * part * len(ranges) / 2
+        purse = Purse(each, means.purse.concentrated)
+        found |= _learn_ranges(outline.scan, ranges, means, purse, events)
+    for item in words:
+        step(f"learning the common values of {item.name}")
+        purse = Purse(means.purse.amount * part, means.purse.concentrated)
+        risk = means.threshold_delta / len(words)
+        found[item.name] = _learn_words(outline.scan, item, means, (purse, risk), events)
+    lost = tuple(
+        f"Column '{name}' was left out: the budget is too small to learn its values."
+        for name, column in found.items()
+        if column is None
+    )
+    return Learned(_encoding(outline, found), lost, tuple(events))
+
+
+def _encoding(outline: Outline, found: dict[str, Coded | None]) -> Encoding:
+    columns: list[Coded | MadeUp] = []
+    for item in outline.items:
+        if isinstance(item, Coded | MadeUp):
+            columns.append(item)
+        else:
+            learned = found[item.name]
+            columns += [] if learned is None else [learned]
+    return Encoding(outline.table.name, tuple(columns))
+
+
+def _learn_ranges(
+    scan: Scan,
+    items: Sequence[RangeToLearn],
+    means: Means,
+    purse: Purse,
+    events: list[PrivacyEvent],
+) -> dict[str, Coded | None]:
+    """Return each column with its bins; `purse` is spent twice, once for each histogram."""
+    edges = {item.name: first_cells(item.domain) for item in items}
+    wide = [Coded(i.name, i.domain, edges[i.name], missing=True, open_ends=True) for i in items]
+    first = _histograms(scan, wide, means, purse, events)
+    found: dict[str, Coded | None] = {}
+    for item in items:
+        found[item.name] = narrowed(item, edges[item.name], first[item.name])
+    close = [c for c in found.values() if c is not None and c.edges is not None]
+    if close:
+        # A column without gaps still counts them here: rows are dropped by nobody's other column.
+        counted = [Coded(c.name, c.domain, c.edges, missing=True, open_ends=True) for c in close]
+        second = _histograms(scan, counted, means, purse, events)
+        found |= {column.name: merged(column, second[column.name]) for column in close}
+    return found
+
+
+def _histograms(
+    scan: Scan, columns: Sequence[Coded], means: Means, purse: Purse, events: list[PrivacyEvent]
+) -> dict[str, Measured]:
+    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
+    counter = _EachColumn([seal_codes(scan, means.engine, [column]) for column in columns], means)
+    door = Door(counter, shape, purse, counter.unit, means.rng)
+    wanted = [(i,) for i in range(len(columns))]
+    measured = door.measure(wanted, share=Fraction(1))
+    events += door.events
+    return {column.name: item for column, item in zip(columns, measured, strict=True)}
+
+
+class _EachColumn:
+    """Counts single columns straight from the rows, each by a statement that reads it alone."""
+
+    def __init__(self, columns: Sequence[SealedCodes], means: Means) -> None:
+        for codes in columns:
+            means.source.check(codes.source)
+        self._columns = columns
+        self._means = means
+
+    @property
+    def unit(self) -> Unit:
+        """Return how far one unit can move any of these counts."""
+        return max((codes.unit for codes in self._columns), key=lambda unit: unit.l1)
+
+    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
+        """Return the exact counts of single columns."""
+        return [self._count(self._columns[column]) for (column,) in wanted]
+
+    def _count(self, codes: SealedCodes) -> Counts:
+        held, receipt = self._means.held, self._means.receipt
+        counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
+        return counter.marginals([(0,)])[0]
+
+
+def _learn_words(
+    scan: Scan,
+    item: WordsToLearn,
+    means: Means,
+    price: tuple[Purse, Fraction],
+    events: list[PrivacyEvent],
+) -> Coded | None:
+    """Return the column with the values that enough units have, None where there are none.
+
+    Guarantee: `Failing(Gaussian, risk)`: a unit moves the numbers of distinct units of at most
+        `groups` texts by one each, as the kernel read off the SQL, and a text that only one unit
+        has appears with probability at most `risk`, over all of them. Which texts there are at all
+        is seen by nobody.
+    """
+    purse, risk = price
+    if not purse.concentrated:
+        raise InternalError("words are learned with delta only")
+    read = seal_words(scan, means.engine, item.name)
+    means.source.check(read.source)
+    moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
+    sigma_squared = moved / (2 * purse.amount)
+    noise = GroupNoise.gaussian(sigma_squared)
+    threshold = threshold_for(noise, risk, max_groups=read.groups)
+    values, units = _words(read, means)
+    shown = keep_groups(units, noise, threshold, rng=means.rng)
+    events.append(Failing(Gaussian(sigma_squared, moved), risk))
+    noisy = shown.noisy[shown.keep]
+    kept = [word for word, keep in zip(values, shown.keep.tolist(), strict=True) if keep]
+    best = np.argsort(-noisy, kind="stable")[: MOST_CODES - 1]
+    words = sorted(kept[i] for i in best.tolist())
+    if not words:
+        return None
+    return Coded(item.name, CategoryDomain(tuple(words)), None, missing=True)
+
+
+def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:
+    """Return every text of a column and how many units have it, in the order of the texts."""
+    table = open_exact(means.held.run(read.sql, seconds=PATIENCE))
+    counts = table.column("n").cast(pa.int64()).to_pylist()
+    pairs = sorted(zip(table.column("v").to_pylist(), counts, strict=True))
+    return [value for value, _ in pairs], [count for _, count in pairs]

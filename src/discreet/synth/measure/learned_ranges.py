@@ -1,0 +1,182 @@
+"""Where numbers and days lie, learned with budget: two noisy histograms, the rest is arithmetic.
+
+The first histogram has fine cells near zero and coarser ones far out, so that it covers any range
+that a column can have. Where the noise lets us see rows, a second one looks closer, and its cells
+are put together into bins that hold about as many rows each.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
+from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered
+from discreet.synth.encoding.outline import RangeToLearn
+from discreet.synth.measure.private_marginals import Measured
+
+OCTAVE = 8
+"""Cells for each doubling of a number: ends are found to within an eighth."""
+
+DAYS = 256
+"""Days of one cell of the first look."""
+
+CLOSE_CELLS = 256
+LIKELY = 2.5
+"""Standard deviations at which cells beside the range are believed to belong to it."""
+
+FEWEST_STEPS = 1000
+"""A learned number keeps at least this many steps over its range; finer ones would be made up."""
+
+
+def first_cells(domain: Ordered) -> tuple[int, ...]:
+    """Return the first positions of public cells that cover the whole domain; the first is 0."""
+    if isinstance(domain, DateDomain | TimestampDomain):
+        return tuple(range(0, _size(domain), DAYS))
+    zero = -_lowest(domain)
+    size = domain.size
+    away = _distances(max(abs(zero), abs(size - zero)) + 1)
+    places = {0, *(zero + d for d in away), *(zero + 1 - d for d in away)}
+    return tuple(sorted(place for place in places if 0 <= place < size))
+
+
+def _distances(far: int) -> list[int]:
+    """Return distances from zero: one by one up to 8, then eight equal steps to each doubling."""
+    found = list(range(OCTAVE))
+    width = 1
+    while found[-1] < far:
+        start = found[-1] + width if width == 1 else 2 * OCTAVE * (width // 2)
+        found += range(start, start + OCTAVE * width, width)
+        width *= 2
+    return found
+
+
+def _lowest(domain: IntegerDomain | NumberDomain) -> int:
+    step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
+    return int(domain.lower / step)
+
+
+def seen_range(counts: npt.NDArray[np.int64], deviation: float) -> tuple[int, int] | None:
+    """Return the first and the last cell between which the rows lie, as far as the noise shows.
+
+    Cells are joined two by two until a group stands out from the noise: few rows in many cells are
+    found as well as many rows in one. Then the range is stretched over what probably belongs to
+    it. None where nothing stands out.
+    """
+    width = 1 << max(0, math.ceil(math.log2(max(1, len(counts)))))
+    padded = np.zeros(width)
+    padded[: len(counts)] = counts
+    found = _hull(padded, 0, width, deviation)
+    if found is None:
+        return None
+    first, behind = found[0], min(found[1], len(counts))
+    first -= _stretch(counts[:first][::-1], deviation)
+    behind += _stretch(counts[behind:], deviation)
+    return first, behind - 1
+
+
+def _hull(
+    counts: npt.NDArray[np.float64], first: int, behind: int, deviation: float
+) -> tuple[int, int, float] | None:
+    """Return (first, behind, rows) of the part of a group that holds rows for certain."""
+    total = float(counts[first:behind].sum())
+    # The more groups of this size there are, the farther the noise reaches in one of them.
+    groups = len(counts) / (behind - first)
+    bar = math.sqrt(2 * math.log(40 * groups)) * deviation * math.sqrt(behind - first)
+    if behind - first == 1:
+        return (first, behind, total) if total > bar else None
+    middle = (first + behind) // 2
+    halves = ((first, middle), (middle, behind))
+    parts = [p for half in halves if (p := _hull(counts, *half, deviation)) is not None]
+    seen = sum(part[2] for part in parts)
+    if total - seen > bar:
+        return first, behind, total
+    if not parts:
+        return None
+    return parts[0][0], parts[-1][1], seen
+
+
+def _stretch(beside: npt.NDArray[np.int64], deviation: float) -> int:
+    """Return how many of the cells beside a range, nearest first, probably belong to it."""
+    taken = 0
+    while True:
+        rest = beside[taken:]
+        widths = [1 << k for k in range(len(rest).bit_length()) if 1 << k <= len(rest)]
+        more = [w for w in widths if rest[:w].sum() > LIKELY * deviation * math.sqrt(w)]
+        if not more:
+            return taken
+        taken += more[0]
+
+
+def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> Coded | None:
+    """Return the column with the range that was seen, one code a value or cells for a closer look.
+
+    `measured` counts the cells between `edges` and, last, the missing ones. None: nothing was seen.
+    """
+    deviation = math.sqrt(measured.variance)
+    found = seen_range(measured.values[:-1], deviation)
+    if found is None:
+        return None
+    first, last = found
+    behind = edges[last + 1] if last + 1 < len(edges) else _size(item.domain)
+    missing = item.missing and bool(measured.values[-1] > LIKELY * deviation)
+    domain = _part(item.domain, edges[first], behind - 1)
+    column = Coded(item.name, domain, None, missing=missing, open_ends=True)
+    if column.positions <= MOST_SINGLE:
+        return column
+    width = -(-column.positions // CLOSE_CELLS)
+    places = {*range(0, column.positions, width)}
+    if not isinstance(domain, DateDomain | TimestampDomain):
+        # Zero is a value of its own in many columns: nobody has half a child or half a loan.
+        zero = -_lowest(domain)
+        places |= {place for place in (zero, zero + 1) if 0 <= place < column.positions}
+    return replace(column, edges=tuple(sorted(places)))
+
+
+def merged(column: Coded, measured: Measured) -> Coded:
+    """Return the column with its cells put together to bins of about equal noisy counts."""
+    assert column.edges is not None, "single values are not merged"
+    deviation = math.sqrt(measured.variance)
+    counts = measured.values[: len(column.edges)]
+    target = max(float(counts.sum()), 0.0) / BINS
+    edges, held, cells = [0], 0.0, 0
+    for i, count in enumerate(counts.tolist()):
+        enough = held >= max(target, LIKELY * deviation * math.sqrt(max(cells, 1)))
+        alone = count >= max(target, 2 * LIKELY * deviation) and cells
+        if i and (enough or alone):
+            edges.append(column.edges[i])
+            held, cells = 0.0, 0
+        held, cells = held + count, cells + 1
+    return replace(column, edges=tuple(edges))
+
+
+def _size(domain: Ordered) -> int:
+    if isinstance(domain, TimestampDomain):
+        return (domain.upper.date() - domain.lower.date()).days + 1
+    return domain.size
+
+
+def _part(domain: Ordered, first: int, last: int) -> Ordered:
+    """Return the domain between two positions, both included; numbers in nicer, coarser steps."""
+    match domain:
+        case IntegerDomain():
+            return IntegerDomain(domain.value(first), domain.value(last))
+        case DateDomain():
+            return DateDomain(domain.value(first), domain.value(last))
+        case TimestampDomain():
+            begin = domain.lower.date() + dt.timedelta(days=first)
+            end = domain.lower.date() + dt.timedelta(days=last)
+            return TimestampDomain(
+                dt.datetime.combine(begin, dt.time()),
+                dt.datetime.combine(end, dt.time(23, 59, 59)),
+            )
+        case NumberDomain(step=step):
+            low, high = domain.value(first), domain.value(last)
+            while (high - low) / (step * 10) >= FEWEST_STEPS:
+                step *= 10
+            return NumberDomain(low // step * step, -(-high // step) * step, step)

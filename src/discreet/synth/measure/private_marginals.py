@@ -1,0 +1,179 @@
+"""The one door between a method and the private rows: noisy marginals and paid choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.bounds import sqrt_lower
+from discreet.core.event import Concentrated, Gaussian, Laplace, PrivacyEvent, Pure, Select
+from discreet.errors import InternalError
+from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.rng import Rng
+from discreet.noise.select import exponential
+from discreet.synth.encoding.merging import Merges, merge_counts
+from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure.several import draw_several
+
+Law: TypeAlias = GaussianLaw | LaplaceLaw
+
+
+class Counter(Protocol):
+    """Exact marginals of the private rows. Only the door and the scores it is given hold one."""
+
+    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
+        """Return the exact counts of several marginals, each in the shape of its columns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How far one protected unit can move counts: its rows, and the neighbour relation."""
+
+    rows: int = 1
+    replaced: bool = False
+
+    @property
+    def l1(self) -> int:
+        """Return how far a vector of disjoint counts can move in L1."""
+        return 2 * self.rows if self.replaced else self.rows
+
+    @property
+    def l2_squared(self) -> int:
+        """Return how far it can move in squared L2: all rows of a unit may lie in one cell.
+
+        Replacing moves by a - b with a, b >= 0 and |a| = |b| = rows: at most |a|^2 + |b|^2.
+        """
+        return 2 * self.rows**2 if self.replaced else self.rows**2
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What one run has been charged: rho of zCDP, or a pure epsilon."""
+
+    amount: Fraction
+    concentrated: bool
+
+    @property
+    def event(self) -> PrivacyEvent:
+        """Return the event that is priced and charged before the door opens."""
+        return Concentrated(self.amount) if self.concentrated else Pure(self.amount)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """A noisy marginal: may be shown, together with the law of its noise."""
+
+    columns: Columns
+    values: Counts
+    law: Law
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of each cell's noise."""
+        return self.law.variance
+
+
+Scores: TypeAlias = Callable[[Counter], npt.NDArray[np.int64]]
+"""From the exact marginals to one whole number for each candidate."""
+
+
+class Door:
+    """Lets noisy marginals and choices out, each for a share of what was charged up front.
+
+    Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `purse.amount`, in whatever
+        order and however adaptively it is asked, because the shares never add up to more than 1 and
+        each step is calibrated to its share: Gaussian noise of l2^2 / (2 rho), Laplace noise of
+        l1 / epsilon, the exponential mechanism at sqrt(8 rho) (bounded range, epsilon^2/8-zCDP) or
+        epsilon. Assumes `unit` bounds what one unit can do to the counter, which the kernel reads
+        off its SQL (docs/notes/0039), and that scores move by at most the declared `sensitivity`
+        for one row added or removed. (docs/notes/0020)
+    """
+
+    def __init__(self, counter: Counter, shape: Shape, purse: Purse, unit: Unit, rng: Rng) -> None:
+        self.shape = shape
+        self.purse = purse
+        self.unit = unit
+        self._counter = counter
+        self._rng = rng
+        self._spent = Fraction(0)
+        self.events: list[PrivacyEvent] = []
+
+    @property
+    def left(self) -> Fraction:
+        """Return the share that has not been used: public, since every share asked for is."""
+        return 1 - self._spent
+
+    def law(self, share: Fraction) -> Law:
+        """Return the noise that a marginal gets for a share; reads nothing."""
+        amount = share * self.purse.amount
+        if self.purse.concentrated:
+            return GaussianLaw(Fraction(self.unit.l2_squared) / (2 * amount))
+        return LaplaceLaw(Fraction(self.unit.l1) / amount)
+
+    def measure(
+        self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
+    ) -> list[Measured]:
+        """Return noisy counts of several marginals, which together use `share`, each the same part.
+
+        Columns in `merged` are counted by group of codes instead of by code: a row still lies in
+        exactly one cell, so the noise is the same and there is less of it. Groups come from public
+        facts or noisy values, like everything a method asks.
+        """
+        if not wanted:
+            return []
+        self._take(share)
+        law = self.law(share / len(wanted))
+        found = []
+        for columns, full in zip(wanted, self._counter.marginals(wanted), strict=True):
+            exact = merge_counts(full, columns, merged or {})
+            found.append(Measured(columns, exact + self._draw(law, exact.shape), law))
+            self.events.append(self._event(law))
+        return found
+
+    def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
+        """Return the index of a good candidate; `sensitivity` is for one row added or removed."""
+        found, epsilon = self._scored(scores, share, 1)
+        return exponential(found, sensitivity * self.unit.l1, epsilon, rng=self._rng)
+
+    def choose_several(
+        self, scores: Scores, *, count: int, sensitivity: int, share: Fraction
+    ) -> list[int]:
+        """Return different good candidates, drawn one after another, each for the same part."""
+        found, epsilon = self._scored(scores, share, count)
+        reach = sensitivity * self.unit.l1
+        return draw_several(found, count, sensitivity=reach, epsilon=epsilon, rng=self._rng)
+
+    def _scored(
+        self, scores: Scores, share: Fraction, count: int
+    ) -> tuple[npt.NDArray[np.int64], Fraction]:
+        """Return the scores, and the epsilon of each of `count` draws that together use `share`."""
+        self._take(share)
+        amount = share * self.purse.amount / count
+        epsilon = sqrt_lower(8 * amount) if self.purse.concentrated else amount
+        found = np.asarray(scores(self._counter))
+        if found.dtype.kind not in "iu":
+            raise InternalError("scores must be whole numbers: no floating point in the noise path")
+        self.events += [Select(epsilon)] * count
+        return found, epsilon
+
+    def _take(self, share: Fraction) -> None:
+        if share <= 0 or self._spent + share > 1:
+            raise InternalError("a method asked for more than was charged")
+        self._spent += share
+
+    def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
+        if isinstance(law, GaussianLaw):
+            return discrete_gaussian_squared(law.sigma_squared, shape, rng=self._rng)
+        return discrete_laplace(law.scale, shape, rng=self._rng)
+
+    def _event(self, law: Law) -> PrivacyEvent:
+        if isinstance(law, GaussianLaw):
+            return Gaussian(law.sigma_squared, Fraction(self.unit.l2_squared))
+        return Laplace(law.scale, Fraction(self.unit.l1))

@@ -1,0 +1,99 @@
+"""The private reads of a synthesis, each judged by the kernel: only what is sealed here may run.
+
+Nothing that this room says about rows of a unit, sizes or neighbours is believed: the kernel reads it
+off the SQL (docs/notes/0039-sealed-codes.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.catalog.axes import home
+from discreet.core.region import Region
+from discreet.core.unit import Neighbours
+from discreet.engine.base import Engine
+from discreet.kernel.codes import codes_of
+from discreet.kernel.derive.scans import CatalogScans, Reaching, dataset_of, region_of
+from discreet.kernel.seal import Asked, Draft, parse, sealed
+from discreet.kernel.sensitivity import Kind
+from discreet.kernel.trees.nodes import Unfit
+from discreet.plan.ir import Scan
+from discreet.release.sealing import declared_scans
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.codes_sql import codes_sql, words_sql
+from discreet.synth.measure.private_marginals import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose rows a read is of, as the SQL itself says, and where these people sit."""
+
+    dataset: str
+    region: Region
+
+    def check(self, other: Source) -> None:
+        """Refuse a read of other people than these, which are the ones that were charged."""
+        if other != self:
+            raise Unfit("a read of other people than were charged")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCodes:
+    """A SELECT of codes that may run, the tables they index, and how far one unit can move counts."""
+
+    sql: str
+    shape: Shape
+    unit: Unit
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class SealedWords:
+    """A SELECT of texts with their units that may run; a unit moves at most `groups`, by one each."""
+
+    sql: str
+    groups: int
+    source: Source
+
+
+def seal_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
+    """Return the SELECT of a table's codes, judged. An unfit one is our own bug and never runs."""
+    sql = codes_sql(scan, engine, columns)
+    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
+    scans = _scans(scan, engine)
+    tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
+    found = codes_of(tree, shape.sizes, scans)
+    replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE
+    return SealedCodes(sql, shape, Unit(found.rows, replaced), _source(found, scans))
+
+
+def seal_words(scan: Scan, engine: Engine, name: str) -> SealedWords:
+    """Return the SELECT of a column's texts and how many units have each, judged.
+
+    Guarantee: a unit is counted once at most for each text that its rows hold, so it moves at most
+        `groups` numbers by one each, whatever its rows say: in squared L2 as far as in L1.
+    """
+    sql = words_sql(scan, engine, name)
+    scans = _scans(scan, engine)
+    tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
+    kind = Kind.ROWS if scan.unit is None else Kind.UNITS
+    read = sealed(Draft(sql, {"n": Asked(kind, (0,))}), tree, scans)
+    once = read.facts.person or read.stability.max_rows == 1
+    if read.facts.keys != 1 or len(read.facts.outputs) != 1 or not once:
+        raise Unfit("texts that are not counted by units")
+    if read.facts.person and kind is not Kind.UNITS:
+        raise Unfit("a threshold on something other than units")
+    return SealedWords(sql, read.stability.coordinates, _source(read.facts, scans))
+
+
+def _scans(scan: Scan, engine: Engine) -> CatalogScans:
+    assert scan.dataset is not None, "every table belongs to a dataset"
+    return declared_scans([(scan.dataset, scan.table)], engine)
+
+
+def _source(found: Reaching, scans: CatalogScans) -> Source:
+    # Rows without a value are left out, but nobody is billed less for it.
+    region = region_of(found, scans.tables, lambda *_: None, home)
+    return Source(dataset_of(found, scans.tables).name, region)

@@ -1,0 +1,239 @@
+"""Select, measure, estimate: marginals of a declared workload, chosen where the model is worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.laws import GaussianLaw
+from discreet.synth.encoding.merging import Groups, Merges, merge_counts
+from discreet.synth.encoding.shape import Columns, Counts
+from discreet.synth.fitting.beliefs import Beliefs, Table
+from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
+from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
+from discreet.synth.measure.private_marginals import Counter, Door, Law, Measured
+from discreet.synth.measure.singles import Singles, measure_singles
+from discreet.synth.methods.settings import check_whole
+from discreet.synth.models.layered import Layered, layered
+from discreet.synth.progress import Progress, silent
+from discreet.synth.workload import Wanted, closed, find_workload
+
+SINGLES = Fraction(2, 5)
+CHOICE = Fraction(3, 20)
+"""Part of a round's share that pays for the choice; the rest pays for the counts."""
+
+REMAINS = 0.5
+"""How much of the noise the estimate keeps: about half, since counts that other marginals agree on
+and that cannot be negative leave it little room."""
+
+MOST_FITS = 24
+STEPS = 40
+LAST_STEPS = 200
+CELLS = 1 << 16
+
+
+def fit(
+    door: Door,
+    *,
+    workload: Wanted | None = None,
+    rounds: int | None = None,
+    cells: int = CELLS,
+    progress: Progress = silent,
+) -> Layered:
+    """Return a model that answers the marginals of `workload` well.
+
+    In the manner of AIM [McKenna, Mullins, Sheldon and Miklau 2022]: one-way marginals first; then
+    in each round a marginal inside the workload on which the model errs most, beyond what its noise
+    would add, and its noisy counts; after each the distribution of greatest entropy that agrees
+    with all. Two differences make it fast and precise: columns of many codes are counted in groups
+    wide enough to be seen through the noise (codes inside a group follow the one-way marginals),
+    and the number of rounds is fixed before the first of them (`rounds`, or by the number of
+    columns and the noise).
+    `cells` caps the tables of the model: a marginal that would need more is not a candidate.
+
+    Guarantee: shares of 2/5 for the one-ways and equal parts of 3/5 for the rounds, 3/20 of each
+        for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
+        on public sizes and noisy counts. (docs/notes/0022)
+    """
+    check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
+    candidates = closed(find_workload(door.shape, workload))
+    progress(0, 1, "counting columns")
+    singles = measure_singles(door, share=SINGLES if candidates else Fraction(1))
+    turns = min(rounds or _rounds(door, singles.total), len(candidates))
+    share = (1 - SINGLES) / turns if turns else Fraction(0)
+    noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
+    state = _begin(singles, coarsen(singles, noise), cells)
+    contest = _Contest(door, candidates, state.merges)
+    for turn in range(turns):
+        progress(turn + 1, turns + 1, "choosing and counting marginals")
+        chosen = contest.choose(state, share)
+        state.learn(contest.measure(chosen, share))
+        if _due(turn, turns):
+            state.estimate(STEPS)
+            contest.forget()
+    state.estimate(LAST_STEPS)
+    progress(turns + 1, turns + 1, "done")
+    rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
+    inside = within(singles, state.groups, rows)
+    return layered(door.shape, state.total, state.groups, inside, state.everything)
+
+
+def _rounds(door: Door, total: float) -> int:
+    """Return how many marginals can be told from noise: more with more rows or more budget.
+
+    From ten times the noise of a single measurement on, every order of magnitude is worth a
+    marginal for every second column. A function of the shape and the noisy total.
+    """
+    ratio = total / math.sqrt(door.law(Fraction(1)).variance)
+    return max(1, math.ceil(door.shape.width * (math.log10(max(ratio, 1.0)) - 1) / 2))
+
+
+def _due(turn: int, turns: int) -> bool:
+    """Return whether the model is fitted after this turn: at most MOST_FITS times, evenly."""
+    return turn * MOST_FITS // turns != (turn + 1) * MOST_FITS // turns
+
+
+@dataclass(eq=False)
+class _State:
+    """What is known so far; all of it noisy, so nothing here is private."""
+
+    total: float
+    groups: tuple[Groups, ...]
+    cells: int
+    tree: JunctionTree
+    base: Parts
+    evidence: dict[Columns, Evidence]
+    parts: Parts = field(default_factory=dict)
+    fresh: set[Columns] = field(default_factory=set)  # learned, but not yet part of the estimate
+
+    def __post_init__(self) -> None:
+        self.beliefs: Beliefs = believe(self.tree, self.base)
+
+    @property
+    def merges(self) -> Merges:
+        """Return the groups in the form the door takes: of columns that have fewer than codes."""
+        return {
+            column: groups
+            for column, groups in enumerate(self.groups)
+            if groups.max() + 1 < groups.size
+        }
+
+    @property
+    def everything(self) -> Parts:
+        """Return all log-potentials, those of the base included."""
+        found = dict(self.base)
+        for columns, part in self.parts.items():
+            found[columns] = found[columns] + part if columns in found else part
+        return found
+
+    def fits(self, columns: Columns) -> bool:
+        """Return whether the model has room for a marginal."""
+        return self.tree.cells_with(columns) <= self.cells
+
+    def learn(self, measured: Measured) -> None:
+        """Take in a noisy marginal."""
+        columns, values = measured.columns, measured.values.astype(np.float64)
+        found = Evidence(columns, values, np.full(values.shape, measured.variance))
+        if columns in self.evidence:
+            found = self.evidence[columns].add(found)
+        elif self.tree.host(columns) is None:
+            self.tree = widened(self.tree, self.evidence, columns)
+        self.evidence[columns] = found
+        self.fresh.add(columns)
+
+    def estimate(self, steps: int) -> None:
+        """Fit the model to all that is known."""
+        self.parts = fit_entropy(
+            self.tree,
+            list(self.evidence.values()),
+            self.total,
+            base=self.base,
+            start=self.parts,
+            steps=steps,
+        )
+        self.beliefs = believe(self.tree, self.everything)
+        self.fresh.clear()
+
+
+def _begin(singles: Singles, groups: tuple[Groups, ...], cells: int) -> _State:
+    """Return independent columns, each with its noisy one-way marginal by group."""
+    sizes = tuple(int(each.max()) + 1 for each in groups)
+    base: dict[Columns, Table] = {}
+    evidence: dict[Columns, Evidence] = {}
+    for column, each in enumerate(groups):
+        chances = _gathered(singles.counts[column], each)
+        chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
+        base[(column,)] = np.log(chances / chances.sum())
+        measured = singles.measured[column]
+        variance = np.full(each.size, measured.variance)
+        evidence[(column,)] = Evidence(
+            (column,), _gathered(measured.values, each), _gathered(variance, each)
+        )
+    tree = junction_tree(sizes, list(evidence))
+    return _State(singles.total, groups, cells, tree, base, evidence)
+
+
+def _gathered(values: npt.NDArray[np.float64 | np.int64], groups: Groups) -> Table:
+    """Return sums by group."""
+    return np.bincount(groups, weights=values).astype(np.float64)
+
+
+class _Contest:
+    """The candidates, and their exact counts by group once they have been asked for."""
+
+    def __init__(self, door: Door, candidates: Sequence[Columns], merges: Merges) -> None:
+        self._door = door
+        self._candidates = candidates
+        self._merges = merges
+        self._exact: dict[Columns, Counts] = {}
+        self._gaps: dict[Columns, int] = {}
+
+    def forget(self) -> None:
+        """Score all candidates anew: the model has changed."""
+        self._gaps.clear()
+
+    def choose(self, state: _State, share: Fraction) -> Columns:
+        """Return the marginal to measure next; free where there is nothing to choose."""
+        open_ones = [
+            each for each in self._candidates if each not in state.fresh and state.fits(each)
+        ]
+        open_ones = open_ones or [each for each in self._candidates if state.fits(each)]
+        open_ones = open_ones or [min(self._candidates, key=state.tree.cells_with)]
+        if len(open_ones) == 1:
+            return open_ones[0]
+        law = self._door.law(share * (1 - CHOICE))
+
+        def scores(counter: Counter) -> npt.NDArray[np.int64]:
+            # For one row added or removed, one cell of the exact counts moves by 1 and nothing
+            # else moves: the estimate and the noise to come are public.
+            new = [columns for columns in open_ones if columns not in self._gaps]
+            for columns, exact in zip(new, self._read(counter, new), strict=True):
+                guess = np.rint(state.total * state.beliefs.marginal(columns)).astype(np.int64)
+                noise = round(REMAINS * exact.size * _mean_error(law))
+                self._gaps[columns] = int(np.abs(exact - guess).sum()) - noise
+            return np.array([self._gaps[columns] for columns in open_ones], dtype=np.int64)
+
+        return open_ones[self._door.choose(scores, sensitivity=1, share=share * CHOICE)]
+
+    def measure(self, columns: Columns, share: Fraction) -> Measured:
+        """Return the noisy counts of the chosen marginal."""
+        part = share * (1 - CHOICE)
+        return self._door.measure([columns], share=part, merged=self._merges)[0]
+
+    def _read(self, counter: Counter, wanted: Sequence[Columns]) -> list[Counts]:
+        fresh = [columns for columns in wanted if columns not in self._exact]
+        for columns, exact in zip(fresh, counter.marginals(fresh), strict=True):
+            self._exact[columns] = merge_counts(exact, columns, self._merges)
+        return [self._exact[columns] for columns in wanted]
+
+
+def _mean_error(law: Law) -> float:
+    """Return about how far the noise moves one count, on average."""
+    ratio = math.sqrt(2 / math.pi) if isinstance(law, GaussianLaw) else math.sqrt(1 / 2)
+    return ratio * math.sqrt(law.variance)

@@ -1,0 +1,91 @@
+"""Pairs of columns along a tree: the default method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.synth.encoding.shape import Columns
+from discreet.synth.fitting.spanning import choose_tree
+from discreet.synth.measure.private_marginals import Door, Measured
+from discreet.synth.measure.singles import (
+    Singles,
+    by_root,
+    measure_singles,
+    merged_sizes,
+    rare_groups,
+)
+from discreet.synth.models.conditional_chain import Network
+from discreet.synth.models.inference import Link, infer
+from discreet.synth.progress import Progress, silent
+
+SINGLES = Fraction(2, 5)
+CHOICES = Fraction(1, 10)
+PAIRS = Fraction(1, 2)
+
+
+def fit(door: Door, *, progress: Progress = silent) -> Network:
+    """Return a model in which each column depends on one other, along the strongest pairs.
+
+    Maximum-spanning-tree marginals [McKenna, Miklau and Sheldon 2021], rare codes counted together
+    as there, with three differences: the share of each table goes with the root of its size; the
+    score of a pair takes one column's law from the noisy counts and the other's from the rows; and
+    inference is in closed form, with the noise shrunk out of each table.
+
+    The split: a choice is settled by differences of thousands of rows and needs little (a tenth).
+    One-way marginals are part of every later step, and of every pair that is *not* in the tree,
+    where nothing else corrects them (two fifths). The rest goes to the pairs. Measured on the
+    census excerpts and ADULT alike, three to five tenths for the one-ways differ by less than a
+    hundredth of total variation distance.
+
+    Guarantee: shares of 2/5, 1/10 and 1/2; scores move by at most 1 for a row (dependence.py).
+    """
+    steps = door.shape.width + 1
+    progress(0, steps, "counting columns")
+    # A single column has no pairs: then all goes to its counts.
+    singles = measure_singles(door, share=SINGLES if door.shape.width > 1 else Fraction(1))
+    merges = rare_groups(singles)
+    progress(1, steps, "choosing pairs of columns")
+    edges = choose_tree(
+        door,
+        singles,
+        merges,
+        share=CHOICES,
+        progress=lambda done, _of, what: progress(done, steps, what),
+    )
+    progress(steps - 1, steps, "counting pairs of columns")
+    sizes = merged_sizes(door.shape, merges)
+    shares = by_root(PAIRS, [sizes[first] * sizes[second] for first, second in edges])
+    measured = [
+        door.measure([edge], share=share, merged=merges)[0]
+        for edge, share in zip(edges, shares, strict=True)
+    ]
+    links = _links(singles, measured)
+    network = infer(door.shape, singles, merges, links)
+    progress(steps, steps, "done")
+    return network
+
+
+def _links(singles: Singles, measured: Sequence[Measured]) -> list[Link]:
+    """Return the columns from roots to leaves, each with the pair that joins it to its parent."""
+    neighbours: dict[int, list[tuple[int, Measured]]] = {
+        column: [] for column in range(len(singles.counts))
+    }
+    for each in measured:
+        first, second = each.columns
+        neighbours[first].append((second, each))
+        neighbours[second].append((first, each))
+    links: list[Link] = []
+    seen: set[int] = set()
+    for root in neighbours:
+        if root in seen:
+            continue
+        waiting: list[tuple[int, Columns, Measured | None]] = [(root, (), None)]
+        while waiting:
+            column, parents, table = waiting.pop()
+            seen.add(column)
+            links.append(Link(column, parents, table))
+            waiting += [
+                (other, (column,), pair) for other, pair in neighbours[column] if other not in seen
+            ]
+    return links

@@ -1,0 +1,42 @@
+"""What every method hands back: something rows can be drawn from, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.synth.encoding.shape import Codes, Columns, Shape
+
+Dice: TypeAlias = np.random.Generator  # no guarantee hangs on these dice: the model is paid for
+"""Chance for drawing rows."""
+Allowed = Mapping[int, npt.NDArray[np.bool_]]
+"""For some columns, which codes a row may have: the condition of conditional sampling."""
+
+
+class Model(Protocol):
+    """A fitted model. Everything in it was paid for, so whatever is done with it is free."""
+
+    @property
+    def shape(self) -> Shape:
+        """Return the columns and their sizes."""
+        ...
+
+    @property
+    def total(self) -> float:
+        """Return the estimated number of rows of the real table."""
+        ...
+
+    def marginal(self, columns: Columns) -> npt.NDArray[np.float64]:
+        """Return the estimated counts of one marginal; they add up to `total`."""
+        ...
+
+    def sample(self, rows: int, *, dice: Dice, given: Allowed | None = None) -> Codes:
+        """Return that many made-up rows, all of them satisfying `given`."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model as plain numbers, lists and text, with a "kind" that names its reader."""
+        ...

@@ -1,0 +1,99 @@
+"""From a synthetic table to the subject of its reports, and to the real rows for the owner's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.core.numbers import plain
+from discreet.engine.base import Engine
+from discreet.errors import DiscreetError, InvalidInput
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng, SystemRng
+from discreet.release.snapshots import hold
+from discreet.report import Document
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.private_marginals import Counter, Door, Purse, Unit
+from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sql_counter import Looked, store_codes
+from discreet.synth.methods.registry import find_method
+from discreet.synth.model_file import Saved
+from discreet.synth.models.model import Model
+from discreet.synth.report.comparison import owner_report
+from discreet.synth.report.publishable import publishable_report
+from discreet.synth.report.subject import Refit, Subject
+from discreet.synth.synthetic import Rows, Synthetic
+
+
+def subject_of(saved: Saved, rows: Rows, notices: tuple[str, ...] = ()) -> Subject:
+    """Return what the reports are about: the model, the made-up rows, the noisy tables, the price."""
+    facts = saved.facts
+    try:
+        cost = facts["cost"]
+        epsilon, delta = Fraction(cost["epsilon"]), Fraction(cost["delta"])
+        method = str(facts["method"])
+        uses_data = find_method(method).uses_data
+        refit = _refit(facts, saved.encoding.shape) if uses_data else None
+    except DiscreetError:
+        raise
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        raise InvalidInput("The model does not say how it was made, so it has no report.") from None
+    price = f"epsilon {plain(epsilon)}" + (f", delta {plain(delta)}" if delta else "")
+    return Subject(
+        table=saved.encoding.table,
+        method=method,
+        price=price if uses_data else "free: no data was read",
+        encoding=saved.encoding,
+        model=saved.model,
+        codes=rows.codes,
+        measured=saved.measured,
+        notices=notices,
+        refit=refit,
+    )
+
+
+def _refit(facts: Any, shape: Shape) -> Refit:
+    """Return the same method with the same budget, for rehearsals on synthetic rows."""
+    method = find_method(str(facts["method"]))
+    purse = Purse(Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"]))
+    unit = Unit(int(facts["unit"]["rows"]), bool(facts["unit"]["replaced"]))
+    options = dict(facts["options"])
+    rng: Rng = SystemRng()
+
+    def refit(counter: Counter) -> Model:
+        return method.fit(Door(counter, shape, purse, unit, rng), **options)
+
+    return refit
+
+
+def publishable(synthetic: Synthetic, *, target: str | None = None) -> Document:
+    """Return the report that may be published with a synthetic table."""
+    subject = subject_of(synthetic.saved, synthetic.rows, synthetic.notices)
+    return publishable_report(subject, target=target)
+
+
+def comparison(
+    synthetic: Synthetic,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    target: str | None = None,
+) -> Document:
+    """Return the owner's comparison with the real rows: a recorded look, never to be published."""
+    saved = synthetic.saved
+    dataset = str(saved.facts["dataset"])
+    scan = scan_of(catalog, f"{dataset}.{saved.encoding.table}")
+
+    subject = subject_of(saved, synthetic.rows, synthetic.notices)
+    with hold(scan, engine, ledger) as held:
+
+        def open_counter() -> Counter:
+            assert scan.dataset is not None, "a private table belongs to a dataset"
+            looked = Looked(engine_name(scan.dataset, scan.table))
+            codes = seal_codes(scan, engine, saved.encoding.coded)
+            return store_codes(held, codes, permit=looked)
+
+        return owner_report(subject, open_counter, ledger=ledger, dataset=dataset, target=target)

@@ -1,0 +1,184 @@
+"""The report that may be published with a synthetic table: only what was paid for, or follows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.report import Block, Document, Grid, Section, Words
+from discreet.synth.measure.implied import Implied, implied, too_small, whole
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.report.quality import Lens, Quality, dependence
+from discreet.synth.report.quality_marginals import shares
+from discreet.synth.report.quality_sections import (
+    COLUMNS,
+    ROWS,
+    dependence_map,
+    error_section,
+    histogram,
+    model_section,
+    single,
+    support_section,
+    tail_section,
+)
+from discreet.synth.report.rehearsal import rehearse
+from discreet.synth.report.subject import Subject
+
+SIDES = ("the synthetic rows", "a second synthesis of them")
+
+REHEARSED = (
+    "These numbers come from a rehearsal: the same method, with the same budget, was run on the "
+    "synthetic rows themselves, and its result compared with them. It reads no real row and costs "
+    "nothing. It shows what the noise destroys; dependence that the method never measured is not "
+    "in it, so real errors are at least of this size."
+)
+
+
+SLOW = frozenset({"adaptive", "aim", "rap"})
+"""Methods that are not rehearsed unless asked for: it takes as long as the synthesis did."""
+
+NOT_REHEARSED = (
+    "There was no rehearsal, because it would take long. What was measured stands above; of other "
+    "tables nothing is known without looking or paying."
+)
+
+
+def publishable_report(
+    subject: Subject, *, target: str | None = None, rehearsed: bool | None = None
+) -> Document:
+    """Return the document of what a synthetic table supports.
+
+    `rehearsed` runs the method once more, on the synthetic rows; None leaves out slow methods.
+
+    Guarantee: post-processing of what the subject holds: noisy tables, their laws, the fitted
+        model, public sizes. No real row is read, nothing is charged. (docs/notes/0024)
+    """
+    lens = subject.lens(target)
+    synthetic = MemoryCounter(subject.codes, lens.shape)
+    measured = whole(subject.measured, lens.shape)
+    wanted = subject.method not in SLOW if rehearsed is None else rehearsed
+    found = rehearse(subject, lens) if wanted else None
+    sections = [_opening(subject, lens)]
+    if found is not None:
+        sections.append(support_section(found, REHEARSED, _coverage(subject, lens)))
+    sections += [
+        _columns(lens, synthetic, measured, subject),
+        _dependence(lens, synthetic),
+        _measured(lens, synthetic, measured, subject),
+    ]
+    if found is not None:
+        sections += _rehearsed(found)
+    elif subject.refit is not None:
+        sections.append(Section("Error of tables", (Words(NOT_REHEARSED),)))
+    return Document(
+        f"Synthetic copy of {subject.table}",
+        f"{len(subject.codes):,} made-up rows by the method '{subject.method}', {subject.price}",
+        None,
+        tuple(sections),
+    )
+
+
+def _opening(subject: Subject, lens: Lens) -> Section:
+    blocks: list[Block] = [
+        Words(
+            f"No row of this table is a row of a person. It was drawn from a model of "
+            f"{lens.shape.width} columns that was fitted to {len(subject.measured):,} noisy "
+            f"tables; the real table has about {subject.rows:,} rows. What it cost: "
+            f"{subject.price}. Whatever is computed from the synthetic rows costs nothing more."
+        )
+    ]
+    warning = too_small(subject.measured, subject.rows)
+    if warning is not None and warning not in subject.notices:
+        blocks.append(Words(warning, warning=True))
+    if not subject.measured:
+        blocks.append(
+            Words("No data was used: every value is as likely as any other.", warning=True)
+        )
+    blocks += [Words(notice, warning=True) for notice in subject.notices]
+    return Section("What this is", tuple(blocks))
+
+
+def _coverage(subject: Subject, lens: Lens) -> dict[int, tuple[int, int]]:
+    """Return how many of the compared tables of 1, 2 and 3 columns lie inside a measured one."""
+    seen = [frozenset(each.columns) for each in subject.measured]
+    scope = lens.scope
+    return {
+        ways: (sum(any(set(c) <= s for s in seen) for c in tables), len(tables))
+        for ways, tables in ((1, scope.ones), (2, scope.pairs), (3, scope.triples))
+    }
+
+
+def _columns(
+    lens: Lens, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
+) -> Section:
+    best: dict[int, Measured] = {}
+    for each in measured:
+        if len(each.columns) == 1:
+            kept = best.get(each.columns[0])
+            if kept is None or each.variance < kept.variance:
+                best[each.columns[0]] = each
+    figures: list[Block] = []
+    for i, counts in enumerate(synthetic.marginals(lens.scope.ones)[:COLUMNS]):
+        name, labels = lens.shape.names[i], lens.labels[i]
+        found = best.get(i)
+        if found is None:
+            figures.append(single(name, labels, shares(counts)))
+            continue
+        part = found.values / subject.rows
+        half = np.full(part.shape, found.law.half_width("0.95") / subject.rows)
+        sides = ("measured, with its noise at 95%", "synthetic")
+        drawn = shares(counts)
+        figures.append(histogram(name, labels, part, drawn, names=sides, half=half))
+    return Section("Columns side by side", tuple(figures))
+
+
+def _dependence(lens: Lens, synthetic: MemoryCounter) -> Section:
+    found = dependence(synthetic, lens)
+    words = (
+        "Cramér's V in the synthetic rows: 0 where two columns are independent, 1 where one gives "
+        "the other."
+    )
+    return Section(
+        "Which columns hang together",
+        (Words(words), dependence_map("synthetic", found, lens.shape.names)),
+    )
+
+
+def _measured(
+    lens: Lens, synthetic: MemoryCounter, measured: list[Measured], subject: Subject
+) -> Section:
+    found = [implied(each, synthetic, subject.rows, len(subject.codes)) for each in measured]
+    merged = len(subject.measured) - len(measured)
+    rows = [_line(each, lens) for each in sorted(found, key=lambda each: -each.bound)]
+    blocks: list[Block] = [
+        Words(
+            "Each line is one measurement, with noise of a known law. From the law follows how far "
+            "the synthetic table can be from the real one, without looking."
+        ),
+        Grid.of(
+            ("columns", "cells", "noise ± of a cell", "noise alone", "apart from it", "at most"),
+            rows[:ROWS],
+            "Noise ± is 95% for one cell, in rows. The others are parts of all rows: what noise "
+            "moves on average, how far the synthetic table is from the noisy one, and a limit on "
+            "its distance from the real one that holds with 95% probability for each table.",
+            shares=(3, 4, 5),
+        ),
+    ]
+    if len(rows) > ROWS:
+        blocks.append(Words(f"{len(rows) - ROWS} further tables have smaller limits."))
+    if merged:
+        blocks.append(Words(f"{merged} tables were measured with rare values put together."))
+    return Section("What was measured", tuple(blocks))
+
+
+def _line(each: Implied, lens: Lens) -> tuple[str, int, int, float, float, float]:
+    names = ", ".join(lens.shape.names[i] for i in each.columns) or "all rows"
+    return names, each.cells, each.half_width, each.noise, each.fit, each.bound
+
+
+def _rehearsed(found: Quality) -> list[Section]:
+    return [
+        error_section(found, REHEARSED),
+        model_section(found, SIDES),
+        tail_section(found, SIDES),
+    ]

@@ -1,0 +1,63 @@
+import math
+
+import numpy as np
+import pytest
+
+from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, calibrated, claims
+from discreet.attack.ratings.index import Ratings
+from discreet.attack.ratings.known import Knowledge
+from discreet.attack.ratings.netflix import Scene, play, scene_of
+from discreet.attack.town import staged
+from discreet.noise.bars.binomial import lower_limit
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    with staged(1, tables=("ratings",), ratings=300_000) as made:
+        return scene_of(Ratings.of(made.load("ratings")), targets=150, seed=1)
+
+
+KNOWN = Knowledge(8, 2, 14)
+
+
+def both(scene, method, threshold, known=KNOWN):
+    return claims(
+        method,
+        threshold,
+        scene.index,
+        scene.witness,
+        known,
+        present=scene.present,
+        absent=scene.absent,
+    )
+
+
+def test_nearly_everybody_is_found_and_hardly_anybody_invented(scene):
+    """False claims above 5% at a rate of 1% would be seen once in 10^6 runs of 150."""
+    made = play(scene, KNOWN, rate=0.01)
+    assert made.right >= 0.97 * made.present
+    assert made.mistaken <= 2
+    assert lower_limit(made.false, made.absent, 1e-6) < 0.01
+    assert made.milliseconds < 50
+
+
+def test_without_a_threshold_everybody_is_claimed(scene):
+    """The twin that must fail: the rate of false claims is measured, not assumed."""
+    made = both(scene, LIKELIHOOD, -math.inf)
+    assert made.false == made.absent
+    assert made.right + made.mistaken == made.present
+
+
+def test_the_published_eccentricity_claims_many_who_are_absent(scene):
+    made = both(scene, CLASSIC, 1.5)
+    assert made.right > 0.9 * made.present
+    assert lower_limit(made.false, made.absent, 1e-3) > 0.02
+
+
+def test_too_few_trials_for_the_rate_mean_no_claim(scene):
+    assert calibrated(scene.index, scene.witness, KNOWN, trials=50, rate=0.001) == math.inf
+
+
+def test_nobody_is_both_there_and_not(scene):
+    assert not np.intersect1d(scene.absent, scene.index.people).size
+    assert np.isin(scene.present, scene.index.people).all()

@@ -1,0 +1,207 @@
+"""The derivation accepts what the theorem covers, and says how far one unit reaches."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.core.region import Positions
+from discreet.kernel.derive.facts import Form, facts_of
+from discreet.kernel.trees.nodes import Unfit
+from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts
+
+ROWS = 'canon."town.rows" AS t'
+PEOPLE = 'canon."clinic.people" AS p'
+_NARROW = "CASE WHEN t.c3 THEN 50000 ELSE 3 END"
+SHORT = f"CASE WHEN {_NARROW} > 60000 THEN 60000 WHEN {_NARROW} < 0 THEN 0 ELSE {_NARROW} END"
+CLAMP = "CASE WHEN t.c0 > 9 THEN 9 WHEN t.c0 < -3 THEN -3 ELSE t.c0 END"
+
+
+def test_a_count_of_rows() -> None:
+    found = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS}")
+    assert [output.form for output in found.outputs] == [Form.ROWS]
+    assert (found.rows, found.person, found.private) == (1, False, ("town.rows",))
+
+
+def test_a_canonical_column_is_its_own_clamp() -> None:
+    (output,) = facts(
+        f"SELECT CAST(SUM(CAST(t.c2 AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM {ROWS}"
+    ).outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, 0, 200)
+
+
+def test_a_clamp_bounds_a_sum() -> None:
+    (output,) = facts(f"SELECT SUM(CAST({CLAMP} AS BIGINT)) AS r0 FROM {ROWS}").outputs
+    assert (output.low, output.high) == (-3, 9)
+
+
+def test_squares_of_one_clamped_operand() -> None:
+    square = f"CAST({CLAMP} AS BIGINT) * CAST({CLAMP} AS BIGINT)"
+    (output,) = facts(f"SELECT SUM(CAST({square} AS BIGINT)) AS r0 FROM {ROWS}").outputs
+    assert (output.form, output.low, output.high) == (Form.SQUARES, 0, 81)
+
+
+def test_the_region_is_read_off_the_filter() -> None:
+    found = facts(
+        f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 BETWEEN 20 AND 30 AND t.c1 IN ('m') "
+        "AND (t.c3 OR t.c0 = 25) AND t.c4 >= DATE '2000-12-31'"
+    )
+    assert found.region == {
+        ("town.rows", 0): Positions.of([(20, 30)]),
+        ("town.rows", 1): Positions.points([1]),
+        ("town.rows", 3): Positions.whole(2),
+        ("town.rows", 4): Positions.points([365]),
+    }
+
+
+def test_an_or_of_two_columns_restricts_neither() -> None:
+    found = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 = 3 OR t.c1 = 'm'")
+    assert set(found.region.values()) == {Positions.whole(121), Positions.whole(2)}
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_the_order_of_a_list_is_not_the_order_of_its_texts(sign: str) -> None:
+    found = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE CAST(t.c1 AS VARCHAR) {sign} 'm'")
+    assert set(found.region.values()) == {Positions.whole(2)}
+
+
+@pytest.mark.parametrize("null", ["t.c0 IS NULL", "t.c0 IS NULL OR t.c0 > 119"])
+def test_null_is_a_position(null: str) -> None:
+    (positions,) = facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {null}").region.values()
+    assert -1 in positions
+    assert 7 not in positions
+
+
+def test_rows_of_people_are_bounded_by_a_number() -> None:
+    found = facts(f"SELECT COUNT(*) AS r0 FROM {BOUNDED_VISITS} AS t WHERE t.n <= 3")
+    assert (found.rows, found.person) == (3, True)
+
+
+def test_a_stored_rank_bounds_too() -> None:
+    assert facts(f"SELECT COUNT(*) AS r0 FROM {PEOPLE} WHERE p.r <= 2").rows == 2
+
+
+def test_units_need_no_bound_without_groups() -> None:
+    found = facts(f"SELECT COUNT(DISTINCT p.u) AS r0 FROM {PEOPLE}")
+    assert (found.rows, found.outputs[0].form) == (None, Form.UNITS)
+
+
+def test_units_by_a_constant_key_need_none_either() -> None:
+    found = facts(f"SELECT p.c1 AS k0, COUNT(DISTINCT p.u) AS r0 FROM {PEOPLE} GROUP BY 1")
+    assert found.rows is None
+    assert found.single
+
+
+def test_a_row_for_each_unit() -> None:
+    inner = 'SELECT v.u AS u, COUNT(*) AS a0 FROM canon."clinic.visits" AS v GROUP BY v.u'
+    clamp = "CASE WHEN t.a0 > 5 THEN 5 WHEN t.a0 < 0 THEN 0 ELSE CAST(t.a0 AS BIGINT) END"
+    found = facts(f"SELECT SUM(CAST({clamp} AS BIGINT)) AS r0 FROM ({inner}) AS t")
+    assert (found.rows, found.outputs[0].high) == (1, 5)
+
+
+def test_bounded_tables_meet_on_the_unit() -> None:
+    found = facts(
+        f"SELECT COUNT(*) AS r0 FROM (SELECT p.u AS u, p.c1 AS c1 FROM {PEOPLE} WHERE p.r <= 2) AS a "
+        f"INNER JOIN (SELECT t.u AS u FROM {BOUNDED_VISITS} AS t WHERE t.n <= 5) AS b ON a.u = b.u "
+        "WHERE a.c1 = 'f'"
+    )
+    assert found.rows == 10
+    assert found.region == {("clinic.people", 1): Positions.points([0])}
+
+
+def test_a_left_join_keeps_the_units_of_its_left_side() -> None:
+    found = facts(
+        f"SELECT COUNT(*) AS r0 FROM (SELECT t.u AS u FROM {BOUNDED_VISITS} AS t WHERE t.n <= 5) AS b "
+        f"LEFT JOIN (SELECT p.u AS u, p.c1 AS c1 FROM {PEOPLE} WHERE p.r <= 1 AND p.c1 = 'f') AS a "
+        "ON a.u = b.u WHERE a.c1 = 'm'"
+    )
+    assert found.region == {}
+
+
+def test_a_public_table_multiplies_by_its_copies() -> None:
+    found = facts(
+        "SELECT COUNT(*) AS r0 FROM "
+        f"(SELECT b.c1 AS c1, b.u AS u FROM {BOUNDED_VISITS} AS b WHERE b.n <= 5) AS t "
+        "INNER JOIN (SELECT w.c0 AS c0, w.c1 AS c1 "
+        "FROM (SELECT s.c0 AS c0, s.c1 AS c1, ROW_NUMBER() OVER (PARTITION BY s.c0 ORDER BY s.c0, s.c1)"
+        ' AS n FROM canon."clinic.wards" AS s) AS w WHERE w.n <= 4) AS x ON t.c1 = x.c0'
+    )
+    assert found.rows == 20
+
+
+REFUSED = {
+    "no clamp": f"SELECT SUM(CAST(t.c0 + t.c0 AS BIGINT)) AS r0 FROM {ROWS}",
+    "width not stated": f"SELECT SUM(t.c0) AS r0 FROM {ROWS}",
+    "window over everybody": f"SELECT SUM(CAST(CASE WHEN COUNT(*) OVER () > 9 THEN 9 WHEN COUNT(*) "
+    f"OVER () < 0 THEN 0 ELSE COUNT(*) OVER () END AS BIGINT)) AS r0 FROM {ROWS}",
+    "clamp of two operands": "SELECT SUM(CAST(CASE WHEN t.c0 > 9 THEN 9 WHEN t.c0 < 0 THEN 0 ELSE "
+    f"t.c6 END AS BIGINT)) AS r0 FROM {ROWS}",
+    "clamp of two bounds": "SELECT SUM(CAST(CASE WHEN t.c0 > 9 THEN 99 WHEN t.c0 < 0 THEN 0 ELSE "
+    f"t.c0 END AS BIGINT)) AS r0 FROM {ROWS}",
+    "scalar subquery": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 > (SELECT MAX(s.c0) AS m FROM "
+    'canon."town.rows" AS s)',
+    "having": f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {ROWS} GROUP BY 1 HAVING COUNT(*) > 5",
+    "limit": f"SELECT COUNT(*) AS r0 FROM {ROWS} LIMIT 1",
+    "limit inside": 'SELECT COUNT(*) AS r0 FROM (SELECT s.c0 AS c0 FROM canon."town.rows" AS s LIMIT 5) AS t',
+    "distinct": f"SELECT DISTINCT COUNT(*) AS r0 FROM {ROWS}",
+    "distinct inside": 'SELECT COUNT(*) AS r0 FROM (SELECT DISTINCT s.c0 AS c0 FROM canon."town.rows" AS s) AS t',
+    "order": f"SELECT COUNT(*) AS r0 FROM {ROWS} ORDER BY 1",
+    "sample": 'SELECT COUNT(*) AS r0 FROM canon."town.rows" AS t TABLESAMPLE 10%',
+    "union": f"SELECT COUNT(*) AS r0 FROM {ROWS} UNION ALL SELECT COUNT(*) AS r0 FROM {ROWS}",
+    "with": f"WITH x AS (SELECT 1 AS a) SELECT COUNT(*) AS r0 FROM {ROWS}",
+    "undeclared": "SELECT COUNT(*) AS r0 FROM other AS t",
+    "source itself": 'SELECT COUNT(*) AS r0 FROM source."town.rows" AS t',
+    "hidden": f"SELECT COUNT(t.c5) AS r0 FROM {ROWS}",
+    "unlisted function": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE hash(t.c0) > 5",
+    "rows of people": f"SELECT COUNT(*) AS r0 FROM {PEOPLE}",
+    "rows by an order with ties": "SELECT COUNT(*) AS r0 FROM (SELECT v.c2 AS c2, v.u AS u, "
+    'ROW_NUMBER() OVER (PARTITION BY v.u ORDER BY v.c1) AS n FROM canon."clinic.visits" AS v) AS t '
+    "WHERE t.n <= 3",
+    "rows numbered by something else": "SELECT COUNT(*) AS r0 FROM (SELECT v.c1 AS c1, v.u AS u, "
+    'ROW_NUMBER() OVER (PARTITION BY v.c1 ORDER BY v.r, v.u) AS n FROM canon."clinic.visits" AS v) AS t '
+    "WHERE t.n <= 3",
+    "the unit lost": 'SELECT COUNT(*) AS r0 FROM (SELECT v.c1 AS c1 FROM canon."clinic.visits" AS v) AS t',
+    "groups of everybody": "SELECT COUNT(*) AS r0 FROM (SELECT v.c1 AS c1, COUNT(*) AS n FROM "
+    'canon."clinic.visits" AS v GROUP BY v.c1) AS t',
+    "joined before bounded": f"SELECT COUNT(DISTINCT p.u) AS r0 FROM {PEOPLE} INNER JOIN "
+    'canon."clinic.visits" AS v ON p.u = v.u',
+    "joined on something else": f"SELECT COUNT(*) AS r0 FROM (SELECT p.u AS u FROM {PEOPLE} WHERE p.r "
+    f"<= 1) AS a INNER JOIN (SELECT p.u AS u FROM {PEOPLE} WHERE p.r <= 1) AS b ON a.u > b.u",
+    "two rows of row units": f'SELECT COUNT(*) AS r0 FROM {ROWS} INNER JOIN canon."town.rows" AS s ON t.c0 = s.c0',
+    "public copies unbounded": f'SELECT COUNT(*) AS r0 FROM {ROWS} INNER JOIN canon."clinic.wards" AS w ON t.c1 = w.c0',
+    "overflow": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c0 * 9223372036854775807 > 5",
+    "division by a column": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE CAST(5 AS BIGINT) // t.c0 > 1",
+    "text as a number": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE CAST(t.c1 AS BIGINT) > 1",
+    "kinds mixed": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE t.c1 > 5",
+    "keys that are not grouped": f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {ROWS}",
+    "two outputs of one name": 'SELECT COUNT(*) AS r0 FROM (SELECT s.c0 AS a, s.c6 AS a FROM canon."town.rows" AS s) AS t',
+    "the unit as a value": f"SELECT COUNT(*) AS r0 FROM {PEOPLE} WHERE p.u = 5",
+    "min of everybody": f"SELECT MIN(t.c0) AS r0 FROM {ROWS}",
+    "a filtered aggregate": f"SELECT COUNT(*) FILTER (WHERE t.c0 > 5) AS r0 FROM {ROWS}",
+    "a partition that is lost": "SELECT COUNT(*) AS r0 FROM (SELECT v.u AS c1, v.u AS u, ROW_NUMBER() OVER "
+    '(PARTITION BY v.u, v.c1 ORDER BY v.r) AS n FROM canon."clinic.visits" AS v) AS v WHERE v.n <= 1',
+    "names in another case": 'SELECT SUM(CAST(t."A" AS BIGINT)) AS r0 FROM (SELECT s.c0 AS a, s.c6 AS "A" '
+    'FROM canon."town.rows" AS s) AS t',
+    "a name of the outputs": 'SELECT COUNT(*) AS r0 FROM canon."town.rows" AS alias',
+    "arithmetic on a rank": f"SELECT COUNT(*) AS r0 FROM {PEOPLE} WHERE p.r <= 2 AND p.r + 2147483647 > 1",
+    "a text cast after the aggregate": "SELECT COUNT(*) AS r0 FROM (SELECT v.u AS u, CAST(MIN(v.c1) AS "
+    'DECIMAL(38, 0)) AS a FROM canon."clinic.visits" AS v GROUP BY v.u) AS t',
+    "a text cut by a column": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE substr(t.c1, 1, t.c6) = 'f'",
+    "a square of short numbers": f"SELECT SUM(CAST({SHORT} * {SHORT} AS BIGINT)) AS r0 FROM {ROWS}",
+    "an operand too few": f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE +t.c0 > 5",
+    "no SQL": "SELECT COUNT(* AS r0",
+    "nobody": 'SELECT COUNT(*) AS r0 FROM canon."clinic.wards" AS w',
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_everything_else_is_refused(name: str) -> None:
+    with pytest.raises(Unfit):
+        facts(REFUSED[name])
+
+
+@pytest.mark.parametrize("part", ["date_part('epoch', t.c4)", "date_diff('second', t.c4, t.c4)"])
+def test_seconds_do_not_fit_where_days_do(part: str) -> None:
+    days = part.replace("epoch", "year").replace("second", "day")
+    assert facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {days} > 5"), SCANS)
+    with pytest.raises(Unfit):
+        facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {part} > 5"), SCANS)

@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import shutil
+import signal
+from fractions import Fraction
+
+import pytest
+
+from discreet.errors import (
+    BudgetExceeded,
+    InvalidInput,
+    LedgerBusy,
+    LedgerTampered,
+    NotALedger,
+)
+from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger.store.presence import alone
+from discreet.ledger.store.sqlite import SqliteStore
+from ledger_kit import ALICE, MEN, WOMEN, forked, open_ledger, pay, policy
+
+CAPS = {"alice": {"census": Cap.of("0.9")}}
+URL = "sqlite:ledger.db"
+
+
+def restore(base, path, reason="disk failure") -> Ledger:
+    return Ledger.restore(URL, policy("1", analysts=CAPS), path, base=base, reason=reason)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A ledger in use, and a backup that is two charges behind it."""
+    ledger = open_ledger(tmp_path, analysts=CAPS)
+    pay(ledger, "0.3", "men", MEN)
+    assert ledger.backup(tmp_path / "copy.db") == 4
+    pay(ledger, "0.3", "women", WOMEN, payer=ALICE)
+    pay(ledger, "0.2", "women again", WOMEN, payer=ALICE)
+    ledger.close()
+    return tmp_path
+
+
+def test_a_backup_is_one_whole_file(saved, tmp_path):
+    assert sorted(p.name for p in saved.iterdir() if p.name.startswith("copy")) == ["copy.db"]
+    ledger = open_ledger(saved, analysts=CAPS)
+    with pytest.raises(InvalidInput, match="never overwrites"):
+        ledger.backup(saved / "copy.db")
+    ledger.close()
+
+
+def test_a_backup_is_not_a_way_back_by_itself(saved):
+    shutil.copy(saved / "copy.db", saved / "ledger.db")
+    with pytest.raises(LedgerTampered, match="old copy"):
+        open_ledger(saved, analysts=CAPS)
+
+
+def test_what_was_spent_since_stays_spent_for_everyone(saved):
+    """The lost charges hit the women (0.5), the backup only knows the men's 0.3. A gap entry of
+    0.5 - 0.3 would let the women pay 0.8 more: 1.3 in truth. Everyone counts as at 0.5 instead."""
+    ledger = restore(saved, saved / "copy.db")
+    spent = ledger.spent("census")
+    assert spent.epsilon == Fraction(1, 2)
+    assert ledger.spent("census", "alice").epsilon == Fraction(1, 2)
+    with pytest.raises(BudgetExceeded):
+        pay(ledger, "0.6", "women after", WOMEN)
+    pay(ledger, "0.4", "alice after", WOMEN, payer=ALICE)
+    with pytest.raises(BudgetExceeded):
+        pay(ledger, "0.1", "alice again", WOMEN, payer=ALICE)
+    entry = next(entry for entry in ledger.history() if entry.kind == "restore")
+    assert (entry.data["reason"], entry.data["lost"]) == ("disk failure", 2)
+    ledger.verify()
+    ledger.close()
+    open_ledger(saved, analysts=CAPS).close()
+
+
+def test_a_restore_that_loses_nothing_keeps_who_paid_what(saved):
+    ledger = open_ledger(saved, analysts=CAPS)
+    ledger.backup(saved / "fresh.db")
+    ledger.close()
+    restored = restore(saved, saved / "fresh.db")
+    assert restored.history()[-1].data["lost"] == 0
+    pay(restored, "0.7", "men have 0.7 left", MEN)
+    restored.close()
+
+
+@pytest.mark.parametrize("damage", ["missing", "garbage", "flipped"])
+def test_a_ledger_beyond_opening_can_be_restored(saved, damage):
+    path = saved / "ledger.db"
+    if damage == "missing":
+        path.unlink()
+    elif damage == "garbage":
+        path.write_bytes(b"garbage" * 1000)
+    else:
+        content = bytearray(path.read_bytes())
+        content[content.find(b'"kind') if b'"kind' in content else content.find(b"genesis")] ^= 1
+        path.write_bytes(bytes(content))
+    with pytest.raises((LedgerTampered, NotALedger)):
+        open_ledger(saved, analysts=CAPS)
+    ledger = restore(saved, saved / "copy.db")
+    assert ledger.spent("census").epsilon == Fraction(1, 2)
+    ledger.close()
+
+
+def test_without_a_head_everything_counts_as_spent(saved):
+    (saved / "ledger.db.head").unlink()
+    ledger = restore(saved, saved / "copy.db")
+    assert ledger.spent("census").epsilon == 1
+    with pytest.raises(BudgetExceeded):
+        pay(ledger, "0.01", "more")
+    ledger.close()
+
+
+def test_two_restores_in_a_row_forget_nothing(saved):
+    """A backup of the branch that was abandoned cannot undo what came after."""
+    ledger = open_ledger(saved, analysts=CAPS)
+    ledger.backup(saved / "branch.db")
+    ledger.close()
+    ledger = restore(saved, saved / "copy.db")
+    pay(ledger, "0.4", "later")
+    ledger.close()
+    again = restore(saved, saved / "branch.db")
+    assert again.spent("census").epsilon == Fraction(9, 10)
+    again.close()
+
+
+def test_a_restore_under_a_running_process_is_refused(saved):
+    """What that process charges meanwhile would be forgotten."""
+    running = open_ledger(saved, analysts=CAPS)
+    assert running.spent("census").charges == 3
+    before = running.history()
+    with pytest.raises(LedgerBusy, match="in use"):
+        restore(saved, saved / "copy.db")
+    assert running.history() == before
+    running.close()
+    restore(saved, saved / "copy.db").close()
+    # The old object connects again, and follows.
+    with pytest.raises(BudgetExceeded):
+        pay(running, "0.6", "too much", WOMEN)
+    pay(running, "0.5", "fits", WOMEN)
+    running.close()
+
+
+def test_a_restore_under_another_process_is_refused_until_it_ends(saved):
+    def serve(say) -> None:
+        ledger = open_ledger(saved, analysts=CAPS)
+        say("open")
+        signal.pause()
+        ledger.close()
+
+    child = forked(serve)
+    assert child.pipe.readline() == "open\n"
+    (saved / "ledger.db").rename(saved / "elsewhere.db")  # even if the file is gone by now
+    with pytest.raises(LedgerBusy, match="in use"):
+        restore(saved, saved / "copy.db")
+    child.kill()
+    child.lines()
+    restore(saved, saved / "copy.db").close()
+
+
+def test_nobody_connects_during_a_restore(saved):
+    path = saved / "ledger.db"
+    with alone(path), pytest.raises(LedgerBusy, match="being restored"):
+        SqliteStore(path, busy_seconds=0.05)
+    SqliteStore(path, busy_seconds=0.05).close()
+
+
+def test_without_a_head_the_highest_limit_that_is_known_counts_as_spent(tmp_path):
+    """Backup at 1 of 1, then the limit was raised to 5 and spent, and a budget was added."""
+    ledger = open_ledger(tmp_path, "1")
+    pay(ledger, "1", "first")
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    later = Policy({"census": BudgetPolicy.of("5"), "visits": BudgetPolicy.of("3")})
+    ledger = Ledger.open(URL, later, base=tmp_path)
+    pay(ledger, "4", "second")
+    pay(ledger, "3", "visits", payer=Payer(None, "visits", "visits"))
+    ledger.close()
+    for name in ("ledger.db", "ledger.db.head"):
+        (tmp_path / name).unlink()
+    copy = tmp_path / "copy.db"
+    ledger = Ledger.restore(URL, later, copy, base=tmp_path, reason="both are gone")
+    assert ledger.spent("census").epsilon == 5
+    assert ledger.spent("visits").epsilon == 3
+    for budget in ("census", "visits"):
+        with pytest.raises(BudgetExceeded):
+            pay(ledger, "0.01", budget, payer=Payer(None, budget, budget))
+    ledger.close()
+
+
+def test_without_a_head_the_ledger_at_hand_is_believed_upwards(tmp_path):
+    """Its limit was 5 and is 2 now; the file still knows that 5 were spent."""
+    ledger = open_ledger(tmp_path, "1")
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    ledger = open_ledger(tmp_path, "5")
+    pay(ledger, "5", "all")
+    ledger.close()
+    (tmp_path / "ledger.db.head").unlink()
+    ledger = Ledger.restore(
+        URL, policy("2"), tmp_path / "copy.db", base=tmp_path, reason="the head is gone"
+    )
+    assert ledger.spent("census").epsilon == 5
+    ledger.close()
+
+
+def test_a_charge_that_its_head_has_not_heard_of_stays_spent(saved):
+    """Killed between commit and head; another process may have acted on the entry by then."""
+    head = (saved / "ledger.db.head").read_bytes()
+    ledger = open_ledger(saved, analysts=CAPS)
+    ledger.backup(saved / "fresh.db")
+    pay(ledger, "0.4", "not in the head", WOMEN)
+    ledger.close()
+    (saved / "ledger.db.head").write_bytes(head)
+    ledger = restore(saved, saved / "fresh.db")
+    assert ledger.spent("census").epsilon == Fraction(9, 10)
+    ledger.close()
+
+
+def test_the_ledger_itself_is_no_backup(saved):
+    before = (saved / "ledger.db").read_bytes()
+    with pytest.raises(InvalidInput, match="the ledger itself"):
+        restore(saved, saved / "ledger.db")
+    assert (saved / "ledger.db").read_bytes() == before
+
+
+def test_a_backup_of_another_ledger_is_refused(saved, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    stranger = open_ledger(other, analysts=CAPS)
+    pay(stranger, "0.1", "a")
+    stranger.backup(other / "copy.db")
+    stranger.close()
+    before = (saved / "ledger.db").read_bytes()
+    with pytest.raises(InvalidInput, match="another ledger"):
+        restore(saved, other / "copy.db")
+    assert (saved / "ledger.db").read_bytes() == before
+    ledger = open_ledger(saved, analysts=CAPS)
+    assert ledger.spent("census").charges == 3
+    ledger.close()
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_a_restore_needs_a_reason(saved, reason):
+    with pytest.raises(InvalidInput, match="reason"):
+        restore(saved, saved / "copy.db", reason)
+
+
+def test_a_backup_that_is_none_is_refused(saved):
+    with pytest.raises(InvalidInput, match="no backup"):
+        restore(saved, saved / "nowhere.db")
+    (saved / "text.db").write_text("hello" * 100)
+    with pytest.raises(NotALedger):
+        restore(saved, saved / "text.db")

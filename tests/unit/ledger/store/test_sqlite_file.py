@@ -1,0 +1,223 @@
+"""The ledger keeps its own lock: nothing but SQLite opens its file, and a fork inherits nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import LedgerError, LedgerTampered
+from discreet.ledger.store import sqlite_file
+from discreet.ledger.store.sqlite import SqliteStore
+from ledger_kit import forked, open_ledger, pay
+
+# The bytes on which SQLite locks: whoever uses a database in WAL mode holds a read lock there.
+SHARED_FIRST, SHARED_SIZE = 0x40000002, 510
+PROBE = f"""
+import fcntl, os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+try:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, {SHARED_SIZE}, {SHARED_FIRST})
+except OSError:
+    sys.exit(3)
+"""
+
+
+def locked(path) -> bool:
+    """Return whether some process holds SQLite's lock; asked from another process."""
+    asked = subprocess.run([sys.executable, "-S", "-c", PROBE, str(path)], check=False)
+    assert asked.returncode in (0, 3)
+    return asked.returncode == 3
+
+
+def by_hand(path) -> None:
+    """What the store once did itself to look at the first bytes."""
+    os.close(os.open(path, os.O_RDWR))
+
+
+def test_the_lock_is_held_while_a_ledger_is_open_and_no_longer(tmp_path):
+    path = tmp_path / "ledger.db"
+    ledger = open_ledger(tmp_path)
+    assert locked(path)
+    ledger.close()
+    assert not locked(path)
+
+
+def test_a_reload_keeps_the_lock(tmp_path):
+    """A second ledger is opened on the same file, then the first is closed: a changed catalog."""
+    path = tmp_path / "ledger.db"
+    old = open_ledger(tmp_path)
+    for turn in range(3):
+        new = open_ledger(tmp_path)
+        old.close()
+        assert locked(path), f"reload {turn}"
+        pay(new, "0.1", f"r{turn}")
+        new.verify()
+        new.backup(tmp_path / f"copy-{turn}.db")
+        new.history()
+        assert locked(path), f"use {turn}"
+        old = new
+    old.close()
+
+
+def test_an_opening_that_fails_keeps_the_lock(tmp_path, monkeypatch):
+    ledger = open_ledger(tmp_path)
+    monkeypatch.setattr("discreet.ledger.store.sqlite.APPLICATION_ID", 1)
+    with pytest.raises(LedgerError):
+        SqliteStore(tmp_path / "ledger.db")
+    assert locked(tmp_path / "ledger.db")
+    monkeypatch.undo()
+    ledger.close()
+
+
+def test_the_probe_sees_a_lock_that_was_dropped(tmp_path):
+    """The broken twin: one look by hand, and the file is anybody's."""
+    ledger = open_ledger(tmp_path)
+    by_hand(tmp_path / "ledger.db")
+    assert not locked(tmp_path / "ledger.db")
+    ledger.close()
+
+
+def test_a_store_whose_log_was_taken_away_grants_nothing_more(tmp_path):
+    """The second wall, should the lock be lost all the same."""
+    ledger = open_ledger(tmp_path, "10")
+    pay(ledger, "1", "before")
+    by_hand(tmp_path / "ledger.db")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[2]); from pathlib import Path\n"
+        "from ledger_kit import open_ledger, pay\n"
+        "ledger = open_ledger(Path(sys.argv[1]), '10'); pay(ledger, '1', 'other'); ledger.close()"
+    )
+    tests = str(Path(__file__).resolve().parents[3])
+    subprocess.run([sys.executable, "-c", program, str(tmp_path), tests], check=True)
+    assert not (tmp_path / "ledger.db-wal").exists(), "the log went with the other process"
+    with pytest.raises(LedgerTampered, match="log was moved"):
+        pay(ledger, "1", "after")
+    ledger.close()
+    again = open_ledger(tmp_path, "10")
+    assert again.spent("census").epsilon == 2
+    again.close()
+
+
+def opened_by_hand(base, act, say) -> None:
+    """Say every file of the ledger itself that Python code opens while `act` runs."""
+    watching = [False]
+
+    def hook(event: str, arguments: tuple) -> None:
+        if watching[0] and event == "open" and os.fspath(arguments[0]) == str(base / "ledger.db"):
+            say(f"{arguments[0]}")
+
+    sys.addaudithook(hook)
+    first = open_ledger(base)
+    watching[0] = True
+    act(base)
+    watching[0] = False
+    first.close()
+    say("done")
+
+
+def use(base) -> None:
+    ledger = open_ledger(base)
+    ledger.store_answer(pay(ledger, "0.1", "a"), b"answer")
+    ledger.verify()
+    ledger.backup(base / "copy.db")
+    ledger.close()
+
+
+def test_no_code_of_ours_opens_the_file(tmp_path):
+    assert forked(lambda say: opened_by_hand(tmp_path, use, say)).lines() == ["done"]
+
+
+def test_the_watch_sees_a_hand(tmp_path):
+    def act(base) -> None:
+        by_hand(base / "ledger.db")
+
+    said = forked(lambda say: opened_by_hand(tmp_path, act, say)).lines()
+    assert said == [str(tmp_path / "ledger.db"), "done"]
+
+
+def charge_in_a_child(ledger, base) -> bool:
+    """Return whether a child's charge is there after its parent has closed and it was killed."""
+
+    def work(say) -> None:
+        pay(ledger, "1", "child 1")
+        say("ready")
+        signal.sigwait({signal.SIGUSR1})
+        pay(ledger, "1", "child 2")
+        say("paid")
+        signal.pause()
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    pay(ledger, "1", "parent")
+    child = forked(work)
+    assert child.pipe.readline() == "ready\n"
+    pay(ledger, "1", "parent again")
+    ledger.close()  # the last one to close removes the log
+    os.kill(child.pid, signal.SIGUSR1)
+    assert child.pipe.readline() == "paid\n"
+    child.kill()
+    child.lines()
+    try:
+        ledger = open_ledger(base, "10")
+    except LedgerTampered:
+        return False
+    spent = ledger.spent("census").charges
+    ledger.close()
+    return spent == 4
+
+
+def test_a_fork_has_locks_of_its_own(tmp_path):
+    assert charge_in_a_child(open_ledger(tmp_path, "10"), tmp_path)
+    assert kept_under_a_careless_child(open_ledger(tmp_path, "10"), tmp_path)
+
+
+def test_the_test_of_forks_sees_inherited_locks(tmp_path, monkeypatch):
+    """The broken twin: the child goes on with what its parent's SQLite believed."""
+    ledger = open_ledger(tmp_path, "10")
+    monkeypatch.setattr(sqlite_file, "_files", weakref.WeakSet())
+    assert not kept_under_a_careless_child(ledger, tmp_path)
+
+
+def kept_under_a_careless_child(ledger, base) -> bool:
+    """Return whether the log that a child writes to survives its parent's closing."""
+
+    def work(say) -> None:
+        mine = open_ledger(base, "10")
+        pay(mine, "1", "child")
+        say("ready")
+        signal.pause()
+        mine.close()
+
+    pay(ledger, "1", "parent")
+    child = forked(work)
+    assert child.pipe.readline() == "ready\n"
+    ledger.close()
+    kept = (base / "ledger.db-wal").exists()
+    child.kill()
+    child.lines()
+    return kept
+
+
+def test_a_fork_in_the_middle_of_a_transaction_cannot_use_the_ledger(tmp_path):
+    ledger = open_ledger(tmp_path, "10")
+
+    def work(say) -> None:
+        for attempt in (lambda: pay(ledger, "1", "child"), lambda: open_ledger(tmp_path, "10")):
+            try:
+                attempt()
+            except LedgerError as error:
+                say("refused" if "forked off" in str(error) else error)
+
+    with ledger.session() as session:
+        session.append("look", {"dataset": "census", "reason": "a test", "columns": []})
+        child = forked(work)
+        said = child.lines()
+    assert said == ["refused", "refused"]
+    assert pay(ledger, "1", "parent").after.epsilon == 1
+    ledger.verify()
+    ledger.close()

@@ -1,0 +1,172 @@
+"""What one analyst can learn about another's spending: steps, and not too often."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.core.region import EVERYONE
+from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
+from discreet.ledger import Cap, Payer, pricing
+from discreet.ledger import others_spending as beside
+from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
+from discreet.ledger.report import history_report
+from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
+
+EVE = Payer("eve", "census", "census")
+SHARES = {name: {"census": Cap.of(1)} for name in ("alice", "eve")}
+REGIONS = (EVERYONE, WOMEN, MEN, ADULTS)
+ASKED = ("1", "0.97", "0.61", "0.6", "0.35", "0.05", "0.3", "0.02")
+
+
+def opened(folder, delta=0, shares=SHARES):
+    folder.mkdir()
+    return open_ledger(folder, "1", delta, analysts=shares)
+
+
+def transcript(ledger):
+    """Return everything that Eve is told while she probes, adaptively, and spends."""
+    told = []
+    for turn, epsilon in enumerate(ASKED):
+        for region in REGIONS:
+            before, after = ledger.foreseen(EVE, quote(epsilon, region))
+            told.append((before, after))
+            try:
+                receipt = pay(ledger, epsilon, f"{turn} {region}", region, payer=EVE)
+                told.append((receipt.before, receipt.after, receipt.cost))
+            except DiscreetError as error:
+                told.append((error.kind, str(error), getattr(error, "left", "")))
+    lines = history_report(ledger, last=50, analysts=("eve",))
+    told += [{k: v for k, v in line.items() if k != "time"} for line in lines]
+    return told
+
+
+def told_after(folder, amounts, delta=0):
+    """Return Eve's transcript after Alice has paid `amounts` for women."""
+    ledger = opened(folder, delta)
+    for place, amount in enumerate(amounts):
+        pay(ledger, amount, f"alice {place}", WOMEN, payer=ALICE)
+    found = transcript(ledger)
+    ledger.close()
+    return found
+
+
+WITHIN = [("0.31", "0.4"), ("0.301", "0.399"), ("0.01", "0.1")]
+SPLIT = [("0.35",), ("0.2", "0.15"), ("0.1",) * 3 + ("0.01",)]
+
+
+@pytest.mark.parametrize(("low", "high"), WITHIN)
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_histories_within_one_step_look_the_same(tmp_path, low, high, delta):
+    first = told_after(tmp_path / "a", (low,), delta)
+    assert any(line[0] == "BudgetExceeded" for line in first if isinstance(line, tuple))
+    assert first == told_after(tmp_path / "b", (high,), delta)
+
+
+def test_how_many_charges_others_made_is_not_told(tmp_path):
+    found = [told_after(tmp_path / str(i), amounts) for i, amounts in enumerate(SPLIT)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_histories_in_different_steps_may_look_different(tmp_path):
+    assert told_after(tmp_path / "a", ("0.4",)) != told_after(tmp_path / "b", ("0.41",))
+
+
+def test_the_twin_that_checks_the_exact_budget_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(beside, "coarse", lambda cost, _limits: cost)
+    assert told_after(tmp_path / "a", ("0.31",)) != told_after(tmp_path / "b", ("0.4",))
+
+
+def test_the_twin_that_says_what_is_left_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(Probes, "require_room", lambda *_: None)
+    monkeypatch.setattr(pricing, "no_room", pricing.refusal)
+    assert told_after(tmp_path / "a", ("0.31",)) != told_after(tmp_path / "b", ("0.4",))
+
+
+def test_the_budget_itself_holds_whatever_the_steps_say(tmp_path, monkeypatch):
+    monkeypatch.setattr(Probes, "require_room", lambda *_: None)
+    ledger = opened(tmp_path / "a")
+    pay(ledger, "0.75", "a", payer=ALICE)
+    with pytest.raises(BudgetExceeded, match="Nothing fits here"):
+        pay(ledger, "0.5", "b", payer=EVE)
+    ledger.close()
+
+
+def test_disjoint_people_are_still_asked_side_by_side(tmp_path):
+    ledger = opened(tmp_path / "a")
+    pay(ledger, "0.95", "a", WOMEN, payer=ALICE)
+    pay(ledger, "1", "b", MEN, payer=EVE)
+    with pytest.raises(BudgetExceeded) as caught:
+        pay(ledger, "0.02", "c", WOMEN, payer=EVE)
+    assert caught.value.left == "0"
+    assert ledger.spent("census").epsilon == 1
+    ledger.close()
+
+
+def test_a_refusal_says_what_fits_and_that_fits(tmp_path):
+    ledger = opened(tmp_path / "a")
+    pay(ledger, "0.35", "a", payer=ALICE)
+    pay(ledger, "0.05", "b", payer=EVE)
+    with pytest.raises(BudgetExceeded, match=r"steps of 0\.1") as caught:
+        pay(ledger, "0.8", "c", payer=EVE)
+    assert caught.value.left == "0.55"  # 1 less 0.4 in steps, less her own 0.05 exactly
+    assert pay(ledger, caught.value.left, "d", payer=EVE)
+    ledger.close()
+
+
+def test_shares_that_add_up_to_the_budget_never_meet(tmp_path):
+    shares = {"alice": {"census": Cap.of("0.45")}, "eve": {"census": Cap.of("0.55")}}
+    ledger = opened(tmp_path / "a", shares=shares)
+    pay(ledger, "0.45", "a", payer=ALICE)
+    pay(ledger, "0.55", "b", payer=EVE)
+    assert ledger.spent("census").epsilon == 1
+    ledger.close()
+
+
+def test_charges_of_a_share_that_is_gone_count_in_steps(tmp_path):
+    ledger = opened(tmp_path / "a")
+    pay(ledger, "0.35", "a", payer=ALICE)
+    ledger.close()
+    ledger = open_ledger(tmp_path / "a", "1", analysts={"eve": SHARES["eve"]})
+    with pytest.raises(BudgetExceeded) as caught:
+        pay(ledger, "0.65", "b", payer=EVE)
+    assert caught.value.left == "0.6"
+    ledger.close()
+
+
+def test_the_own_share_is_told_exactly_and_first(tmp_path):
+    shares = SHARES | {"eve": {"census": Cap.of("0.5")}}
+    ledger = opened(tmp_path / "a", shares=shares)
+    pay(ledger, "0.95", "a", payer=ALICE)
+    with pytest.raises(BudgetExceeded, match="analyst 'eve'") as caught:
+        pay(ledger, "0.51", "b", payer=EVE)
+    assert caught.value.left == "0.5"
+    ledger.close()
+
+
+def test_the_owner_sees_all(tmp_path):
+    ledger = opened(tmp_path / "a")
+    pay(ledger, "0.33", "a", payer=ALICE)
+    with pytest.raises(BudgetExceeded) as caught:
+        pay(ledger, "1", "b", payer=OWNER)
+    assert caught.value.left == "0.67"
+    assert ledger.spent("census").epsilon == Fraction(33, 100)
+    ledger.close()
+
+
+def test_after_some_refusals_in_an_hour_nothing_is_looked_up(tmp_path):
+    now = [10.0 * HOUR]
+    ledger = opened(tmp_path / "a")
+    ledger._probes = Probes(lambda: now[0])
+    pay(ledger, "0.5", "a", payer=ALICE)
+    for turn in range(MOST_REFUSALS):
+        with pytest.raises(BudgetExceeded):
+            pay(ledger, "0.9", f"probe {turn}", payer=EVE)
+    for epsilon in ("0.9", "0.1"):  # this one would fit, but not even that is told
+        with pytest.raises(TooManyRequests, match="next hour"):
+            pay(ledger, epsilon, f"later {epsilon}", payer=EVE)
+    pay(ledger, "0.1", "b", payer=ALICE)  # nobody else is kept waiting
+    now[0] += HOUR
+    pay(ledger, "0.1", "c", payer=EVE)
+    ledger.close()

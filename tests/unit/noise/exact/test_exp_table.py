@@ -1,0 +1,56 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.noise.exact.certified import exp_bounds
+from discreet.noise.exact.exp_table import BITS, decay
+from discreet.testing.rng import SeededRng
+
+RATES = [Fraction(1, 2), Fraction(7), Fraction(100), Fraction(3, 1000), Fraction(1, 10**9)]
+
+
+def assert_within_slack(tables, gaps, words):
+    extra = 64
+    for gap, word in zip(gaps.tolist(), words.tolist(), strict=True):
+        low, high = exp_bounds(-gap * tables.rate, BITS + extra)
+        assert word << extra <= high, "a word above the truth"
+        assert low <= (word + tables.slack) << extra, "a word too far below"
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_words_lie_within_slack_below_the_truth(rate):
+    tables = decay(rate)
+    reach = 256**tables.places
+    words = SeededRng(2).words(300)
+    gaps = np.concatenate(
+        [
+            np.arange(20, dtype=np.uint64),
+            np.array([255, 256, 257, 65535, 65536, 2**63, 2**64 - 1], dtype=np.uint64),
+            words % np.uint64(min(reach, 2**64 - 1)),
+            words % np.uint64(max(2, int(40 / rate))),
+        ]
+    )
+    assert_within_slack(tables, gaps, tables.words(gaps))
+
+
+def test_integers_beyond_a_word_agree():
+    rate = Fraction(1, 10**25)
+    gaps = np.array([0, 1, 10**24, 10**26 + 7, 10**27, 10**40], dtype=object)
+    tables = decay(rate)
+    assert_within_slack(tables, gaps, tables.words(gaps))
+
+
+def test_small_integers_agree_in_both_forms():
+    gaps = np.arange(1000, dtype=np.uint64)
+    tables = decay(Fraction(1, 90))
+    assert (tables.words(gaps) == tables.words(gaps.astype(object))).all()
+
+
+def test_no_gap_is_certain():
+    assert decay(Fraction(1, 3)).words(np.zeros(1, dtype=np.uint64)).tolist() == [2**BITS]
+
+
+def test_work_depends_on_the_rate_alone():
+    assert decay(Fraction(1)).places == 1
+    assert decay(Fraction(1, 10**6)).places == 4

@@ -1,0 +1,147 @@
+"""Planning is tried where it can be killed: bombs cost a child, plain questions cost one trial."""
+
+import pickle
+import resource
+import signal
+from dataclasses import replace
+
+import pytest
+
+from discreet.catalog.read.policy_file import loads
+from discreet.engine.base import Capabilities
+from discreet.errors import QueryRefused
+from discreet.release.planning import worker as planner_child
+from discreet.release.planning.child import SHORT, PlanningLimits
+from discreet.release.planning.worker import judged
+
+TOML = """
+[datasets.census]
+epsilon = 1
+[datasets.census.tables.people]
+source = "people.parquet"
+unit = "row"
+[datasets.census.tables.people.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+sex = { type = "category", values = ["Female", "Male"] }
+[datasets.other]
+epsilon = 1
+[datasets.other.tables.people]
+source = "others.parquet"
+unit = "row"
+[datasets.other.tables.people.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+"""
+DUCKDB = Capabilities("duckdb")
+PLAIN = "SELECT sex, " + ", ".join(f"SUM(age + {i}) AS s{i}" for i in range(9))
+PLAIN += " FROM people WHERE age > 3 GROUP BY sex"
+
+
+def chained(steps, step):
+    parts = [f"c{i} AS (SELECT {step} FROM c{i - 1})" for i in range(1, steps)]
+    ctes = ", ".join(["c0 AS (SELECT age AS a FROM people)", *parts])
+    return f"WITH {ctes} SELECT SUM(a) AS n FROM c{steps - 1}"
+
+
+BOMBS = {
+    "doubled": chained(60, "a + a AS a"),
+    "chained": chained(800, "a"),
+    "added": f"SELECT SUM({'+'.join(['age'] * 60)}) AS n FROM people",
+    "deep": "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 6000 + "people" + ")" * 6000,
+}
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return loads(TOML, base=tmp_path_factory.mktemp("none"))
+
+
+@pytest.fixture(scope="module")
+def planner():
+    found = PlanningLimits(seconds=1.0, memory_mb=200)
+    yield found
+    found.close()
+
+
+@pytest.fixture(autouse=True)
+def timer():
+    """Be told by the timer as the child is; otherwise it would end this process."""
+    old = signal.signal(signal.SIGVTALRM, planner_child._late)
+    yield
+    signal.signal(signal.SIGVTALRM, old)
+
+
+def asked(sql, *datasets, **more):
+    return {"sql": sql, "epsilon": "0.1", "datasets": datasets or ("census",), **more}
+
+
+def refusal_of(planner, catalog, sql):
+    try:
+        planner.check(catalog, DUCKDB, asked(sql))
+    except QueryRefused as error:
+        return error
+    return None
+
+
+def test_a_plain_question_is_planned_to_its_end(catalog):
+    """Without a process: what is judged is the whole way to the SQL, with nothing left out."""
+    assert judged(asked(PLAIN), catalog, DUCKDB, 60.0) == b"K"
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_are_refused_or_harmless(planner, catalog, name):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    refused = refusal_of(planner, catalog, BOMBS[name])
+    if refused is None:  # planned, or refused by the parser's own limits: then it is so here, soon
+        assert judged(asked(BOMBS[name]), catalog, DUCKDB, 5.0) == b"K"
+    else:
+        assert refused.construct == "too large"
+        assert "nothing was charged" in refused.message
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 300 << 10, "what a text costs, it costs the child"
+    planner.check(catalog, DUCKDB, asked(PLAIN))  # and the next one is answered
+
+
+@pytest.mark.parametrize(
+    ("fault", "letter"),
+    [(MemoryError, b"M"), (RecursionError, b"D"), (None, b"T"), (TypeError, b"F")],
+)
+def test_what_goes_wrong_in_planning_has_a_letter(monkeypatch, catalog, fault, letter):
+    def bad(*_):
+        while fault is None:
+            pass
+        raise fault
+
+    monkeypatch.setattr(planner_child, "rehearse", bad)
+    assert judged(asked(PLAIN), catalog, DUCKDB, 0.05) == letter
+
+
+def test_a_child_that_dies_is_a_refusal_and_the_next_question_has_another(planner, catalog):
+    planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 5"))
+    [child] = planner._room.idle
+    child._process.kill()
+    with pytest.raises(QueryRefused):
+        planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 6"))
+    planner.check(catalog, DUCKDB, asked(PLAIN + " LIMIT 6"))
+
+
+def test_what_was_tried_or_is_short_is_not_tried_again(planner, catalog):
+    planner.check(catalog, DUCKDB, asked(PLAIN))
+    judge, planner._judged = planner._judged, None
+    try:
+        planner.check(catalog, DUCKDB, asked(PLAIN))
+        planner.check(catalog, DUCKDB, asked("SELECT " + "1 " * (SHORT - 1)))
+        for other in (PLAIN + " LIMIT 7", "SELECT " + "1 " * SHORT, "SELECT '" + "x" * 1000 + "'"):
+            with pytest.raises(TypeError):
+                planner.check(catalog, DUCKDB, asked(other))
+        with pytest.raises(TypeError):
+            planner.check(replace(catalog), DUCKDB, asked(PLAIN))  # another catalog, another trial
+    finally:
+        planner._judged = judge
+
+
+def test_the_trial_sees_the_datasets_that_the_question_sees(catalog, monkeypatch):
+    seen = []
+    monkeypatch.setattr(planner_child, "rehearse", lambda _r, found, _c: seen.append(found))
+    judged(asked(PLAIN, "other"), catalog, DUCKDB, 60.0)
+    assert list(seen[0].datasets) == ["other"]
+    assert pickle.loads(pickle.dumps(catalog)) == catalog

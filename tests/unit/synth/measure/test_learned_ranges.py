@@ -1,0 +1,134 @@
+"""Ranges from noisy histograms: arithmetic on numbers that were paid for."""
+
+import datetime as dt
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
+from discreet.noise.laws import GaussianLaw
+from discreet.synth.encoding.columns import BINS, Coded
+from discreet.synth.encoding.outline import RangeToLearn
+from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed, seen_range
+from discreet.synth.measure.private_marginals import Measured
+
+WIDE = IntegerDomain(-(10**15), 10**15)
+LAW = GaussianLaw(Fraction(100))
+DICE = np.random.default_rng(3)
+
+
+def histogram(values, edges, law=LAW, missing=0):
+    places = np.searchsorted(np.array(edges), values, side="right") - 1
+    counts = np.bincount(places, minlength=len(edges)).astype(np.int64)
+    noise = np.rint(DICE.normal(0, float(law.sigma_squared) ** 0.5, len(edges) + 1))
+    return Measured((0,), np.append(counts, missing) + noise.astype(np.int64), law)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        WIDE,
+        IntegerDomain(5, 10**9),
+        IntegerDomain(-(10**9), -5),
+        NumberDomain(Fraction(-(10**12)), Fraction(10**12), Fraction(1, 10_000)),
+        DateDomain(dt.date(1800, 1, 1), dt.date(2199, 12, 31)),
+        TimestampDomain(dt.datetime(1800, 1, 1), dt.datetime(2199, 12, 31, 23)),
+    ],
+    ids=str,
+)
+def test_the_first_cells_cover_everything_and_are_few(domain):
+    edges = first_cells(domain)
+    assert edges[0] == 0
+    assert list(edges) == sorted(set(edges))
+    assert len(edges) < 2000
+    assert edges[-1] < Coded("x", domain).positions
+
+
+def test_cells_are_an_eighth_of_their_distance_from_zero():
+    edges = [edge - 10**15 for edge in first_cells(WIDE)]
+    assert {-3, -2, -1, 0, 1, 2, 3} <= set(edges)
+    for edge, after in itertools.pairwise(edges):
+        assert after - edge <= max(1, max(abs(edge), abs(after)) / 8 + 1)
+
+
+CASES = {
+    "ages": (DICE.integers(0, 100, 20_000), 0, 100),
+    "years": (DICE.integers(1950, 2020, 20_000), 1950, 2020),
+    "incomes": (np.rint(np.exp(DICE.normal(10, 1, 20_000))).astype(int), 1_000, 400_000),
+    "losses": (-DICE.integers(1000, 5000, 20_000), -5000, -1000),
+    "one value": (np.full(20_000, 7), 7, 8),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_range_is_found(case):
+    values, low, high = CASES[case]
+    edges = first_cells(WIDE)
+    item = RangeToLearn("x", WIDE, missing=True)
+    column = narrowed(item, edges, histogram(values + 10**15, edges))
+    lower, upper = column.domain.lower, column.domain.upper
+    inside = ((values >= lower) & (values <= upper)).mean()
+    assert inside > 0.97
+    span = max(high - low, 1)
+    # An eighth of a doubling too far at each end, and a stretch now and then.
+    assert upper - lower <= 1.5 * max(span, abs(low), abs(high)) + 8
+    assert not column.missing
+    assert column.open_ends
+
+
+def test_noise_alone_shows_no_range():
+    edges = first_cells(WIDE)
+    seen = [seen_range(histogram(np.array([], int), edges).values[:-1], 10.0) for _ in range(200)]
+    # Each of a dozen sizes of groups is exceeded by chance in less than 1 of 40 histograms.
+    assert sum(found is not None for found in seen) < 60
+    item = RangeToLearn("x", WIDE, missing=True)
+    assert narrowed(item, edges, Measured((0,), np.zeros(len(edges) + 1, int), LAW)) is None
+
+
+def test_missing_values_are_kept_where_they_are_seen():
+    edges = first_cells(WIDE)
+    values = DICE.integers(0, 100, 20_000) + 10**15
+    item = RangeToLearn("x", WIDE, missing=True)
+    assert narrowed(item, edges, histogram(values, edges, missing=500)).missing
+    assert not narrowed(item, edges, histogram(values, edges, missing=0)).missing
+
+
+def close_look(values, domain):
+    edges = first_cells(domain)
+    lowest = int(domain.lower / getattr(domain, "step", 1))
+    item = RangeToLearn("x", domain, missing=False)
+    column = narrowed(item, edges, histogram(values - lowest, edges))
+    found = column.domain
+    start = int(found.lower / (getattr(found, "step", 1)))
+    factor = int(getattr(found, "step", 1) / getattr(domain, "step", 1))
+    places = np.clip(values // factor - start, 0, column.positions - 1)
+    return column, merged(column, histogram(places, column.edges)), places
+
+
+def test_bins_hold_about_as_many_rows_each():
+    values = np.rint(np.exp(DICE.normal(10, 1, 50_000))).astype(int)
+    column, found, places = close_look(values, WIDE)
+    assert len(column.edges) > len(found.edges)
+    assert 10 <= len(found.edges) <= BINS + 5
+    counts = np.bincount(np.searchsorted(found.edges, places, side="right") - 1)
+    assert counts.max() < 6 * 50_000 / BINS
+
+
+def test_zero_is_a_value_of_its_own():
+    values = np.where(DICE.random(50_000) < 0.9, 0, DICE.integers(1, 50_000, 50_000))
+    _, found, places = close_look(values, WIDE)
+    zero = -found.domain.lower
+    spans = [found.span(code) for code in range(found.values)]
+    assert any(high - low <= 2 and low <= zero < high for low, high in spans), spans
+    assert places.max() < found.positions
+
+
+def test_a_number_keeps_sensible_steps():
+    domain = NumberDomain(Fraction(-(10**12)), Fraction(10**12), Fraction(1, 10_000))
+    values = np.rint(DICE.normal(70, 10, 20_000) * 10_000).astype(int)  # weights, in steps
+    _, found, _ = close_look(values, domain)
+    assert found.domain.step in {Fraction(1, 100), Fraction(1, 10)}
+    assert 0 <= found.domain.lower < 60
+    assert 80 < found.domain.upper < 200

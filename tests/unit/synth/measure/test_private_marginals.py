@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.core.event import Concentrated, Gaussian, Laplace, Pure, Select
+from discreet.errors import InternalError
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.synth.measure.private_marginals import Unit
+from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
+
+SHAPE = shape_of(3, 4)
+CODES = random_codes(np.random.default_rng(1), SHAPE, 50)
+HALF = Fraction(1, 2)
+
+
+def flat(counter):
+    return np.zeros(3, dtype=np.int64)
+
+
+def test_shares_never_add_up_to_more_than_was_charged():
+    door = door_to(CODES, SHAPE)
+    door.measure([(0,), (1,)], share=HALF)
+    door.choose(flat, sensitivity=1, share=Fraction(1, 4))
+    assert door.left == Fraction(1, 4)
+    for ask in (
+        lambda: door.measure([(0,)], share=Fraction(1, 3)),
+        lambda: door.choose(flat, sensitivity=1, share=Fraction(1, 3)),
+        lambda: door.measure([(0,)], share=Fraction(0)),
+        lambda: door.choose(flat, sensitivity=1, share=-HALF),
+    ):
+        with pytest.raises(InternalError, match="more than was charged"):
+            ask()
+    assert door.left == Fraction(1, 4)
+    assert len(door.events) == 3, "a refused request leaves no trace"
+    door.measure([(0, 1)], share=Fraction(1, 4))
+    assert door.left == 0
+
+
+def test_a_refused_request_reads_nothing():
+    door = door_to(CODES, SHAPE)
+
+    def never(counter):
+        raise AssertionError("the rows were read before the share was taken")
+
+    with pytest.raises(InternalError):
+        door.choose(never, sensitivity=1, share=Fraction(2))
+
+
+@pytest.mark.parametrize(
+    ("unit", "l1", "l2_squared"),
+    [(Unit(), 1, 1), (Unit(3), 3, 9), (Unit(1, replaced=True), 2, 2), (Unit(3, True), 6, 18)],
+)
+def test_the_noise_follows_the_unit(unit, l1, l2_squared):
+    door = door_to(CODES, SHAPE, purse=CONCENTRATED, unit=unit)
+    (found,) = door.measure([(0,)], share=HALF)
+    sigma_squared = Fraction(l2_squared) / (2 * HALF * CONCENTRATED.amount)
+    assert found.law == GaussianLaw(sigma_squared)
+    assert door.events == [Gaussian(sigma_squared, Fraction(l2_squared))]
+    door = door_to(CODES, SHAPE, purse=PURE, unit=unit)
+    (found,) = door.measure([(0,)], share=HALF)
+    scale = Fraction(l1) / (HALF * PURE.amount)
+    assert found.law == LaplaceLaw(scale)
+    assert door.events == [Laplace(scale, Fraction(l1))]
+    assert found.variance == pytest.approx(2 * float(scale) ** 2, rel=0.6)
+
+
+def test_several_marginals_share_one_share():
+    door = door_to(CODES, SHAPE, purse=PURE)
+    found = door.measure([(0,), (1,), (0, 1)], share=HALF)
+    assert {each.law for each in found} == {LaplaceLaw(Fraction(3))}
+    assert door.measure([], share=HALF) == []
+    assert door.left == HALF
+
+
+def test_a_choice_costs_its_share():
+    for purse, epsilon in ((PURE, Fraction(1)), (CONCENTRATED, None)):
+        door = door_to(CODES, SHAPE, purse=purse)
+        assert 0 <= door.choose(flat, sensitivity=1, share=HALF) < 3
+        (event,) = door.events
+        assert isinstance(event, Select)
+        if epsilon is None:  # epsilon^2 / 8 is the share, rounded down
+            assert 0 <= HALF * purse.amount - event.epsilon**2 / 8 < Fraction(1, 10**30)
+        else:
+            assert event.epsilon == epsilon
+
+
+def test_scores_must_be_whole_numbers():
+    with pytest.raises(InternalError, match="whole numbers"):
+        door_to(CODES, SHAPE).choose(lambda _: np.zeros(2), sensitivity=1, share=HALF)
+
+
+def test_merged_codes_are_counted_together():
+    door = door_to(CODES, SHAPE)
+    merged = {1: np.array([0, 1, 1, 1])}
+    (found,) = door.measure([(0, 1)], share=HALF, merged=merged)
+    assert found.values.shape == (3, 2)
+    assert found.columns == (0, 1)
+
+
+def test_the_purse_says_what_is_charged():
+    assert CONCENTRATED.event == Concentrated(HALF)
+    assert PURE.event == Pure(Fraction(2))

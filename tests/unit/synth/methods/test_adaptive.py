@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from discreet.core.event import Select
+from discreet.errors import InvalidInput
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import adaptive, independent, tree
+from synth_kit import PURE, door_to, random_codes, shape_of
+
+SHAPE = shape_of(4, 6, 3, 40, 2)
+RICH = Purse(Fraction(2), concentrated=True)
+TRIPLES = list(combinations(range(SHAPE.width), 3))
+
+
+def codes_of(rows=4000, seed=7):
+    return random_codes(np.random.default_rng(seed), SHAPE, rows)
+
+
+def apart(model, codes, wanted):
+    """Return the mean total variation distance of a model from the rows, over some marginals."""
+    exact = MemoryCounter(codes, SHAPE).marginals(wanted)
+    found = [model.marginal(columns) / model.total for columns in wanted]
+    return np.mean(
+        [np.abs(f - e / len(codes)).sum() / 2 for f, e in zip(found, exact, strict=True)]
+    )
+
+
+def test_triples_are_better_than_a_tree_or_independence_makes_them():
+    codes = codes_of()
+    errors = {
+        method.__name__: apart(method.fit(door_to(codes, SHAPE, purse=RICH)), codes, TRIPLES)
+        for method in (adaptive, tree, independent)
+    }
+    ours, trees, alone = errors.values()
+    assert ours < trees < alone
+
+
+def test_all_is_spent_and_rounds_are_public():
+    door = door_to(codes_of(), SHAPE)
+    adaptive.fit(door)
+    assert door.left == 0
+    rounds = sum(isinstance(event, Select) for event in door.events)
+    assert rounds == 7, "(log10(4000) - 1) / 2 for each of five columns, rounded up"
+    assert len(door.events) == 5 + 2 * rounds
+
+
+def test_rounds_and_workload_can_be_declared():
+    door = door_to(codes_of(), SHAPE)
+    model = adaptive.fit(door, workload=[["c0", "c1"], [2, 4]], rounds=3)
+    assert {columns for columns in model.parts if len(columns) > 1} <= {(0, 1), (2, 4)}
+    assert sum(isinstance(event, Select) for event in door.events) == 2
+    with pytest.raises(InvalidInput, match="workload"):
+        adaptive.fit(door_to(codes_of(), SHAPE), workload=[["nobody"]])
+
+
+def test_without_anything_to_choose_nothing_is_paid_for_a_choice():
+    shape = shape_of(3, 4)
+    door = door_to(random_codes(np.random.default_rng(1), shape, 100), shape)
+    adaptive.fit(door)
+    assert not any(isinstance(event, Select) for event in door.events)
+    alone = door_to(np.zeros((5, 1), dtype=np.int32), shape_of(3))
+    model = adaptive.fit(alone)
+    assert alone.left == 0
+    assert list(model.parts) == [(0,)]
+
+
+def test_the_cap_on_cells_holds_and_more_room_is_used():
+    codes = codes_of()
+    small = adaptive.fit(door_to(codes, SHAPE, purse=RICH), cells=200)
+    large = adaptive.fit(door_to(codes, SHAPE, purse=RICH))
+    assert small.beliefs.tree.cells <= 200 < large.beliefs.tree.cells
+
+
+def test_progress_counts_to_the_end_in_public_steps():
+    said = []
+    adaptive.fit(door_to(codes_of(), SHAPE), progress=lambda *words: said.append(words[:2]))
+    assert said == [(0, 1), *((step, 8) for step in range(1, 9))]
+
+
+def test_many_rounds_are_fitted_in_batches(monkeypatch):
+    fits = []
+    real = adaptive.fit_entropy
+    monkeypatch.setattr(adaptive, "fit_entropy", lambda *a, **k: fits.append(1) or real(*a, **k))
+    monkeypatch.setattr(adaptive, "MOST_FITS", 4)
+    shape = shape_of(*[2] * 7)
+    door = door_to(random_codes(np.random.default_rng(1), shape, 300), shape)
+    model = adaptive.fit(door, rounds=12)
+    assert len(fits) == 4 + 1, "the last one is the thorough one"
+    assert sum(len(columns) > 1 for columns in model.parts) > 6
+    assert door.left == 0
+
+
+def test_rounds_grow_with_rows_and_budget_and_there_is_one_at_least():
+    poor = Purse(Fraction(1, 10**6), concentrated=True)
+    counts = []
+    for rows, purse in ((0, poor), (400, RICH), (4000, RICH)):
+        door = door_to(codes_of(rows), SHAPE, purse=purse)
+        adaptive.fit(door)
+        counts.append(sum(isinstance(event, Select) for event in door.events))
+    assert counts[0] == 1
+    assert counts == sorted(set(counts))
+
+
+def test_pure_epsilon_works_as_well():
+    codes = codes_of()
+    model = adaptive.fit(door_to(codes, SHAPE, purse=PURE))
+    assert apart(model, codes, TRIPLES) < 0.35
+
+
+def test_a_table_without_rows_gives_a_model_all_the_same():
+    model = adaptive.fit(door_to(codes_of(0), SHAPE))
+    assert model.total >= 1
+    assert model.sample(5, dice=np.random.default_rng(1)).shape == (5, 5)
+
+
+def test_a_cap_that_nothing_fits_under_leaves_the_smallest_marginal():
+    model = adaptive.fit(door_to(codes_of(), SHAPE), cells=1)
+    assert [columns for columns in model.parts if len(columns) > 1] == [(2, 4)]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"rounds": 0}, {"cells": -1}, {"rounds": "3"}, {"cells": True}]
+)
+def test_settings_that_make_no_sense_are_refused(setting):
+    door = door_to(codes_of(), SHAPE)
+    with pytest.raises(InvalidInput, match="whole number"):
+        adaptive.fit(door, **setting)
+    assert door.left == 1

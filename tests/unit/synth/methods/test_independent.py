@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.core.event import Laplace
+from discreet.errors import InvalidInput
+from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.methods import independent
+from synth_kit import PURE, door_to, random_codes, shape_of
+
+SHAPE = shape_of(2, 50, 21)
+CODES = random_codes(np.random.default_rng(5), SHAPE, 4000)
+RICH = Purse(Fraction(10), concentrated=True)
+
+
+def test_histograms_are_near_the_rows():
+    model = independent.fit(door_to(CODES, SHAPE, purse=RICH))
+    for column, size in enumerate(SHAPE.sizes):
+        exact = np.bincount(CODES[:, column], minlength=size)
+        assert np.abs(model.marginal((column,)) - exact).sum() < 0.05 * len(CODES)
+    assert all(not node.parents for node in model.nodes)
+
+
+def test_the_published_mode_splits_epsilon_evenly_over_twenty_bins():
+    door = door_to(CODES, SHAPE, purse=PURE)
+    model = independent.fit(door, bins=20, split="equal")
+    assert door.events == [Laplace(Fraction(3, 2), Fraction(1))] * 3
+    assert door.left == 0
+    # 50 codes in 20 bars: two or three neighbours each, made up evenly again.
+    chances = model.nodes[1].table
+    assert len(np.unique(chances)) <= 20
+    assert chances[0] == chances[1] == chances[2]
+    assert len(model.nodes[0].table) == 2
+
+
+def test_the_default_gives_large_columns_more():
+    door = door_to(CODES, SHAPE, purse=PURE)
+    independent.fit(door)
+    scales = [event.scale for event in door.events]
+    assert scales[0] > scales[2] > scales[1]
+    assert door.left == 0
+
+
+@pytest.mark.parametrize("options", [{"split": "fair"}, {"bins": 0}, {"bins": -3}])
+def test_options_that_make_no_sense_are_refused(options):
+    door = door_to(CODES, SHAPE)
+    with pytest.raises(InvalidInput, match="splits by"):
+        independent.fit(door, **options)
+    assert door.left == 1

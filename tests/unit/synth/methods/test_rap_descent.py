@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+import jax
+
+from discreet.synth.methods.rap_descent import (
+    Relaxed,
+    _softmax,
+    cells_of_moments,
+    subsets,
+)
+
+SIZES = (3, 2, 4)
+
+
+def shares(relaxed):
+    return np.einsum("ra,rb,rc->abc", *relaxed.blocks()) / len(relaxed.blocks()[0])
+
+
+def test_every_block_is_a_law_and_the_start_is_always_the_same():
+    one, other = Relaxed(SIZES, 5), Relaxed(SIZES, 5)
+    for mine, theirs, size in zip(one.blocks(), other.blocks(), SIZES, strict=True):
+        assert mine.shape == (5, size)
+        assert np.allclose(mine.sum(axis=1), 1)
+        assert (mine == theirs).all()
+
+
+def test_moments_become_cells():
+    """Against counting: three events, all eight combinations."""
+    rng = np.random.default_rng(1)
+    events = rng.random((200, 3)) < 0.4
+    moments = [events[:, list(columns)].all(axis=1).mean() for columns in subsets(3)]
+    exactly = np.bincount(events @ [1, 2, 4], minlength=8) / 200
+    assert np.allclose(cells_of_moments(3) @ moments, exactly)
+
+
+def table(model, cell):
+    """Return the shares of "this code or not" in the order of `subsets`, from a full table."""
+    for axis, code in enumerate(cell):
+        model = np.moveaxis(model, axis, 0)
+        model = np.stack([model.sum(axis=0) - model[code], model[code]])
+        model = np.moveaxis(model, 0, axis)
+    return model.T.ravel()
+
+
+def test_the_slope_written_by_hand_is_the_one_that_jax_derives():
+    """One tiny step of plain descent must lower the loss by what its own gradient promises."""
+    relaxed = Relaxed(SIZES, 6)
+    cells = [(0, 1, 2), (2, 0, 3)]
+    starts = np.cumsum([0, *SIZES])
+    queries = np.array([[starts[i] + cell[i] for cell in cells] for i in range(3)], dtype=np.int32)
+    aims = np.random.default_rng(3).dirichlet(np.ones(8), 2).T
+
+    def loss(logits):
+        chances = _softmax(logits, relaxed._owns)
+        cells = 1.0
+        for column in queries[::-1]:  # the first column ends up on the lowest bit
+            here = chances[column]
+            cells = jax.numpy.stack([cells * (1 - here), cells * here], axis=-3)
+            cells = cells.reshape(-1, *here.shape)
+        return ((cells.mean(axis=-1) - aims) ** 2).sum()
+
+    before = relaxed._logits
+    slope = np.asarray(jax.grad(loss)(before))
+    relaxed.fit_cells(queries, aims, np.ones(2, dtype=bool), steps=1, rate=0.01)
+    moved = np.asarray(relaxed._logits - before)
+    # Adam's first step goes against the sign of the gradient, by the rate.
+    large = np.abs(slope) > 1e-5
+    assert large.sum() > 20
+    assert np.allclose(moved[large], -0.01 * np.sign(slope[large]), rtol=0.01)
+
+
+def test_counted_cells_are_met_and_others_are_ignored():
+    real = np.random.default_rng(2).dirichlet(np.ones(24)).reshape(SIZES)
+    cells = [(0, 0, 0), (2, 1, 3)]
+    starts = np.cumsum([0, *SIZES])
+    queries = np.array([[starts[i] + cell[i] for cell in cells] for i in range(3)], dtype=np.int32)
+    aims = np.stack([table(real, cells[0]), np.full(8, 9.0)], axis=1)
+    relaxed = Relaxed(SIZES, 40)
+    relaxed.fit_cells(queries, aims, np.array([True, False]), steps=400, rate=0.1)
+    assert np.allclose(table(shares(relaxed), cells[0]), aims[:, 0], atol=2e-3)
+
+
+def test_an_open_column_leaves_the_other_columns_alone():
+    relaxed = Relaxed(SIZES, 30)
+    beyond = sum(SIZES)
+    queries = np.array([[1], [beyond], [beyond]], dtype=np.int32)
+    aims = np.zeros((8, 1))
+    aims[[6, 7], 0] = 0.9, 0.1
+    before = relaxed.blocks()[2].copy()
+    relaxed.fit_cells(queries, aims, np.ones(1, dtype=bool), steps=300, rate=0.1)
+    assert relaxed.blocks()[0].mean(axis=0)[1] == pytest.approx(0.1, abs=1e-3)
+    assert np.allclose(relaxed.blocks()[2], before, atol=1e-6)
+
+
+def test_whole_marginals_are_met():
+    real = np.random.default_rng(4).dirichlet(np.ones(24)).reshape(SIZES)
+    relaxed = Relaxed(SIZES, 60)
+    wanted = [(0, 1), (2,)]
+    aims = [real.sum(axis=2), real.sum(axis=(0, 1))]
+    relaxed.fit_marginals(wanted, aims, steps=400, rate=0.1)
+    assert np.allclose(shares(relaxed).sum(axis=2), aims[0], atol=5e-3)
+    assert np.allclose(shares(relaxed).sum(axis=(0, 1)), aims[1], atol=5e-3)
