@@ -117,6 +117,10 @@ class SurveyStore:
         """Take donations that stand as JSON twins."""
         return self._take(self.check.from_json(each) for each in donations)
 
+    def refuse(self, reason: Refusal) -> Taken:
+        """Count a donation that could not even be read, for this reason."""
+        return self._take([reason])
+
     def _take(self, donations: Iterable[Donation | Refusal]) -> Taken:
         refused: Counter[Refusal] = Counter()
         rows: list[tuple[Any, ...]] = []

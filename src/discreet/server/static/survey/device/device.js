@@ -11,6 +11,9 @@ import { valueOf } from "./survey.js";
 const VERSION = 1;
 const SPARE_BLOCKS = 1;
 
+// What would leave is no longer what was shown: another tab told something, or the day ended.
+export class Changed extends Error {}
+
 export const today = () => Math.floor(Date.now() / 86_400_000);
 
 // Only one tab at a time decides what is told; otherwise two could tell two answers for one.
@@ -27,11 +30,13 @@ export class Device {
     return (await this.#prepared(survey, answers, day))?.donation ?? null;
   }
 
-  // What may leave now; it is written down as told, and as pending, before it is returned.
-  donate(survey, answers, day = today()) {
+  // What may leave now; it is written down as told, and as pending, before it is returned. Where `shown`
+  // are the bytes of a preview, nothing else leaves.
+  donate(survey, answers, day = today(), shown = null) {
     return alone(async () => {
       const found = await this.#prepared(survey, answers, day);
       if (!found) return null;
+      if (shown && hex(shown) !== hex(found.donation.bytes)) throw new Changed();
       this.memory.keep(survey, { ...found.kept, pending: hex(found.donation.bytes) });
       return found.donation;
     });
@@ -69,18 +74,20 @@ export class Device {
     if (given >= survey.donations_per_day || wanted.every((value) => value === null)) return null;
     const key = await keyOf(this.memory.secret());
     const told = { ...kept.told };
+    const repeats = new Set(); // questions that are told an earlier answer again
     const reports = await Promise.all(
       wanted.map(async (value, index) => {
         if (value === null) return null;
         const allowed = tellable(told[index] ?? [], value.told, survey.changes);
         told[index] = allowed.told;
-        const spoken = allowed.value === value.told ? value : await again(survey, index, allowed.value);
-        return memoised(key, survey, index, spoken);
+        if (allowed.value === value.told) return memoised(key, survey, index, value);
+        repeats.add(index);
+        return memoised(key, survey, index, await again(survey, index, allowed.value));
       }),
     );
     const id = await reportId(key, survey.id, day, given);
     const bytes = encoded([VERSION, survey.id, id, reports]);
-    return { donation: { id, reports, bytes }, kept: { ...kept, told, day, given: given + 1 } };
+    return { donation: { id, reports, bytes, repeats }, kept: { ...kept, told, day, given: given + 1 } };
   }
 }
 
