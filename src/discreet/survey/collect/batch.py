@@ -13,10 +13,10 @@ _WIDTHS = {24: 1, 25: 2, 26: 4}
 
 
 def donations_of(batch: bytes) -> list[bytes]:
-    """Return the byte strings of a CBOR array, each of which may hold a donation.
+    r"""Return the byte strings of a CBOR array, each of which may hold a donation.
 
     >>> donations_of(bytes.fromhex("82410142aabb"))
-    [b'\\x01', b'\\xaa\\xbb']
+    [b'\x01', b'\xaa\xbb']
     """
     count, at = _head(batch, 0, _ARRAY)
     if count > MOST:

@@ -103,6 +103,8 @@ def _with_needs(shelf: SurveyShelf, name: str, found: Mapping[str, Any]) -> dict
             **facts,
             "text": stated.text,
             "kind": str(stated.kind),
+            "lower": stated.lower,
+            "upper": stated.upper,
             "respondents_needed": needs["questions"][question]["respondents_needed"],
         }
         for stated, (question, facts) in zip(

@@ -14,11 +14,13 @@ from fastapi import FastAPI, Request
 from discreet.server.context import Context
 from discreet.survey.collect.store import FOLDER, SurveyStore
 from discreet.survey.command import estimate
+from discreet.survey.estimate.wanted import Wanted
 
 Stamp = tuple[tuple[int, int], ...]
 
 SETTLED = 1.0
 """Seconds for which estimates are given out again: many watch, one counts."""
+_SHOWN = Wanted(consistent=True)  # shares of a picture are at least 0 and add up
 _FILES = ("survey.toml", "state.json")
 
 
@@ -61,7 +63,7 @@ class SurveyShelf:
             kept = self._estimates.get(name)
         if kept is not None and now - kept[0] < SETTLED:
             return kept[1]
-        found = estimate(name, self.base)
+        found = estimate(name, self.base, wanted=_SHOWN)
         with self._lock:
             self._estimates[name] = (now, found)
         return found

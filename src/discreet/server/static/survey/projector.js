@@ -1,6 +1,6 @@
 // One survey for a room: large numbers that settle as reports come in.
 import { byId, drawn, element, sayProblem } from "../dom.js";
-import { linesOf, noiseOf, watch, written } from "./watching.js";
+import { isOpen, linesOf, noiseOf, watch, written } from "./watching.js";
 
 const place = byId("survey");
 const DOTS = 8;
@@ -17,9 +17,10 @@ function part(key, question) {
   const lines = linesOf(question);
   const yesNo = question.kind === "yes-no";
   const chosen = yesNo ? lines.slice(0, 1) : [...lines].sort((one, other) => other.value - one.value).slice(0, LARGEST);
+  if (!chosen.length) return ""; // an open question that no words are looked for in
   return element(
     "section",
-    { class: "one", "data-question": key },
+    { class: chosen.length > 1 ? "one several" : "one", "data-question": key },
     element("h2", {}, question.text || key),
     ...chosen.map((line) => big(line, question.mean ? "" : line.what)),
     settling(question),
@@ -27,12 +28,12 @@ function part(key, question) {
 }
 
 function big(line, what) {
-  const noise = noiseOf(line);
+  const noise = isOpen(line) ? "" : noiseOf(line);
   return element(
     "p",
     { class: "big", "data-answer": line.what },
     what ? element("span", { class: "what" }, what) : undefined,
-    written(line.value, line),
+    isOpen(line) ? "–" : written(line.value, line),
     noise ? element("span", { class: "noise" }, `± ${noise}`) : undefined,
   );
 }

@@ -1,7 +1,7 @@
 // One survey for its owner: estimates with their intervals as reports come in, its link, and closing it.
 import { call } from "../api.js";
 import { byId, drawn, element, sayProblem } from "../dom.js";
-import { linesOf, watch, written } from "./watching.js";
+import { isOpen, linesOf, watch, written } from "./watching.js";
 
 const place = byId("survey");
 const name = place.dataset.name;
@@ -49,29 +49,33 @@ function part(found, key, question) {
 
 function needs(found, question) {
   const more = question.respondents_needed - question.answers;
-  const within = question.mean ? `${100 * found.within}% of the range` : `${100 * found.within}`;
+  const within = question.mean ? `${100 * found.within}% of the range` : `${100 * found.within}%`;
   const words = more > 0 ? `How many more for ± ${within}: ${whole(more)}.` : `Enough for ± ${within}.`;
-  return `${whole(question.answers)} answers. ${words} ${question.mechanism}: ${question.why}`;
+  const answers = question.answers === 1 ? "1 answer" : `${whole(question.answers)} answers`;
+  return `${answers}. ${words} ${question.mechanism}: ${question.why}`;
 }
 
-// Shares are drawn from 0 to 100%, as far as their intervals let them; a mean on its own interval.
-function scaleOf(lines) {
-  const known = lines.filter((line) => line.value !== null);
-  const low = Math.min(0, ...known.map((line) => line.low));
-  const high = Math.max(lines.some((line) => line.share) ? 1 : -Infinity, ...known.map((line) => line.high));
-  return (value) => `${EDGE + ((value - low) / (high - low || 1)) * (100 - 2 * EDGE)}%`;
+// Shares are drawn from 0 to 100%, a mean from the least to the greatest number that may be answered.
+function scaleOf([{ lower, upper } = { lower: 0, upper: 1 }]) {
+  return (value) => `${EDGE + ((value - lower) / (upper - lower)) * (100 - 2 * EDGE)}%`;
 }
 
 function row(line, at) {
-  const between = line.value === null ? "no reports yet" : `${written(line.low, line)} to ${written(line.high, line)}`;
+  const between = betweenWords(line);
   return element(
     "tr",
     { "data-answer": line.what },
     element("td", {}, line.what),
-    element("td", { class: "right share" }, written(line.value, line)),
+    element("td", { class: "right figure" }, isOpen(line) ? "–" : written(line.value, line)),
     element("td", {}, line.value === null ? "" : picture(line, at, between)),
     element("td", { class: "quiet" }, between),
   );
+}
+
+function betweenWords(line) {
+  if (line.value === null) return "no reports yet";
+  if (isOpen(line)) return "could be anything yet";
+  return `${written(line.low, line)} to ${written(line.high, line)}`;
 }
 
 function picture(line, at, between) {

@@ -28,11 +28,20 @@ async function once(name, shown, failed) {
   }
 }
 
-// The estimates of a question as lines: what, value, low, high, and the ends of the scale they are drawn on.
-export function linesOf(question, lower = 0, upper = 1) {
-  if (question.mean) return [{ what: "mean", ...question.mean, lower: null, upper: null, share: false }];
-  return Object.entries(question.estimates ?? {}).map(([what, each]) => ({ what, ...each, lower, upper, share: true }));
+// The estimates of a question as lines: what, value, low, high, and the bounds that all of them lie in.
+// An interval within the bounds holds the share among the respondents as often as the whole one does.
+export function linesOf(question) {
+  if (question.mean) return [line("mean", question.mean, question.lower, question.upper, false)];
+  return Object.entries(question.estimates ?? {}).map(([what, each]) => line(what, each, 0, 1, true));
 }
+
+function line(what, { value, low, high }, lower, upper, share) {
+  const within = (number) => (number === null ? null : Math.min(Math.max(number, lower), upper));
+  return { what, value: within(value), low: within(low), high: within(high), lower, upper, share };
+}
+
+// Whether nothing is known yet: the interval is all there is.
+export const isOpen = ({ value, low, high, lower, upper }) => value === null || (low <= lower && high >= upper);
 
 // A number with as many digits as its interval leaves meaning.
 export function written(value, line) {
