@@ -17,6 +17,7 @@ MODULES = {
     "census": "discreet.attack.census",
     "refusals": "discreet.attack.refusals",
     "membership": "discreet.attack.membership",
+    "averaging": "discreet.attack.averaging",
     "singling-out": "discreet.attack.singling_out",
     "linkability": "discreet.attack.linkability",
     "inference": "discreet.attack.inference",
