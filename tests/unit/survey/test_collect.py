@@ -6,7 +6,7 @@ import pytest
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect.check import Refusal
 from discreet.survey.collect.store import SurveyStore
-from discreet.survey.command import begin, close, estimate
+from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
@@ -51,7 +51,7 @@ def test_reports_are_kept_and_estimated(store, tmp_path):
     given = [each.to_cbor() for each in donations(store, 200)]
     given += [each.to_cbor() for each in donations(store, 100, smokes=None, word="coffee")]
     assert store.take_cbor(given).accepted == 300
-    found = estimate("class", tmp_path / "here", wanted=Wanted(cross=("smokes", "street")))
+    found = estimate_survey("class", tmp_path / "here", wanted=Wanted(cross=("smokes", "street")))
     questions = found["questions"]
     assert found["reports"] == 300
     assert [each["answers"] for each in questions.values()] == [200, 300, 300, 300]
@@ -135,9 +135,9 @@ def test_hostile_twins_are_refused(store):
 def test_a_closed_survey_takes_nothing(store, tmp_path):
     given = [each.to_cbor() for each in donations(store, 2)]
     store.take_cbor(given[:1])
-    assert close("class", tmp_path / "here")["reports"] == 1
+    assert close_survey("class", tmp_path / "here")["reports"] == 1
     assert store.take_cbor(given[1:]).refused == {Refusal.CLOSED: 1}
-    assert estimate("class", tmp_path / "here")["closed"] is True
+    assert estimate_survey("class", tmp_path / "here")["closed"] is True
 
 
 def test_names_files_and_changed_surveys(store, tmp_path):
@@ -149,7 +149,7 @@ def test_names_files_and_changed_surveys(store, tmp_path):
     with pytest.raises(UnknownName):
         SurveyStore.open("other", here)
     with pytest.raises(InvalidInput):
-        begin(tmp_path / "class.toml", tmp_path / "there", within=0)
+        begin_survey(tmp_path / "class.toml", tmp_path / "there", within=0)
     assert not (tmp_path / "there").exists()
     kept = here / "surveys" / "class" / "survey.toml"
     kept.write_text(TOML.replace("epsilon = 30", "epsilon = 3"), encoding="utf-8")
