@@ -5,3 +5,25 @@
 """
 
 from __future__ import annotations
+
+from discreet.survey.collect.store import SurveyStore
+from discreet.survey.command import begin_survey, close_survey, estimate_survey
+from discreet.survey.device.device import Device
+from discreet.survey.device.donation import Donation
+from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.rehearse import rehearse_survey
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import read_survey
+
+__all__ = [
+    "Device",
+    "Donation",
+    "SurveyPlan",
+    "SurveyStore",
+    "Wanted",
+    "begin_survey",
+    "close_survey",
+    "estimate_survey",
+    "read_survey",
+    "rehearse_survey",
+]

@@ -23,7 +23,7 @@ from discreet.survey.spec.read import read_survey
 _USUAL_ERROR = 0.05
 
 
-def begin(toml: Path, base: Path, *, within: float = _USUAL_ERROR) -> dict[str, Any]:
+def begin_survey(toml: Path, base: Path, *, within: float = _USUAL_ERROR) -> dict[str, Any]:
     """Return what a new survey asks and promises, after making it below `base`."""
     described(SurveyPlan.of(read_survey(toml)), within=within)  # refused before anything is made
     store = SurveyStore.create(toml, base)
@@ -57,7 +57,7 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
     }
 
 
-def estimate(name: str, base: Path, *, wanted: Wanted | None = None) -> dict[str, Any]:
+def estimate_survey(name: str, base: Path, *, wanted: Wanted | None = None) -> dict[str, Any]:
     """Return the estimates of a survey from the reports so far."""
     store = SurveyStore.open(name, base)
     chosen = wanted or Wanted()
@@ -70,7 +70,7 @@ def estimate(name: str, base: Path, *, wanted: Wanted | None = None) -> dict[str
     return {**found, "closed": store.closed, "refused": store.refused()}
 
 
-def close(name: str, base: Path) -> dict[str, Any]:
+def close_survey(name: str, base: Path) -> dict[str, Any]:
     """Return how many donations there are, after closing the survey to more."""
     store = SurveyStore.open(name, base)
     store.close()

@@ -26,7 +26,7 @@ from discreet.survey.spec.survey import Kind, Question, Survey
 _SYSTEM = SystemRng()
 
 
-def rehearse(
+def rehearse_survey(
     survey: Path, answers: Path, *, wanted: Wanted | None = None, rng: Rng = _SYSTEM
 ) -> dict[str, Any]:
     """Return the estimates of a survey whose devices are simulated on a file of answers."""

@@ -51,9 +51,9 @@ def new(
 
     Example: discreet survey new smoking.toml --within 0.05
     """
-    from discreet.survey.command import begin
+    from discreet.survey.command import begin_survey
 
-    found = begin(survey, folder, within=within)
+    found = begin_survey(survey, folder, within=within)
     say(json_text.dumps(found) if json else "\n".join(new_words(found)))
 
 
@@ -75,11 +75,11 @@ def rehearse(
     Example: discreet survey rehearse smoking.toml --answers answers.csv
     """
     from discreet.cli.waiting import waiting
-    from discreet.survey.rehearse import rehearse as run_rehearsal
+    from discreet.survey.rehearse import rehearse_survey
 
     wanted = _wanted(candidates, consistent, cross, confidence)
     with waiting("Rehearsing"):
-        found = run_rehearsal(survey, answers, wanted=wanted)
+        found = rehearse_survey(survey, answers, wanted=wanted)
     say(json_text.dumps(found) if json else "\n".join(result_words(found)))
 
 
@@ -99,11 +99,11 @@ def estimate(
     Example: discreet survey estimate smoking --json
     """
     from discreet.cli.waiting import waiting
-    from discreet.survey.command import estimate as run_estimate
+    from discreet.survey.command import estimate_survey
 
     wanted = _wanted(candidates, consistent, cross, confidence)
     with waiting("Counting"):
-        found = run_estimate(name, folder, wanted=wanted)
+        found = estimate_survey(name, folder, wanted=wanted)
     say(json_text.dumps(found) if json else "\n".join(result_words(found)))
 
 
@@ -113,9 +113,9 @@ def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
 
     Example: discreet survey close smoking
     """
-    from discreet.survey.command import close as run_close
+    from discreet.survey.command import close_survey
 
-    found = run_close(name, folder)
+    found = close_survey(name, folder)
     words = f"The survey '{name}' is closed with {found['reports']:,} reports."
     say(json_text.dumps(found) if json else words)
 

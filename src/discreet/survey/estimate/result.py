@@ -85,10 +85,10 @@ def question_result(
 
 
 def _warning(question: Question, answers: int, error: float, wanted: Wanted) -> str:
-    if not answers or error > TOO_WIDE:
-        return f"{answers:,} answers are too few: the intervals say next to nothing."
     if question.kind is Kind.OPEN and not wanted.candidates.get(question.name):
         return f"An open question is read for given words: --candidates {question.name}=FILE."
+    if not answers or error > TOO_WIDE:
+        return f"{answers:,} answers are too few: the intervals say next to nothing."
     return ""
 
 

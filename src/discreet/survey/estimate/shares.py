@@ -31,13 +31,21 @@ def estimate_shares(
     reports: int,
     confidence: float = 0.95,
 ) -> EstimatedShares:
-    """Return the share of each of `values` among the `reports` respondents behind a tally.
+    """Return the share of each of `values` among the `reports` respondents behind a tally."""
+    return shares_from(
+        randomizer, randomizer.supporters(tally, values), reports=reports, confidence=confidence
+    )
+
+
+def shares_from(
+    randomizer: ShareRandomizer, supporters: Shares, *, reports: int, confidence: float = 0.95
+) -> EstimatedShares:
+    """Return shares from how many of the reports support each value.
 
     (supporters / n - other) / (own - other). Each interval by itself holds the respondents' own share
     with about this confidence: the shares whose supporters would lie no further off than normal limits
     with a continuity correction. Where public hashes are fixed, their collisions are allowed for.
     """
-    supporters = randomizer.supporters(tally, values)
     own, other = float(randomizer.own), float(randomizer.other)
     value = (supporters / reports - other) / (own - other)
     correction = 1 / (2 * reports * (own - other))

@@ -25,7 +25,7 @@ from discreet.survey.randomizers.dyadic import (
 from discreet.survey.randomizers.field import digits, digits_many, number, primes, transform
 from discreet.survey.randomizers.stream import WORD, Draws
 
-MOST_CELLS = 1 << 24
+MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)

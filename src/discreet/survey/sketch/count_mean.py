@@ -19,6 +19,7 @@ from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
 
 _CELLS = 1 << 24  # bits, or hashes of candidates, that are held at one time
+_TABLE = 8  # a digest serves sixteen rows, so up to eight buckets a report are cheaper in a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class CountMeanSketch:
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
         rows = uniform(self.rows, len(values), rng=rng)
-        places = own_buckets(values, rows, self.buckets)
+        places = own_buckets(values, rows, (self.rows, self.buckets))
         told = ~coins(self.lie, len(values), rng)
         bits = random_bits(self.lie, places, told, self.buckets, rng)
         return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
@@ -136,17 +137,17 @@ class CountMeanSketch:
 
 
 def own_buckets(
-    values: Sequence[Any] | npt.NDArray[Any], rows: npt.NDArray[np.int64], buckets: int
+    values: Sequence[Any] | npt.NDArray[Any], rows: npt.NDArray[np.int64], size: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
-    """Return the bucket of each word in the row beside it."""
-    written = {word: word_bytes(str(word)) for word in set(values)}
-    return np.array(
-        [
-            bucket(written[word], row, buckets)
-            for word, row in zip(values, rows.tolist(), strict=True)
-        ],
-        dtype=np.int64,
-    )
+    """Return the bucket of each word in the row beside it; `size` is (rows, buckets) of the sketch."""
+    numbers: dict[Any, int] = {}
+    places = np.array([numbers.setdefault(word, len(numbers)) for word in values], dtype=np.int64)
+    written = [word_bytes(str(word)) for word in numbers]
+    if len(written) * size[0] <= _TABLE * max(1, len(places)):  # few words: hash each in all rows
+        table = buckets_of(written, *size)
+        return np.asarray(table[places, rows])
+    pairs = zip(places.tolist(), rows.tolist(), strict=True)
+    return np.array([bucket(written[at], row, size[1]) for at, row in pairs], dtype=np.int64)
 
 
 def _sums_by_row(bits: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> Tally:

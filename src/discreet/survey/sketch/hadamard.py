@@ -91,7 +91,7 @@ class HadamardSketch:
         """Return a report for each word, by the same law."""
         rows = uniform(self.rows, len(values), rng=rng)
         columns = uniform(self.buckets, len(values), rng=rng)
-        own = own_buckets(values, rows, self.buckets)
+        own = own_buckets(values, rows, (self.rows, self.buckets))
         bits = _positive(columns, own) ^ coins(self.lie, len(values), rng)
         cells = (rows * self.buckets + columns) * 2 + bits
         return np.asarray(cells, dtype=smallest_type(self.shape.cells))

@@ -104,7 +104,7 @@ def _question(name: str, table: Any) -> Question:
 
 def _kind(table: Mapping[str, Any], where: str) -> Kind:
     kinds = ", ".join(Kind)
-    if table.get("kind") not in set(Kind):
+    if table.get("kind") not in tuple(Kind):
         raise InvalidInput(f"{where} needs a kind.", hint=f"One of: {kinds}.")
     return Kind(table["kind"])
 
