@@ -18,11 +18,15 @@ import numpy as np
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect.check import DonationCheck, Refusal
+from discreet.survey.collect.reader import DonationReader
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.result import QuestionTally
 from discreet.survey.randomizers.base import Reports, Tally
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
+
+Row = tuple[Any, ...]
+"""A donation as it is stored: its one-use id, then a report a question."""
 
 FOLDER = "surveys"
 _TOML, _STATE, _REPORTS = "survey.toml", "state.json", "reports.db"
@@ -49,6 +53,7 @@ class SurveyStore:
         self.folder = folder
         self.plan = plan
         self.check = DonationCheck(plan)
+        self.reader = DonationReader(plan)
 
     @classmethod
     def create(cls, toml: Path, base: Path) -> SurveyStore:
@@ -111,19 +116,20 @@ class SurveyStore:
 
     def take_cbor(self, donations: Iterable[bytes]) -> Taken:
         """Take donations that stand as CBOR."""
-        return self._take(self.check.from_cbor(each) for each in donations)
+        read = self.reader.row
+        return self._take(read(each) or _row(self.check.from_cbor(each)) for each in donations)
 
     def take_json(self, donations: Iterable[Any]) -> Taken:
         """Take donations that stand as JSON twins."""
-        return self._take(self.check.from_json(each) for each in donations)
+        return self._take(_row(self.check.from_json(each)) for each in donations)
 
     def refuse(self, reason: Refusal) -> Taken:
         """Count a donation that could not even be read, for this reason."""
         return self._take([reason])
 
-    def _take(self, donations: Iterable[Donation | Refusal]) -> Taken:
+    def _take(self, donations: Iterable[Row | Refusal]) -> Taken:
         refused: Counter[Refusal] = Counter()
-        rows: list[tuple[Any, ...]] = []
+        rows: list[Row] = []
         closed = self.closed
         for each in donations:
             if isinstance(each, Refusal):
@@ -131,7 +137,7 @@ class SurveyStore:
             elif closed:
                 refused[Refusal.CLOSED] += 1
             else:
-                rows.append((each.id, *each.reports))
+                rows.append(each)
         with self._connection() as connection:
             accepted = self._insert(connection, rows)
             if len(rows) > accepted:
@@ -142,7 +148,7 @@ class SurveyStore:
             )
         return Taken(accepted, dict(refused))
 
-    def _insert(self, connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> int:
+    def _insert(self, connection: sqlite3.Connection, rows: list[Row]) -> int:
         marks = ", ".join("?" * (1 + len(self.plan.choices)))
         before = connection.total_changes
         connection.executemany(f"INSERT OR IGNORE INTO reports VALUES ({marks})", rows)
@@ -214,6 +220,10 @@ class SurveyStore:
         fresh = self.folder / f"{_STATE}.{secrets.token_hex(4)}"
         fresh.write_text(json.dumps(state), encoding="utf-8")
         os.replace(fresh, self.folder / _STATE)  # noqa: PTH105 atomic, and says so
+
+
+def _row(found: Donation | Refusal) -> Row | Refusal:
+    return found if isinstance(found, Refusal) else (found.id, *found.reports)
 
 
 def _taken_name(name: str) -> InvalidInput:
