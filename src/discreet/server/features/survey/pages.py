@@ -10,7 +10,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.survey.collector import Name
 from discreet.server.features.survey.qr import qr_path
-from discreet.server.features.survey.routes import listed
+from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page
 from discreet.survey.spec.promise import promise_of
@@ -37,8 +37,7 @@ upper = 12
 def surveys(request: Request) -> Response:
     """Show the surveys there are, and a form for a new one."""
     shelf = shelf_of(request)
-    found = [listed(shelf, name) for name in shelf.names()]
-    return page(request, "surveys.html", "Survey", surveys=found, example=EXAMPLE)
+    return page(request, "surveys.html", "Survey", surveys=all_listed(shelf), example=EXAMPLE)
 
 
 @router.get("/surveys/{name}")

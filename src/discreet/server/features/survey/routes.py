@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import Request
 
+from discreet.errors import DiscreetError
 from discreet.server.access.audit import Deed
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
@@ -14,7 +15,7 @@ from discreet.server.context import context_of
 from discreet.server.features.survey.body import StatedSurvey, StatedWishes
 from discreet.server.features.survey.collector import Name
 from discreet.server.features.survey.shelf import SurveyShelf, shelf_of
-from discreet.survey.command import begin, close, described, estimate
+from discreet.survey.command import begin_survey, close_survey, described, estimate_survey
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.promise import promise_of
 from discreet.survey.spec.read import read_survey
@@ -27,7 +28,7 @@ router = api_router("survey")
 def surveys(request: Request) -> dict[str, Any]:
     """List the surveys: title, epsilon, number of reports, and whether more are taken."""
     shelf = shelf_of(request)
-    return {"surveys": [listed(shelf, name) for name in shelf.names()]}
+    return {"surveys": all_listed(shelf)}
 
 
 @router.post("/surveys/plan")
@@ -45,7 +46,7 @@ def new(request: Request, stated: StatedSurvey) -> dict[str, Any]:
     """Begin a survey; from now on its page is open to everybody who has the link."""
     shelf = shelf_of(request)
     with stated.file() as path:
-        found = begin(path, shelf.base, within=stated.within)
+        found = begin_survey(path, shelf.base, within=stated.within)
     _tell(request, Deed.SURVEY_BEGUN, stated.name)
     del found["folder"]
     return found
@@ -64,7 +65,7 @@ def one(request: Request, name: Name) -> dict[str, Any]:
 def estimated(request: Request, name: Name, wishes: StatedWishes) -> dict[str, Any]:
     """Return the estimates for given words of open questions, or with a cross table of two questions."""
     shelf = shelf_of(request)
-    return _with_needs(shelf, name, estimate(name, shelf.base, wanted=wishes.wanted()))
+    return _with_needs(shelf, name, estimate_survey(name, shelf.base, wanted=wishes.wanted()))
 
 
 @router.post("/surveys/{name}/close")
@@ -72,9 +73,20 @@ def estimated(request: Request, name: Name, wishes: StatedWishes) -> dict[str, A
 def closed(request: Request, name: Name) -> dict[str, Any]:
     """Take no more reports; estimates stay."""
     shelf = shelf_of(request)
-    found = close(name, shelf.base)
+    found = close_survey(name, shelf.base)
     shelf.forget(name)
     _tell(request, Deed.SURVEY_CLOSED, name)
+    return found
+
+
+def all_listed(shelf: SurveyShelf) -> list[dict[str, Any]]:
+    """Return one line about each survey; one that cannot be read says so and hides no other."""
+    found = []
+    for name in shelf.names():
+        try:
+            found.append(listed(shelf, name))
+        except DiscreetError as error:
+            found.append({"name": name, "title": name, "problem": error.message})
     return found
 
 

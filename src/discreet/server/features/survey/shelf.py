@@ -11,9 +11,10 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 
+from discreet.errors import InvalidInput, UnknownName
 from discreet.server.context import Context
 from discreet.survey.collect.store import FOLDER, SurveyStore
-from discreet.survey.command import estimate
+from discreet.survey.command import estimate_survey
 from discreet.survey.estimate.wanted import Wanted
 
 Stamp = tuple[tuple[int, int], ...]
@@ -51,10 +52,22 @@ class SurveyShelf:
             kept = self._opened.get(name)
         if kept is not None and stamp and kept.stamp == stamp:
             return kept.store
-        store = SurveyStore.open(name, self.base)
+        store = self._open(name)
         with self._lock:
             self._opened[name] = _Opened(store, stamp)
         return store
+
+    def _open(self, name: str) -> SurveyStore:
+        """Open a store; strangers ask for it too, so refusals tell neither other names nor paths."""
+        try:
+            return SurveyStore.open(name, self.base)
+        except UnknownName:
+            raise UnknownName("There is no survey of this name.") from None
+        except InvalidInput:
+            raise InvalidInput(
+                "The files of this survey were changed after it began.",
+                hint="Its owner sees more with 'discreet survey estimate'.",
+            ) from None
 
     def estimates(self, name: str) -> Mapping[str, Any]:
         """Return the estimates of a survey, at most a second old."""
@@ -63,7 +76,8 @@ class SurveyShelf:
             kept = self._estimates.get(name)
         if kept is not None and now - kept[0] < SETTLED:
             return kept[1]
-        found = estimate(name, self.base, wanted=_SHOWN)
+        self.store(name)  # refused here where there is none
+        found = estimate_survey(name, self.base, wanted=_SHOWN)
         with self._lock:
             self._estimates[name] = (now, found)
         return found
