@@ -30,7 +30,7 @@ from benchmarks.adult import DATA
 from benchmarks.peers import PACKAGES, ROOT, environment
 
 from discreet.anonymize.check import measure
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import groups_of, hierarchies_of, run
 from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import open_source
@@ -99,9 +99,9 @@ def compiled(folder: Path) -> dict[str, str]:
 def warm(source: Path) -> None:
     """Time the parts in this process: the search alone, and everything but the writing."""
     with open_source(str(source)) as table:
-        run(table, Wish.of(k=5, quasi=QUASI[:2]))  # what is loaded at the first use
+        run(table, AnonymizeRequest.of(k=5, quasi=QUASI[:2]))  # what is loaded at the first use
         for method, suppress in (("optimal", 0.0), ("optimal", 0.02), ("mondrian", 0.0)):
-            wish = Wish.of(
+            wish = AnonymizeRequest.of(
                 k=5, quasi=QUASI, hierarchies=HIERARCHIES, suppress=suppress, method=method
             )
             groups, levels = groups_of(table, wish), hierarchies_of(table, wish)

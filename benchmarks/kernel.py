@@ -20,7 +20,7 @@ from benchmarks.snapshots import GROUPS, children, cpu
 
 from discreet.engine.base import Held
 from discreet.examples import bench_table
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 
 _CLAMP = re.compile(
     r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"
@@ -49,7 +49,7 @@ def without_clamps(sql: str) -> str:
 
 def section(folder: Path, source: Path, unit: str, tasks: dict, count: int) -> None:
     with curator_of(folder, source, unit) as curator:
-        recipe = Recipe(curator.catalog.dataset("bench"), curator.catalog.table("t"))
+        recipe = CanonicalRecipe(curator.catalog.dataset("bench"), curator.catalog.table("t"))
         with curator.engine.hold({"bench.t": recipe}) as held:
             for task, (sql, goal) in tasks.items():
                 start = time.perf_counter()

@@ -21,7 +21,7 @@ from discreet.api import Curator
 from discreet.engine.base import Held
 from discreet.engine.duckdb.engine import DuckDBEngine
 from discreet.examples import bench_table
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 
 GROUPS = 50
 ROW_TASKS = {
@@ -80,7 +80,7 @@ def section(
 ) -> None:
     with curator_of(folder, source, unit) as curator:
         dataset = curator.catalog.dataset("bench")
-        recipe = Recipe(dataset, curator.catalog.table("t"))
+        recipe = CanonicalRecipe(dataset, curator.catalog.table("t"))
         start = time.perf_counter()
         with curator.engine.hold({"bench.t": recipe}) as held:
             made = time.perf_counter() - start

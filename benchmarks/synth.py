@@ -31,7 +31,7 @@ from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,12 +55,16 @@ def ours(method: str, epsilon: str, seeds: int, *, pure: bool = False) -> dict[s
     codes, shape = adult()
     rows = len(codes)
     rho = rho_of_target(Fraction(epsilon), Fraction(1, rows * rows))
-    purse = Purse(Fraction(epsilon), concentrated=False) if pure else Purse(rho, concentrated=True)
+    purse = (
+        MarginalBudget(Fraction(epsilon), concentrated=False)
+        if pure
+        else MarginalBudget(rho, concentrated=True)
+    )
     found, seconds = [], []
     options = {"workload": triples(shape, rows)} if method in {"adaptive", "rap"} else {}
     for seed in range(seeds):
         start = time.process_time()
-        door = Door(MemoryCounter(codes, shape), shape, purse, Unit(), SystemRng())
+        door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SystemRng())
         model = METHODS[method].fit(door, **options)
         made = model.sample(rows, dice=np.random.default_rng(seed))
         seconds.append(time.process_time() - start)

@@ -20,7 +20,7 @@ from benchmarks.adult import DATA, adult, errors, triples
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.methods import rap
 
 
@@ -51,7 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
     def run(seed: int) -> tuple[float, float, float]:
         begin = time.perf_counter()
         counter = MemoryCounter(codes, shape)
-        door = Door(counter, shape, Purse(rho, concentrated=True), Unit(), SystemRng())
+        door = PrivateMarginals(
+            counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
+        )
         made = rap.fit(door, **settings).sample(len(codes), dice=np.random.default_rng(seed))
         took = time.perf_counter() - begin
         return took, *errors(codes, made, shape)

@@ -24,8 +24,8 @@ from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.implied import implied, whole
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
-from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.quality import compare
 from discreet.synth.report.rehearsal import rehearse
@@ -49,13 +49,13 @@ def adult() -> tuple[Encoding, Codes]:
 def synthesis(name: str, epsilon: Fraction, encoding: Encoding, codes: Codes) -> Subject:
     """Return one finished synthesis with all that a report needs."""
     shape, unit = encoding.shape, Unit()
-    purse = Purse(rho_of_target(epsilon, Fraction(1, len(codes) ** 2)), concentrated=True)
+    purse = MarginalBudget(rho_of_target(epsilon, Fraction(1, len(codes) ** 2)), concentrated=True)
     method = METHODS[name]
 
     def refit(counter: MemoryCounter):
-        return method.fit(Door(counter, shape, purse, unit, SystemRng()))
+        return method.fit(PrivateMarginals(counter, shape, purse, unit, SystemRng()))
 
-    door = RecordingDoor(MemoryCounter(codes, shape), shape, purse, unit, SystemRng())
+    door = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, unit, SystemRng())
     model = method.fit(door)
     drawn = model.sample(len(codes), dice=np.random.default_rng())
     measured = tuple(door.measured)

@@ -17,7 +17,7 @@ from discreet.anonymize.criteria.models import (
 )
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.costs import Cost
+from discreet.anonymize.search.costs import GeneralisationCost
 
 LETTERS = "abcdef"
 
@@ -128,11 +128,11 @@ def cost_of(cost, names, trees, levels, rows, classes):
     n = len(rows)
     kept = {i for members in classes for i in members}
     lost = n - len(kept)
-    if cost is Cost.DISCERNIBILITY:
+    if cost is GeneralisationCost.DISCERNIBILITY:
         return sum(len(members) ** 2 for members in classes) + n * lost
-    if cost is Cost.CLASSES:
+    if cost is GeneralisationCost.CLASSES:
         return n / (len(classes) + (lost > 0))
-    if cost is Cost.HEIGHT:
+    if cost is GeneralisationCost.HEIGHT:
         return sum(levels)
     paid = most = 0.0
     for j, name in enumerate(names):
@@ -142,7 +142,7 @@ def cost_of(cost, names, trees, levels, rows, classes):
         masses = Counter(labelled(names, trees, levels, row)[j] for row in rows)
         for i, row in enumerate(rows):
             label = labelled(names, trees, levels, row)[j]
-            if cost is Cost.LOSS:
+            if cost is GeneralisationCost.LOSS:
                 paid += (leaves[label] - 1) / others if i in kept else 1.0
                 most += 1.0
             else:
@@ -161,7 +161,11 @@ def best_node(cost, names, trees, rows, models, limit):
         if len(rows) - sum(map(len, classes)) <= min(limit, len(rows) - 1):
             args = (names, trees, levels, rows, classes)
             found.append(
-                (round(cost_of(cost, *args), 9), cost_of(Cost.DISCERNIBILITY, *args), levels)
+                (
+                    round(cost_of(cost, *args), 9),
+                    cost_of(GeneralisationCost.DISCERNIBILITY, *args),
+                    levels,
+                )
             )
     return min(found, default=None)
 

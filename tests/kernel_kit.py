@@ -22,7 +22,7 @@ from discreet.core.schema import (
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.kernel.derive.facts import Facts, facts_of
 from discreet.kernel.derive.scans import CatalogScans, Declared
-from discreet.kernel.trees.nodes import Select
+from discreet.kernel.trees.nodes import SelectNode
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
 
@@ -91,12 +91,12 @@ def _connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:")
 
 
-def duckdb_tree(sql: str) -> Select:
+def duckdb_tree(sql: str) -> SelectNode:
     found = _connection().execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
     return read_duckdb(found[0])
 
 
-def trees(sql: str) -> tuple[Select, Select]:
+def trees(sql: str) -> tuple[SelectNode, SelectNode]:
     return duckdb_tree(sql), read_sqlglot(sql, "duckdb")
 
 

@@ -140,7 +140,7 @@ def _billed_by_anything(
     original: Any, name: str, declared: Any, alias: str, *r: Any, **o: Any
 ) -> Any:
     found = original(name, declared, alias, *r, **o)
-    axis = derive.Axis((name, 1), declared.table.columns[1].domain)
+    axis = derive.BilledAxis((name, 1), declared.table.columns[1].domain)
     return replace(found, axes={**found.axes, Name(alias, "c1"): axis})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.report.subject import Subject
 from discreet.testing import SeededRng
 
@@ -78,11 +78,11 @@ def fit_singles(door, progress=lambda *_: None):
 
 def door_to(codes, *, rho=Fraction(1, 2), seed=3, concentrated=True):
     """Return a door to rows in memory."""
-    purse = Purse(rho, concentrated)
-    return Door(MemoryCounter(codes, SHAPE), SHAPE, purse, Unit(), SeededRng(seed))
+    purse = MarginalBudget(rho, concentrated)
+    return PrivateMarginals(MemoryCounter(codes, SHAPE), SHAPE, purse, Unit(), SeededRng(seed))
 
 
-class Recorded(Door):
+class Recorded(PrivateMarginals):
     """A door that keeps what it let out."""
 
     def measure(self, wanted, **options):
@@ -93,10 +93,10 @@ class Recorded(Door):
 
 def subject_of(codes, *, fit=fit_joint, rho=Fraction(1, 2), rows=None, seed=3, refit=True):
     """Return a finished synthesis of `codes`, as reports get it."""
-    purse = Purse(rho, concentrated=True)
+    purse = MarginalBudget(rho, concentrated=True)
 
     def run(counter):
-        return fit(Door(counter, SHAPE, purse, Unit(), SeededRng(seed + 1)))
+        return fit(PrivateMarginals(counter, SHAPE, purse, Unit(), SeededRng(seed + 1)))
 
     door = Recorded(MemoryCounter(codes, SHAPE), SHAPE, purse, Unit(), SeededRng(seed))
     model = fit(door)

@@ -11,11 +11,16 @@ import numpy as np
 from discreet.synth.encoding.merging import merge_counts
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Measured, Purse, Unit
+from discreet.synth.measure.private_marginals import (
+    MarginalBudget,
+    Measured,
+    PrivateMarginals,
+    Unit,
+)
 from discreet.testing import SeededRng
 
-CONCENTRATED = Purse(Fraction(1, 2), concentrated=True)
-PURE = Purse(Fraction(2), concentrated=False)
+CONCENTRATED = MarginalBudget(Fraction(1, 2), concentrated=True)
+PURE = MarginalBudget(Fraction(2), concentrated=False)
 PURSES = {"zcdp": CONCENTRATED, "pure": PURE}
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -38,8 +43,10 @@ def random_codes(rng: np.random.Generator, shape: Shape, rows: int) -> np.ndarra
     return codes
 
 
-def door_to(codes, shape, *, purse=CONCENTRATED, unit=None, seed=0) -> Door:
-    return Door(MemoryCounter(codes, shape), shape, purse, unit or Unit(), SeededRng(seed))
+def door_to(codes, shape, *, purse=CONCENTRATED, unit=None, seed=0) -> PrivateMarginals:
+    return PrivateMarginals(
+        MemoryCounter(codes, shape), shape, purse, unit or Unit(), SeededRng(seed)
+    )
 
 
 @dataclass
@@ -67,7 +74,7 @@ class Diverged(Exception):
     """The replay asked for something that the recording had not."""
 
 
-class TracingDoor(Door):
+class TracingDoor(PrivateMarginals):
     """Records what passes or, with the trace of another run, gives out the same again."""
 
     def __init__(self, codes, shape, purse, unit, rng, frozen: Trace | None = None) -> None:

@@ -9,10 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet.account.explain import explain
     from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
     from discreet.client import Client, connect
     from discreet.core.answer import Answer
     from discreet.errors import DiscreetError
+    from discreet.tasks.audit import audit
+    from discreet.tasks.init import init
 
 __version__ = "0.1.0"
 
@@ -21,11 +24,28 @@ _HOMES = {
     "Client": "discreet.client",
     "Curator": "discreet.api",
     "DiscreetError": "discreet.errors",
+    "anonymize": "discreet.tasks.anonymize",
+    "attack": "discreet.tasks.attack",
+    "audit": "discreet.tasks.audit",
     "connect": "discreet.client",
+    "explain": "discreet.account.explain",
+    "init": "discreet.tasks.init",
     "open": "discreet.api",
 }
 
-__all__ = ["Answer", "Client", "Curator", "DiscreetError", "connect", "open"]
+__all__ = [
+    "Answer",
+    "Client",
+    "Curator",
+    "DiscreetError",
+    "anonymize",
+    "attack",
+    "audit",
+    "connect",
+    "explain",
+    "init",
+    "open",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from discreet.account.explain import one_sentence
 from discreet.anonymize.exposure import expose
 from discreet.anonymize.release import Memory
 from discreet.anonymize.release import release as release_copy
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import declared_source, find_table
 from discreet.catalog.catalog import Catalog
@@ -22,6 +22,7 @@ from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
+from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
@@ -32,8 +33,8 @@ from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
 from discreet.ledger.text import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
-from discreet.release.pipeline import Explanation, release
 from discreet.release.pipeline import explain as explain_request
+from discreet.release.pipeline import release
 from discreet.release.planning.child import PlanningLimits
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
@@ -211,7 +212,7 @@ class Curator:
 
         Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
         """
-        wish = Wish.of(k=k, quasi=quasi, **more)
+        wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
@@ -320,6 +321,10 @@ class Curator:
             return None
         answer = unpack(payload).answer
         return answer if self._shares(analyst, answer.provenance.dataset) else None
+
+    def __repr__(self) -> str:
+        found = self.share_report() if self.catalog.datasets else {}
+        return f"Curator of {', '.join(map(repr, found.get('datasets', {}))) or 'nothing yet'}"
 
     def close(self) -> None:
         """Stop the engine and let go of the ledger."""

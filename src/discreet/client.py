@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import http.client
 import json
-import math
 import ssl
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from discreet import errors
-from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.answer import Answer, Spent
+from discreet.core.explanation import Explanation
 from discreet.core.extras import needs
 from discreet.core.numbers import Epsilon, Number
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, ServerFailed
@@ -28,25 +28,6 @@ TIMEOUT = 120.0
 FIRST_LOOK, LAST_LOOK = 0.1, 2.0
 """Seconds between looks at a job: short at first, then longer."""
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteExplanation:
-    """What a question would cost, how exact it would be and what it promises; nothing was spent."""
-
-    dataset: str
-    columns: tuple[str, ...]
-    sql: str
-    mechanisms: tuple[str, ...]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    expected_error: dict[str, float | None]
-    region: str
-    free: bool
-    notes: tuple[str, ...]
-    words: str
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -64,7 +45,7 @@ class RemoteSynthetic:
     @property
     def cost(self) -> Spent:
         """Return what was paid."""
-        return _spent(self.facts["cost"])
+        return Spent.from_json(self.facts["cost"])
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -180,7 +161,7 @@ class Client:
         """
         body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
         body["request_id"] = request_id or uuid.uuid4().hex
-        return _answer(self._call("POST", "/query", body))
+        return Answer.from_json(self._call("POST", "/query", body))
 
     def explain(
         self,
@@ -191,10 +172,10 @@ class Client:
         analyst: str | None = None,
         fresh: bool = False,
         max_rows: int | None = None,
-    ) -> RemoteExplanation:
+    ) -> Explanation:
         """Return plan, price and expected error of a question; spends nothing."""
         body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
-        return _explanation(self._call("POST", "/explain", body))
+        return Explanation.from_json(self._call("POST", "/explain", body))
 
     def synthesize(
         self,
@@ -262,9 +243,14 @@ class Client:
         """Return what is spent and left: your own share, or everything for an owner."""
         return self._call("GET", "/budget")
 
-    def catalog(self) -> dict[str, Any]:
+    def outline(self) -> dict[str, Any]:
         """Return the datasets that you may ask: tables, columns, domains, and what is left."""
         return self._call("GET", "/catalog")
+
+    def catalog(self) -> dict[str, Any]:
+        """Return `outline()`, by its name in 0.1."""
+        warnings.warn("Client.catalog() is now Client.outline().", DeprecationWarning, stacklevel=2)
+        return self.outline()
 
     def history(self, *, last: int = 50) -> list[dict[str, Any]]:
         """Return the latest charges, latest first."""
@@ -273,7 +259,7 @@ class Client:
 
     def stored_answer(self, request_id: str) -> Answer:
         """Return an answer that was paid for before, free of charge."""
-        return _answer(self._call("GET", f"/answers/{quote(request_id, safe='')}"))
+        return Answer.from_json(self._call("GET", f"/answers/{quote(request_id, safe='')}"))
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -380,60 +366,3 @@ def _error(status: int, found: Any) -> DiscreetError:
         return ServerFailed(message, hint=hint)
     made: DiscreetError = kind(message, hint=hint)
     return made
-
-
-def _spent(found: dict[str, float]) -> Spent:
-    return Spent(Fraction(repr(found["epsilon"])), Fraction(repr(found["delta"])))
-
-
-def _answer(found: dict[str, Any]) -> Answer:
-    budget, origin = found["budget"], found["provenance"]
-    return Answer(
-        columns=tuple(found["columns"]),
-        rows=tuple(tuple(row) for row in found["rows"]),
-        error95=tuple(tuple(row) for row in found["error95"]),
-        cost=_spent(found["cost"]),
-        before=_spent(budget["before"]),
-        after=_spent(budget["after"]),
-        limit=_spent(budget["limit"]),
-        free=found["free"],
-        request_id=found["request_id"],
-        provenance=Provenance(
-            dataset=origin["dataset"],
-            snapshot=origin["snapshot"],
-            unit=origin["unit"],
-            mechanisms=tuple(origin["mechanisms"]),
-            sql=tuple(origin["sql"]),
-            notes=tuple(origin["notes"]),
-            private=origin["private"],
-        ),
-        keys=found["keys"],
-        intervals=tuple(tuple(_ends(ends) for ends in row) for row in found["intervals"]),
-        noisy=tuple(found["noisy"]),
-    )
-
-
-def _ends(ends: list[float | None] | None) -> tuple[float, float] | None:
-    if ends is None:
-        return None
-    low, high = ends  # null is an end that lies at infinity
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def _explanation(found: dict[str, Any]) -> RemoteExplanation:
-    budget = found["budget"]
-    return RemoteExplanation(
-        dataset=found["dataset"],
-        columns=tuple(found["columns"]),
-        sql=found["sql"],
-        mechanisms=tuple(found["mechanisms"]),
-        cost=_spent(found["cost"]),
-        before=_spent(budget["before"]),
-        after=_spent(budget["after"]),
-        limit=_spent(budget["limit"]),
-        expected_error=found["expected_error"],
-        region=found["region"],
-        free=found["free"],
-        notes=tuple(found["notes"]),
-        words=found["words"],
-    )

@@ -45,6 +45,7 @@ ROOMS: dict[str, set[str]] = {
     # api: without a curator handed in, an attack plays against one of its own example town.
     "attack": BELOW_ATTACK | {"api"},
     "api": BELOW_ATTACK,
+    "tasks": BELOW_ATTACK | {"api", "attack"},
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
     "server": {
@@ -60,6 +61,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         "api",
+        "tasks",
         "attack",
         "examples",
         "server",
@@ -72,7 +74,7 @@ ROOMS: dict[str, set[str]] = {
         "anonymize",
         "report",
     },
-    "__init__": {"api", "client"},
+    "__init__": {"account", "api", "client", "tasks"},
 }
 """What each room may import besides errors, core and itself; `testing` may import anything."""
 
@@ -85,6 +87,7 @@ MAY_HOLD_DICE = {
 }
 MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
 MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/propose/profile.py"}
+NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room"}
 LONGEST_FILE = 500
 LARGEST_FOLDER = 18
 """Modules that one folder may show; its own folders count as one look deeper."""
@@ -207,6 +210,16 @@ def _apart(one: str, two: str) -> bool:
     return same_room and not f"{two}.".startswith(f"{one}.") and not f"{one}.".startswith(f"{two}.")
 
 
+def shared_names(root: Path) -> list[str]:
+    """Return names that two classes share; a leading underscore keeps one to its file."""
+    homes: dict[str, list[str]] = {}
+    for path, file in files(root):
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(file)
+    return [f"{name}: {' '.join(found)}" for name, found in homes.items() if len(found) > 1]
+
+
 def undescribed(root: Path) -> list[str]:
     """Return folders whose `__init__` does not say what is in them."""
     folders = {path.parent for path, _ in files(root)} - {root}
@@ -308,7 +321,7 @@ def wrong_menus(root: Path) -> list[str]:
         taken = [
             alias.asname or alias.name
             for node in tree.body
-            if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+            if isinstance(node, ast.ImportFrom) and node.module not in NOT_ON_A_MENU
             for alias in node.names
         ]
         if shown is None:

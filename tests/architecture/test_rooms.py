@@ -22,6 +22,7 @@ CHECKS = [
     rooms.crowded,
     rooms.folder_circles,
     rooms.undescribed,
+    rooms.shared_names,
 ]
 
 
@@ -90,6 +91,12 @@ def test_a_crowded_folder_and_a_circle_of_folders_are_found(tmp_path):
     for number in range(rooms.LARGEST_FOLDER):
         (one / f"x{number}.py").write_text("", encoding="utf-8")
     assert len(rooms.crowded(tmp_path)) == 1
+
+
+def test_a_shared_name_is_found(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text("class Same:\n    pass\n", encoding="utf-8")
+    assert rooms.shared_names(tmp_path) == ["Same: a.py b.py"]
 
 
 def test_a_circle_is_found(tmp_path):

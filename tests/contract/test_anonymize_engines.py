@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymize.check import measure
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import run
 from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect
@@ -47,7 +47,9 @@ def test_class_sizes_are_those_of_the_rows(source):
 
 
 def test_a_copy_of_odd_cells_keeps_every_row(source):
-    wish = Wish.of(k=3, quasi=QUASI, sensitive="text", redact=["note", "secret"], suppress=0.3)
+    wish = AnonymizeRequest.of(
+        k=3, quasi=QUASI, sensitive="text", redact=["note", "secret"], suppress=0.3
+    )
     made = run(source, wish)
     assert made.table.num_rows == made.result.rows - made.result.suppressed
     assert made.after.sizes.k >= 3

@@ -12,7 +12,12 @@ from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, Numb
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect
 from discreet.engine.names import quoted
-from discreet.kernel.canonical.select import Recipe, canonical_select, ranked_select, stored_columns
+from discreet.kernel.canonical.select import (
+    CanonicalRecipe,
+    canonical_select,
+    ranked_select,
+    stored_columns,
+)
 from engines import LIMITS, fill_postgres, postgres_url
 
 DUCKDB_AND_POSTGRES = ["duckdb", pytest.param("postgres", marks=pytest.mark.postgres)]
@@ -34,7 +39,7 @@ def canonical_rows(engine, catalog, name):
     table = catalog.table(name)
     dataset = catalog.dataset_of(table)
     full = f"{dataset.name}.{name}"
-    with engine.hold({full: Recipe(dataset, table)}) as held:
+    with engine.hold({full: CanonicalRecipe(dataset, table)}) as held:
         person = table.unit is not None and table.unit.column is not None
         names = [f"c{i}" for i in stored_columns(table)] + (["u", "r"] if person else [])
         if engine.capabilities.canonical:
@@ -131,7 +136,7 @@ def test_what_was_left_out_is_counted_for_the_owner(tmp_path):
     engine = engine_over("duckdb", rows, tmp_path, catalog)
     table, dataset = catalog.table("visits"), catalog.dataset("clinic")
     try:
-        with engine.hold({"clinic.visits": Recipe(dataset, table)}) as held:
+        with engine.hold({"clinic.visits": CanonicalRecipe(dataset, table)}) as held:
             dropped = held.dropped["clinic.visits"]
     finally:
         engine.close()

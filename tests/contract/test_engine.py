@@ -15,7 +15,7 @@ import pytest
 
 from discreet.engine.base import open_exact
 from discreet.engine.functions import FUNCTIONS, function
-from discreet.engine.types import Kind
+from discreet.engine.types import ColumnKind
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from engines import BIG, ENGINES, TABLES, Place, cell, engine_place, name, people, read, rows
 
@@ -36,7 +36,7 @@ def engine(place):
 
 
 def test_counts_by_a_canonical_category(engine):
-    sex = read(engine, Kind.TEXT, "sex")
+    sex = read(engine, ColumnKind.TEXT, "sex")
     key = f"CASE WHEN {sex} IN ('Female', 'Male', 'Zoë') THEN {sex} END"
     sql = f"SELECT {key} AS sex, COUNT(*) AS n FROM {engine.relation('people')} GROUP BY 1"
     truth: dict = {}
@@ -48,7 +48,7 @@ def test_counts_by_a_canonical_category(engine):
 
 
 def test_sums_of_clamped_integers_are_exact_decimals(engine):
-    age = read(engine, Kind.INTEGER, "age")
+    age = read(engine, ColumnKind.INTEGER, "age")
     clamped = f"CASE WHEN {age} < 0 THEN 0 WHEN {age} > 100 THEN 100 ELSE {age} END"
     total = function("sum_integer", engine.capabilities.dialect, clamped)
     truth = sum(min(100, max(0, a)) for a in people()["age"].to_pylist() if a is not None)
@@ -64,20 +64,20 @@ def test_sums_beyond_64_bits_neither_raise_nor_wrap(engine):
 
 
 def test_integers_beyond_reach_are_null(engine):
-    big = read(engine, Kind.INTEGER, "big")
+    big = read(engine, ColumnKind.INTEGER, "big")
     sql = f"SELECT COUNT({big}) AS n FROM {engine.relation('people')}"
     assert cell(engine, sql) == 0
 
 
 def test_nan_infinity_and_minus_zero_are_tamed(engine):
-    income = read(engine, Kind.NUMBER, "income")
+    income = read(engine, ColumnKind.NUMBER, "income")
     sql = f"SELECT DISTINCT {income} AS x FROM {engine.relation('people')}"
     found = [value for (value,) in rows(engine, sql)]
     assert sorted(map(repr, found)) == sorted(["None", "0.0", "10.5", "250000.25", "1e+300"])
 
 
 def test_text_is_read_as_integers_or_not_at_all(engine):
-    text, plain = read(engine, Kind.INTEGER, "text"), read(engine, Kind.TEXT, "text")
+    text, plain = read(engine, ColumnKind.INTEGER, "text"), read(engine, ColumnKind.TEXT, "text")
     sql = f"SELECT DISTINCT {plain} AS t, {text} AS i FROM {engine.relation('people')}"
     wanted = {"12": 12, "1e3": 1000, "007": 7, "-0": 0}
     found = dict(rows(engine, sql))
@@ -86,7 +86,7 @@ def test_text_is_read_as_integers_or_not_at_all(engine):
 
 
 def test_text_is_read_as_numbers_or_not_at_all(engine):
-    text, plain = read(engine, Kind.NUMBER, "text"), read(engine, Kind.TEXT, "text")
+    text, plain = read(engine, ColumnKind.NUMBER, "text"), read(engine, ColumnKind.TEXT, "text")
     sql = f"SELECT DISTINCT {plain} AS t, {text} AS x FROM {engine.relation('people')}"
     found = {t: x for t, x in rows(engine, sql) if x is not None}
     assert found == {
@@ -101,19 +101,21 @@ def test_text_is_read_as_numbers_or_not_at_all(engine):
 
 
 def test_text_is_read_as_dates_or_not_at_all(engine):
-    day, plain = read(engine, Kind.DATE, "written"), read(engine, Kind.TEXT, "written")
+    day, plain = read(engine, ColumnKind.DATE, "written"), read(engine, ColumnKind.TEXT, "written")
     sql = f"SELECT DISTINCT {plain} AS t, {day} AS d FROM {engine.relation('people')}"
     found = {t: d for t, d in rows(engine, sql) if d is not None}
     assert found == {"2024-02-29": dt.date(2024, 2, 29)}
 
 
 def test_every_kind_of_every_column_is_total(engine):
-    pairs = [(kind, column) for kind in Kind for column in people().column_names]
+    pairs = [(kind, column) for kind in ColumnKind for column in people().column_names]
     counts = [f"COUNT({read(engine, *pair)}) AS c{i}" for i, pair in enumerate(pairs)]
     (found,) = rows(engine, f"SELECT {', '.join(counts)} FROM {engine.relation('people')}")
     for (kind, column), count in zip(pairs, found, strict=True):
         present = 240 - people()[column].null_count
-        spelled = kind is Kind.TEXT and column != "income"  # NaN and 1e300 have several spellings
+        spelled = (
+            kind is ColumnKind.TEXT and column != "income"
+        )  # NaN and 1e300 have several spellings
         assert (count == present) if spelled else (0 <= count <= present)
 
 
@@ -134,7 +136,7 @@ def test_parts_of_dates(engine):
 
 
 def test_integer_arithmetic(engine):
-    dialect, age = engine.capabilities.dialect, read(engine, Kind.INTEGER, "age")
+    dialect, age = engine.capabilities.dialect, read(engine, ColumnKind.INTEGER, "age")
     cells = [
         function("divide", dialect, age, "7"),
         function("divide", dialect, "7", age),
@@ -163,7 +165,7 @@ def test_integer_arithmetic(engine):
 
 
 def test_hashes_agree_with_the_definition(engine):
-    dialect, sex = engine.capabilities.dialect, read(engine, Kind.TEXT, "sex")
+    dialect, sex = engine.capabilities.dialect, read(engine, ColumnKind.TEXT, "sex")
     cells = f"{function('hash60', dialect, sex)} AS h, {function('sha256', dialect, sex)} AS s"
     found = rows(engine, f"SELECT DISTINCT {sex} AS t, {cells} FROM {engine.relation('people')}")
     for text, short, long in found:
@@ -200,7 +202,7 @@ def test_bounding_by_hash_keeps_the_same_rows_everywhere(engine):
 
 
 def test_text_sorts_by_its_bytes(engine):
-    sex = read(engine, Kind.TEXT, "sex")
+    sex = read(engine, ColumnKind.TEXT, "sex")
     sql = f"SELECT MIN({sex}) AS low, MAX({sex}) AS high FROM {engine.relation('people')}"
     assert rows(engine, sql) == [(" Male", "zebra")]
     below = f"SELECT COUNT(*) AS n FROM {engine.relation('people')} WHERE {sex} < 'a'"

@@ -23,7 +23,7 @@ from discreet.core.schema import (
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import open_exact
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 from engines import ENGINES, LIMITS, engine_place
 
 CENTS = NumberDomain(Fraction(0), Fraction(100), Fraction(1, 100))
@@ -110,7 +110,7 @@ def canonical(engine, found: Table, columns: str):
     dialect = engine.capabilities.dialect
     mark = "`" if dialect == "spark" else '"'
     dataset = Dataset("d", (found,), Neighbours.ADD_REMOVE, "d")
-    with engine.hold({f"d.{found.name}": Recipe(dataset, found)}) as held:
+    with engine.hold({f"d.{found.name}": CanonicalRecipe(dataset, found)}) as held:
         sql = f"SELECT {columns} FROM canon.{mark}d.{found.name}{mark} AS t"
         return open_exact(held.run(sql)).to_pylist()
 

@@ -18,12 +18,12 @@ from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import Bins, RangeToLearn, outline_of
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.learned_domains import Means, learn
-from discreet.synth.measure.private_marginals import Purse
-from discreet.synth.measure.sealing import Source, seal_codes
+from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from engines import ENGINES, LIMITS, fill_postgres, postgres_url
 
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
 
 
@@ -88,7 +88,7 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     catalog = catalog_of(tmp_path)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)
     # Next to no noise: the same ranges, the same words.
-    rich = Purse(Fraction(1000), concentrated=True)
+    rich = MarginalBudget(Fraction(1000), concentrated=True)
     found = []
     for each in (engine, MemoryEngine(TABLES)):
         with hold(outline.scan, each, NOBODY) as held:

@@ -16,7 +16,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Measured, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, Unit
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method, read_model
 from discreet.testing import ALPHA
 from synth_kit import OPTIONS, PURSES, door_to, random_codes, shape_of
@@ -182,7 +182,7 @@ def test_odd_tables_are_taken_as_they_are(light, purse, sizes, rows):
 def test_all_rows_alike_come_out_alike(name):
     """With a generous budget: all mass in one cell."""
     codes = np.tile(np.array([[2, 0, 1, 4]], dtype=np.int32), (5000, 1))
-    model, _ = fitted(name, codes, SHAPE, purse=Purse(Fraction(10), concentrated=True))
+    model, _ = fitted(name, codes, SHAPE, purse=MarginalBudget(Fraction(10), concentrated=True))
     if METHODS[name].uses_data:
         drawn = model.sample(1000, dice=np.random.default_rng(1))
         assert (drawn == codes[0]).mean() > 0.97
@@ -190,7 +190,7 @@ def test_all_rows_alike_come_out_alike(name):
 
 def test_a_drowned_table_still_gives_rows(light, purse):
     """Noise far above the counts: noisy totals are negative as often as not."""
-    tiny = Purse(purse.amount / 10**8, purse.concentrated)
+    tiny = MarginalBudget(purse.amount / 10**8, purse.concentrated)
     for seed in range(3):
         model, door = fitted(light, table(20), SHAPE, purse=tiny, seed=seed)
         assert model.sample(50, dice=np.random.default_rng(1)).shape == (50, 4)

@@ -10,7 +10,7 @@ import pytest
 from discreet.anonymize.criteria.models import DistinctDiversity
 from discreet.anonymize.hierarchy.build import intervals, prefixes, tree
 from discreet.anonymize.read_groups import read_groups
-from discreet.anonymize.search.optimal import Method, anonymize
+from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.engine.connect import connect
 from patience import slowness
 
@@ -42,7 +42,7 @@ def engine(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", list(AnonymizeMethod))
 def test_a_million_rows_take_less_than_a_minute(engine, method):
     start = time.monotonic()
     groups = read_groups(engine, "rows", QUASI, sensitive="ill")
@@ -60,6 +60,6 @@ def test_a_million_rows_take_less_than_a_minute(engine, method):
     assert found.least >= 5
     assert found.suppressed <= 0.02 * ROWS
     assert found.recoding.rows.sum() == ROWS
-    if method is Method.OPTIMAL:
+    if method is AnonymizeMethod.OPTIMAL:
         assert found.optimal
     assert time.monotonic() - start < SECONDS * slowness()

@@ -41,7 +41,7 @@ def test_explain_budget_catalog_history(bob):
     assert found.after.epsilon > found.before.epsilon
     assert found.expected_error["n"] <= 20
     assert found.words.startswith("Compared with you")
-    assert bob.catalog()["datasets"]["census"]["tables"]["people"]["unit"] == "each row"
+    assert bob.outline()["datasets"]["census"]["tables"]["people"]["unit"] == "each row"
     bob.query(COUNT, epsilon=0.1, fresh=True)
     assert bob.budget_report()["datasets"]["census"]["charges"] >= 1
     assert bob.history(last=1)[0]["sql"] == COUNT
@@ -60,16 +60,16 @@ def test_errors_are_the_local_ones(server, bob):
     assert refused.value.left
     nobody = discreet.connect(server.url, token="dsc_x")
     with nobody, pytest.raises(errors.NotSignedIn):
-        nobody.catalog()
+        nobody.outline()
     reviewer = discreet.connect(server.url, token=server.token("reviewer"))
     with reviewer, pytest.raises(errors.NotAllowed):
         reviewer.query(COUNT, epsilon=1)
 
 
 def test_a_connection_that_was_closed_is_opened_again(server, bob):
-    bob.catalog()
+    bob.outline()
     bob._connection.sock.close()
-    assert bob.catalog()
+    assert bob.outline()
 
 
 def test_many_threads_share_a_client(bob):
@@ -88,7 +88,7 @@ def test_many_threads_share_a_client(bob):
 def test_what_is_not_there_or_not_safe_is_said():
     port = free_port()
     with pytest.raises(errors.ServerFailed, match=f"127.0.0.1:{port} could not be reached"):
-        discreet.connect(f"http://127.0.0.1:{port}", token="dsc_x").catalog()
+        discreet.connect(f"http://127.0.0.1:{port}", token="dsc_x").outline()
     with pytest.raises(errors.InvalidInput, match="plain HTTP"):
         discreet.connect("http://curator.example", token="dsc_x")
     assert discreet.connect("http://curator.example", token="dsc_x", plain_http=True)

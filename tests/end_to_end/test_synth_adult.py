@@ -14,7 +14,7 @@ from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.methods import adaptive, rap
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -45,7 +45,9 @@ def errors(adult, method, epsilon, runs, **options):
     found = []
     for seed in range(runs):
         counter = MemoryCounter(codes, shape)
-        door = Door(counter, shape, Purse(rho, concentrated=True), Unit(), SystemRng())
+        door = PrivateMarginals(
+            counter, shape, MarginalBudget(rho, concentrated=True), Unit(), SystemRng()
+        )
         model = method.fit(door, workload=triples, **options)
         made = model.sample(len(codes), dice=np.random.default_rng(seed))
         off = [

@@ -28,7 +28,7 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.session import commands
     from discreet.server.pgwire.session.dispatch import Dispatcher
     from discreet.server.pgwire.session.question import Asker, Caller
-    from discreet.server.pgwire.session.session import Session
+    from discreet.server.pgwire.session.session import WireSession
 
 from discreet.api import Planner
 from discreet.errors import DiscreetError
@@ -132,7 +132,7 @@ class Endpoint:
         options = Options(default_epsilon=None)
         asker = Asker(self.workspace, self.runner, self.planner, Caller(Role.ANALYST, "alice", "t"))
         dispatcher = Dispatcher(self.workspace, self.browsers, asker, options, "alice")
-        await Session(channel, dispatcher, options, lambda: None).run()
+        await WireSession(channel, dispatcher, options, lambda: None).run()
 
     async def serve(self, data: bytes) -> None:
         channel = Channel()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import recoded
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
-from discreet.anonymize.search.optimal import Method, anonymize
+from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 
 ROW = st.tuples(
@@ -25,7 +25,7 @@ ROW = st.tuples(
     rows=st.lists(ROW, min_size=1, max_size=60),
     k=st.integers(1, 6),
     suppress=st.sampled_from([0.0, 0.1, 0.5]),
-    method=st.sampled_from(list(Method)),
+    method=st.sampled_from(list(AnonymizeMethod)),
 )
 def test_a_copy_is_what_it_claims(rows, k, suppress, method):
     names = ("zip", "age", "ill")
@@ -57,7 +57,7 @@ def test_a_copy_is_what_it_claims(rows, k, suppress, method):
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=80), st.integers(1, 10**6))
 def test_risks_are_probabilities_in_their_order(sizes, people):
-    found = risk_of(Sizes.of(sizes), people)
+    found = risk_of(ClassSizes.of(sizes), people)
     for each in (found.prosecutor, found.journalist):
         assert 0 <= each.average <= each.highest <= 1
         assert 0 <= each.rows_above <= 1

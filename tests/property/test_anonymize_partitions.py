@@ -11,11 +11,13 @@ from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
 from discreet.anonymize.class_labels import SUPPRESSED
 from discreet.anonymize.criteria.models import KAnonymity
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.search.costs import Cost
-from discreet.anonymize.search.optimal import Method, anonymize
+from discreet.anonymize.search.costs import GeneralisationCost
+from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 
-METHODS = st.sampled_from([Method.MONDRIAN, Method.RELAXED, Method.LOCAL])
+METHODS = st.sampled_from(
+    [AnonymizeMethod.MONDRIAN, AnonymizeMethod.RELAXED, AnonymizeMethod.LOCAL]
+)
 
 
 def _check_rows_add_up(groups, recoding):
@@ -53,7 +55,9 @@ def test_classes_satisfy_the_models(problem, models, k, method, suppress):
     recoding = found.recoding
     _check_rows_add_up(groups, recoding)
     secrets, members = _classes(groups, recoding)
-    if models or method is Method.LOCAL:  # relaxed cuts divide combinations without their secrets
+    if (
+        models or method is AnonymizeMethod.LOCAL
+    ):  # relaxed cuts divide combinations without their secrets
         for klass, counts in secrets.items():
             if klass != SUPPRESSED:
                 values = list(counts.elements())
@@ -82,12 +86,12 @@ def _check_labels_cover(groups, names, trees, members, seen):
 def test_local_recoding_is_never_coarser_than_where_it_starts(problem, k, suppress):
     names, trees, rows = problem
     groups = groups_of(names, rows)
-    call = {"k": k, "suppress": suppress, "cost": Cost.LOSS}
+    call = {"k": k, "suppress": suppress, "cost": GeneralisationCost.LOSS}
     try:
         start = anonymize(groups, trees, **call)
     except InvalidInput:
         return
-    found = anonymize(groups, trees, method=Method.LOCAL, **call)
+    found = anonymize(groups, trees, method=AnonymizeMethod.LOCAL, **call)
     assert found.costs.loss <= start.costs.loss + 1e-9
     assert found.suppressed <= start.suppressed
     levels = tuple(start.levels.values())
@@ -117,7 +121,7 @@ def test_numbers_read_as_ranges_that_hold_them(rows, k, relaxed):
         }
     )
     groups = group_table(table, ["x", "y"])
-    method = Method.RELAXED if relaxed else Method.MONDRIAN
+    method = AnonymizeMethod.RELAXED if relaxed else AnonymizeMethod.MONDRIAN
     found = anonymize(groups, {}, k=k, method=method)
     _check_rows_add_up(groups, found.recoding)
     assert found.recoding.sizes.min() >= k
@@ -147,9 +151,9 @@ def _ends(text):
 def test_a_strict_cut_keeps_equal_values_together_and_a_relaxed_one_does_not():
     table = pa.table({"x": pa.array([1] * 7 + [2] * 5, pa.int64())})
     groups = group_table(table, ["x"])
-    strict = anonymize(groups, {}, k=2, method=Method.MONDRIAN).recoding
+    strict = anonymize(groups, {}, k=2, method=AnonymizeMethod.MONDRIAN).recoding
     assert sorted(zip(strict.texts(0), strict.sizes.tolist(), strict=True)) == [("1", 7), ("2", 5)]
-    relaxed = anonymize(groups, {}, k=2, method=Method.RELAXED).recoding
+    relaxed = anonymize(groups, {}, k=2, method=AnonymizeMethod.RELAXED).recoding
     assert sorted(zip(relaxed.texts(0), relaxed.sizes.tolist(), strict=True)) == [
         ("1", 6),
         ("1-2", 3),

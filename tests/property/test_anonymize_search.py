@@ -30,7 +30,7 @@ from discreet.anonymize.criteria.models import (
 from discreet.anonymize.hierarchy.column_levels import make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.cheapest import search
-from discreet.anonymize.search.costs import Cost, Discernibility, make_cost
+from discreet.anonymize.search.costs import Discernibility, GeneralisationCost, make_cost
 from discreet.anonymize.search.evaluate import ClassEvaluator
 from discreet.anonymize.search.optimal import Missing, anonymize
 from discreet.errors import InvalidInput
@@ -38,7 +38,7 @@ from discreet.errors import InvalidInput
 SHARES = st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])
 
 
-CASES = (problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(Cost))
+CASES = (problems(), MODELS, st.integers(1, 4), SHARES, st.sampled_from(GeneralisationCost))
 
 
 @given(*CASES)
@@ -80,14 +80,21 @@ def _measures_agree(found, names, trees, rows, models):
     assert found.classes == len(classes)
     assert sorted(found.recoding.sizes.tolist()) == sorted(map(len, classes))
     args = (names, trees, levels, rows, classes)
-    assert found.costs.discernibility == cost_of(Cost.DISCERNIBILITY, *args)
-    assert found.costs.average_class_size == cost_of(Cost.CLASSES, *args)
-    assert found.costs.height == cost_of(Cost.HEIGHT, *args)
-    assert found.costs.loss == pytest.approx(cost_of(Cost.LOSS, *args), abs=1e-9)
-    assert found.costs.entropy == pytest.approx(cost_of(Cost.ENTROPY, *args), abs=1e-9)
+    assert found.costs.discernibility == cost_of(GeneralisationCost.DISCERNIBILITY, *args)
+    assert found.costs.average_class_size == cost_of(GeneralisationCost.CLASSES, *args)
+    assert found.costs.height == cost_of(GeneralisationCost.HEIGHT, *args)
+    assert found.costs.loss == pytest.approx(cost_of(GeneralisationCost.LOSS, *args), abs=1e-9)
+    assert found.costs.entropy == pytest.approx(
+        cost_of(GeneralisationCost.ENTROPY, *args), abs=1e-9
+    )
 
 
-@given(problems(missing=True, most_rows=14), st.integers(1, 4), SHARES, st.sampled_from(Cost))
+@given(
+    problems(missing=True, most_rows=14),
+    st.integers(1, 4),
+    SHARES,
+    st.sampled_from(GeneralisationCost),
+)
 @settings(max_examples=50, deadline=None)
 def test_missing_values_that_match_everything(problem, k, suppress, cost):
     names, trees, rows = problem
@@ -105,7 +112,7 @@ def test_missing_values_that_match_everything(problem, k, suppress, cost):
     kept, among = matching_kept(names, trees, tuple(found.levels.values()), rows, k)
     assert found.suppressed == len(rows) - len(kept)
     assert found.costs.discernibility == sum(among.values()) + len(rows) * found.suppressed
-    if cost is Cost.DISCERNIBILITY:
+    if cost is GeneralisationCost.DISCERNIBILITY:
         assert found.costs.discernibility == _least_matching(problem, k, suppress)
 
 
@@ -156,7 +163,7 @@ def test_a_model_that_only_claims_to_be_monotone_loses_the_optimum():
     }
     problem = (["p", "q"], trees, rows)
     right = Conditions((KAnonymity(2), EntropyDiversity(1.9)))
-    expected = best_node(Cost.DISCERNIBILITY, *problem, right.models, 4)
+    expected = best_node(GeneralisationCost.DISCERNIBILITY, *problem, right.models, 4)
     assert expected[2] == (0, 1)
     assert _cheapest(problem, right, Discernibility(), 4) == expected[0]
     with pytest.raises(InvalidInput, match="not even the coarsest"):
@@ -171,7 +178,7 @@ def test_a_bound_that_is_none_loses_the_optimum():
         problem = random_problem(dice)
         limit = math.floor(0.3 * len(problem[2]))
         three = Conditions((KAnonymity(3),))
-        expected = best_node(Cost.DISCERNIBILITY, *problem, three.models, limit)[0]
+        expected = best_node(GeneralisationCost.DISCERNIBILITY, *problem, three.models, limit)[0]
         assert _cheapest(problem, three, Discernibility(), limit) == expected
         wrong += _cheapest(problem, three, CarelessBound(), limit) != expected
     assert wrong > 0
@@ -188,7 +195,7 @@ def _looks(problem, models, cost, share):
     return [evaluator.look(levels) for levels in nodes]
 
 
-@pytest.mark.parametrize("cost", Cost)
+@pytest.mark.parametrize("cost", GeneralisationCost)
 def test_what_a_node_says_about_others_is_true(cost):
     """The claims of the note, node by node: bounds hold above, hopeless nodes have none below."""
     dice = random.Random(5)
@@ -211,7 +218,7 @@ def test_the_bound_on_classes_counts_those_that_small_ones_could_form():
     rows = [(value, "x") for value in "abcdeeff"]
     halves = dict(zip("abcdef", "001123", strict=True))
     trees = {"p": Hierarchy("p", {v: (v, halves[v]) for v in "abcdef"})}
-    bottom, above = _looks((["p"], trees, rows), (KAnonymity(2),), Cost.CLASSES, 0.9)
+    bottom, above = _looks((["p"], trees, rows), (KAnonymity(2),), GeneralisationCost.CLASSES, 0.9)
     assert above.cost == len(rows) / 4
     assert bottom.bound == len(rows) / 5, "four classes and the suppressed"
     assert bottom.cost == len(rows) / 3
@@ -223,7 +230,9 @@ def test_an_interrupted_search_keeps_its_bound(problem, k):
     names, trees, rows = problem
     groups = groups_of(names, rows, sensitive=False)
     limit = len(rows) // 3
-    expected = best_node(Cost.DISCERNIBILITY, names, trees, rows, (KAnonymity(k),), limit)
+    expected = best_node(
+        GeneralisationCost.DISCERNIBILITY, names, trees, rows, (KAnonymity(k),), limit
+    )
     if expected is None:
         return
     ladders = make_ladders(groups, trees)

@@ -3,16 +3,16 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.catalog.axes import Axis, parse_axis
+from discreet.catalog.axes import NamedAxis, parse_axis
 
 TEXTS = st.text(st.sampled_from("ab./@#+%é 2E"), min_size=1, max_size=6) | st.text(min_size=1)
 PRINTS = st.sampled_from(["0123456789abcdef", "ffffffffffffffff"])
-AXES = st.builds(Axis, TEXTS, TEXTS, TEXTS, PRINTS, st.none() | TEXTS)
+AXES = st.builds(NamedAxis, TEXTS, TEXTS, TEXTS, PRINTS, st.none() | TEXTS)
 
 
 @given(AXES)
-@example(Axis("d", "a.b", "c", "0", "v"))
-@example(Axis("d", "a", "b.c", "0", None))
+@example(NamedAxis("d", "a.b", "c", "0", "v"))
+@example(NamedAxis("d", "a", "b.c", "0", None))
 def test_a_name_is_read_in_one_way_only(axis):
     assert parse_axis(str(axis)) == axis
 
@@ -28,6 +28,6 @@ def naive(axis):
 
 
 def test_the_broken_twin_confuses_two_columns():
-    one, two = Axis("d", "a.b", "c", "0", "v"), Axis("d", "a", "b.c", "0", "v")
+    one, two = NamedAxis("d", "a.b", "c", "0", "v"), NamedAxis("d", "a", "b.c", "0", "v")
     assert naive(one) == naive(two)
     assert str(one) != str(two)

@@ -11,8 +11,8 @@ from discreet.core.schema import IntegerDomain
 from discreet.report import to_fragment, to_json
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door
-from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.comparison import owner_report
 from discreet.synth.report.publishable import publishable_report
@@ -27,11 +27,11 @@ class Book:
 
 
 def subject_of(name, codes, shape, unit, purse, rows):
-    door = RecordingDoor(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
+    door = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, unit, SeededRng(1))
     model = METHODS[name].fit(door)
 
     def refit(counter):
-        return METHODS[name].fit(Door(counter, shape, purse, unit, SeededRng(2)))
+        return METHODS[name].fit(PrivateMarginals(counter, shape, purse, unit, SeededRng(2)))
 
     columns = tuple(
         Coded(column, IntegerDomain(0, size - 1 or 1)) if size > 1 else _single(column)

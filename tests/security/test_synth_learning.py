@@ -16,13 +16,13 @@ from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.learned_ranges import narrowed
-from discreet.synth.measure.private_marginals import Door, Measured, Purse
-from discreet.synth.measure.sealing import Source
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
+from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 
-PURSE = Purse(Fraction(1, 50), concentrated=True)
+PURSE = MarginalBudget(Fraction(1, 50), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 
 
 class Tape:
@@ -35,7 +35,7 @@ class Tape:
     def door(self, real):
         tape = self
 
-        class Recorded(Door):
+        class Recorded(PrivateMarginals):
             def measure(self, wanted, *, share, merged=None):
                 tape.exact += self._counter.marginals(wanted)
                 found = real.measure(self, wanted, share=share, merged=merged)
@@ -65,7 +65,7 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     before = len(engine.ran)
     means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:
-        patched.setattr(learning, "Door", tape.door(Door))
+        patched.setattr(learning, "Door", tape.door(PrivateMarginals))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))
         found = learner(outline, means, lambda _: None)
     return found, engine.ran[before:]

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.methods import tree
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.models.conditional_chain import Network, Node
@@ -47,7 +47,7 @@ def test_a_neighbour_changes_nothing_but_the_noisy_values_in_full(name):
 
 def test_the_recorder_knows_every_way_through_the_door():
     """Whoever adds one must teach it to the recorder, or the hunt would not see it."""
-    ways = {name for name in vars(Door) if not name.startswith("_")}
+    ways = {name for name in vars(PrivateMarginals) if not name.startswith("_")}
     assert ways == {"measure", "choose", "choose_several", "law", "left"}
 
 

@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import catalog_of, planned
-from discreet.kernel.look import Found, noised
+from discreet.kernel.look import ExactResults, noised
 from discreet.noise.rng import SystemRng
 from discreet.release.bars import sets
 from discreet.release.finish import finish
@@ -47,7 +47,7 @@ def released(aggregate: str, rows: int, epsilon: str, *, size: int, delta: str =
         "rows": rows,
         "sum": int(found.sum()),
     }
-    given = Found(
+    given = ExactResults(
         groups=tuple((i,) for i in range(size)),
         measures={n: [exact[m.kind.value]] * size for n, m in plan.question.measured.measures},
         histograms={},

@@ -17,7 +17,7 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-from discreet.kernel.look import Found, noised
+from discreet.kernel.look import ExactResults, noised
 from discreet.noise.bars.spread import survival
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
@@ -29,10 +29,10 @@ RNG = SystemRng() if os.environ.get("DISCREET_FULL") == "1" else SeededRng(20261
 N = 100_000
 
 
-def fixed(plan, size: int, values: dict[str, int], histogram=None) -> Found:
+def fixed(plan, size: int, values: dict[str, int], histogram=None) -> ExactResults:
     """Return exact results in which every group says the same."""
     measured = plan.question.measured
-    return Found(
+    return ExactResults(
         groups=tuple((i,) for i in range(size)),
         measures={name: [values[m.kind.value]] * size for name, m in measured.measures},
         histograms={name: np.tile(histogram, (size, 1)) for name, _ in measured.choices},

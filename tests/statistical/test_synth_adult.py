@@ -14,7 +14,7 @@ import pytest
 from discreet.account.convert import rho_of_target
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
 from patience import slowness
 from synth_kit import door_to
@@ -44,7 +44,9 @@ def errors(adult, name, epsilon, seeds):
     codes, shape, wanted = adult
     rows = len(codes)
     exact = MemoryCounter(codes, shape).marginals(wanted)
-    purse = Purse(rho_of_target(Fraction(epsilon), Fraction(1, rows * rows)), concentrated=True)
+    purse = MarginalBudget(
+        rho_of_target(Fraction(epsilon), Fraction(1, rows * rows)), concentrated=True
+    )
     found = []
     for seed in range(seeds):
         model = METHODS[name].fit(door_to(codes, shape, purse=purse, seed=seed))

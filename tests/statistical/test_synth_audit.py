@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
 from discreet.testing.audit import audit
 from synth_kit import door_to, shape_of
@@ -23,7 +23,7 @@ def outcomes(name: str, epsilon: int):
     """Return a mechanism: fit, and look at the cell where the two tables differ."""
 
     def run(codes, trials):
-        purse = Purse(Fraction(epsilon), concentrated=False)
+        purse = MarginalBudget(Fraction(epsilon), concentrated=False)
         found = []
         for seed in range(trials):
             door = door_to(codes, SHAPE, purse=purse, seed=seed + len(codes) * MANY)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.private_marginals import Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.testing import assert_frequency, assert_law
 from synth_kit import door_to, shape_of
 
@@ -27,12 +27,12 @@ def test_marginals_have_the_law_of_their_share(unit):
     scale = Fraction(2 * unit.rows if unit.replaced else unit.rows) / (HALF * epsilon)
     for purse, law, wrong in (
         (
-            Purse(rho, concentrated=True),
+            MarginalBudget(rho, concentrated=True),
             GaussianLaw(variance),
             [GaussianLaw(variance * factor) for factor in (Fraction(4, 5), Fraction(5, 4))],
         ),
         (
-            Purse(epsilon, concentrated=False),
+            MarginalBudget(epsilon, concentrated=False),
             LaplaceLaw(scale),
             [LaplaceLaw(scale * factor) for factor in (Fraction(9, 10), Fraction(11, 10))],
         ),
@@ -52,7 +52,7 @@ def test_a_choice_has_the_odds_of_its_share(unit):
         door = door_to(
             np.zeros((1, 1), dtype=np.int32),
             shape_of(2),
-            purse=Purse(epsilon, concentrated=False),
+            purse=MarginalBudget(epsilon, concentrated=False),
             unit=unit,
             seed=seed,
         )

@@ -10,8 +10,8 @@ from discreet.account.calibrate import (
     rho_for,
 )
 from discreet.account.curves.renyi import RenyiAccountant
-from discreet.account.explain import Explanation, explain, one_sentence
-from discreet.account.filter import Filter, Limits
+from discreet.account.explain import EpsilonExplanation, explain, one_sentence
+from discreet.account.filter import BudgetFilter, Limits
 from discreet.account.group import group_delta, group_epsilon, group_rho
 from discreet.account.odometer import Odometer
 from discreet.account.price import price
@@ -20,8 +20,8 @@ from discreet.account.zcdp import ZcdpAccountant
 
 __all__ = [
     "Accountant",
-    "Explanation",
-    "Filter",
+    "BudgetFilter",
+    "EpsilonExplanation",
     "Limits",
     "Odometer",
     "PureAccountant",

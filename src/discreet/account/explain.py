@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.numbers import Epsilon, plain
+from discreet.core.numbers import Epsilon, Number, plain
 
 PRIORS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 """What somebody may have believed before, for the table of beliefs."""
@@ -27,7 +27,7 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class EpsilonExplanation:
     """The promise of one epsilon; `factor` is e^epsilon, `truth` the coin of an equal survey."""
 
     epsilon: Epsilon
@@ -43,18 +43,21 @@ class Explanation:
         return " ".join(self.sentences)
 
 
-def explain(epsilon: Epsilon, *, total: Epsilon | None = None) -> Explanation:
+def explain(
+    epsilon: Number | Epsilon, *, total: Number | Epsilon | None = None
+) -> EpsilonExplanation:
     """Return what `epsilon` promises for one question and, where given, `total` for all of them.
 
-    >>> round(explain(Epsilon.of(1)).factor, 3)
+    >>> round(explain(1).factor, 3)
     2.718
     """
-    value = float(epsilon)
+    one = Epsilon.of(epsilon)
+    value = float(one)
     sentences = [_odds(value), _belief(value), _coins(value), _strength(value)[1]]
     if total is not None:
-        sentences.append(_total(total))
-    return Explanation(
-        epsilon=epsilon,
+        sentences.append(_total(Epsilon.of(total)))
+    return EpsilonExplanation(
+        epsilon=one,
         factor=factor(value),
         truth=truth_probability(value),
         strength=_strength(value)[0],

@@ -92,7 +92,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class BudgetFilter:
     """One running total in one or more currencies, with a limit for each: passes if any one holds.
 
     `limits` and `spent` run over the currencies; each currency carries its own failure probability
@@ -110,20 +110,20 @@ class Filter:
     failure: Fraction = ZERO
 
     @classmethod
-    def pure(cls, epsilon: Epsilon, delta: Delta | None = None) -> Filter:
+    def pure(cls, epsilon: Epsilon, delta: Delta | None = None) -> BudgetFilter:
         """Return a filter over sums of epsilon and delta."""
         allowed = delta.value if delta else ZERO
         return cls(epsilon.value, allowed, (epsilon.value,), allowed, (ZERO,))
 
     @classmethod
-    def zcdp(cls, epsilon: Epsilon, delta: Delta) -> Filter:
+    def zcdp(cls, epsilon: Epsilon, delta: Delta) -> BudgetFilter:
         """Return a filter over sums of rho, half of delta kept for mechanisms that may fail."""
         half = delta.value / 2
         rho = rho_of_target(epsilon.value, half)
         return cls(epsilon.value, delta.value, (rho,), half, (ZERO,))
 
     @classmethod
-    def renyi(cls, orders: tuple[Fraction, ...], epsilon: Epsilon, delta: Delta) -> Filter:
+    def renyi(cls, orders: tuple[Fraction, ...], epsilon: Epsilon, delta: Delta) -> BudgetFilter:
         """Return a filter over sums of Renyi divergences at these orders, fixed beforehand.
 
         Each order gets an equal share of delta, because which order holds at the end may depend on
@@ -133,7 +133,7 @@ class Filter:
         limits = tuple(renyi_of_target(epsilon.value, share, order) for order in orders)
         return cls(epsilon.value, delta.value, limits, ZERO, tuple(ZERO for _ in orders))
 
-    def after(self, *costs: Fraction, failure: Fraction = ZERO) -> Filter:
+    def after(self, *costs: Fraction, failure: Fraction = ZERO) -> BudgetFilter:
         """Return this filter with one more step paid, or raise BudgetExceeded and pay nothing."""
         if len(costs) != len(self.limits):
             raise InvalidInput(f"This filter counts {len(self.limits)} costs for each step.")
@@ -146,4 +146,6 @@ class Filter:
             raise BudgetExceeded(
                 "This step does not fit into what is left.", hint="Ask for a smaller cost."
             )
-        return Filter(self.epsilon, self.delta, self.limits, self.failure_limit, spent, failed)
+        return BudgetFilter(
+            self.epsilon, self.delta, self.limits, self.failure_limit, spent, failed
+        )

@@ -1,1 +1,8 @@
-"""Anonymization: k-anonymity and its kin. No guarantee; every output says so."""
+"""Anonymization: k-anonymity and its kin. No guarantee; every output says so.
+
+`discreet.anonymize(FILE, k=5, quasi=[...])` makes a copy; api, attack, commands and server import from here.
+"""
+
+from discreet.core.callable_room import make_callable
+
+make_callable(__name__)

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from discreet.anonymize.criteria.diversity import Diversity, diversity_of
 from discreet.anonymize.criteria.measures import make_histogram
-from discreet.anonymize.risk.class_sizes import Sizes
-from discreet.anonymize.risk.intruder import Risk, risk_of
-from discreet.anonymize.source import Source
+from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
+from discreet.anonymize.source import AnonymizeSource
 from discreet.errors import InvalidInput
 
 NO_GUARANTEE = (
@@ -24,12 +24,12 @@ NO_GUARANTEE = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MeasuredTable:
     """What a table looks like to somebody who knows the quasi-identifiers of everybody in it."""
 
     quasi: tuple[str, ...]
-    sizes: Sizes
-    risk: Risk
+    sizes: ClassSizes
+    risk: IntruderRisk
     diversity: tuple[Diversity, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -48,12 +48,12 @@ class Measured:
 
 
 def measure(
-    source: Source,
+    source: AnonymizeSource,
     quasi: Sequence[str],
     *,
     sensitive: Sequence[str] = (),
     population: int | None = None,
-) -> Measured:
+) -> MeasuredTable:
     """Return k, l, t and risks of a table; counted by the engine, missing is a value of its own."""
     columns = source.named(quasi)
     if not columns:
@@ -68,7 +68,7 @@ def measure(
     if population is not None and population < 1:
         raise InvalidInput("The population must have at least one person.")
     sizes = class_sizes(source, columns)
-    return Measured(
+    return MeasuredTable(
         quasi=columns,
         sizes=sizes,
         risk=risk_of(sizes, population),
@@ -76,7 +76,7 @@ def measure(
     )
 
 
-def class_sizes(source: Source, quasi: Sequence[str]) -> Sizes:
+def class_sizes(source: AnonymizeSource, quasi: Sequence[str]) -> ClassSizes:
     """Return how many classes there are of each size, by one GROUP BY on the engine."""
     keys = ", ".join(source.cell(name) for name in quasi)
     inner = f"SELECT COUNT(*) AS size FROM {source.relation} GROUP BY {keys}"
@@ -85,10 +85,10 @@ def class_sizes(source: Source, quasi: Sequence[str]) -> Sizes:
     if not len(size):
         source.rows()  # says which rows are missing
     order = np.argsort(size)
-    return Sizes(size[order].astype(np.int64), count[order].astype(np.int64))
+    return ClassSizes(size[order].astype(np.int64), count[order].astype(np.int64))
 
 
-def _diversity(source: Source, quasi: Sequence[str], column: str) -> Diversity:
+def _diversity(source: AnonymizeSource, quasi: Sequence[str], column: str) -> Diversity:
     keys = ", ".join(source.cell(name) for name in quasi)
     cell = source.cell(column)
     found = source.run(

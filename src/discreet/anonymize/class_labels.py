@@ -15,7 +15,7 @@ SUPPRESSED = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class ClassLabels:
     """The labels of one column.
 
     `share[label]` is the part of the column's values that a label stands for (0 for one, 1 for
@@ -40,7 +40,7 @@ class Recoding:
     sensitive: Integers = field(repr=False)
     klass: Integers = field(repr=False)
     rows: Integers = field(repr=False)
-    labels: tuple[Labels, ...] = field(repr=False)
+    labels: tuple[ClassLabels, ...] = field(repr=False)
     cells: Integers = field(repr=False)
 
     @property
@@ -77,7 +77,7 @@ class Costs:
     entropy: float
 
 
-def by_text(labels: Sequence[Labels], cells: Sequence[Integers]) -> list[Integers]:
+def by_text(labels: Sequence[ClassLabels], cells: Sequence[Integers]) -> list[Integers]:
     """Return for each column numbers that are equal where the texts of the cells are."""
     found = []
     for made, cell in zip(labels, cells, strict=True):
@@ -105,7 +105,7 @@ def full_domain(
         np.full(groups.combinations, -1, dtype=np.int64),
         np.where(klass == SUPPRESSED, SUPPRESSED, place[klass]),
         groups.rows,
-        tuple(Labels(rung.labels, rung.share, rung.mass) for rung in rungs),
+        tuple(ClassLabels(rung.labels, rung.share, rung.mass) for rung in rungs),
         np.stack([rung.codes[groups.codes[j, members]] for j, rung in enumerate(rungs)]),
     )
 

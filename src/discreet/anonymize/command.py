@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from discreet.anonymize.release import Memory, release
 from discreet.anonymize.report import document
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.search.cheapest import Progress, silent
-from discreet.anonymize.source import Source, find_table, is_file, open_source
+from discreet.anonymize.source import AnonymizeSource, find_table, is_file, open_source
 from discreet.anonymize.text import made_words
 from discreet.catalog.propose.bare_file import recorded_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
@@ -28,7 +28,7 @@ Remember: TypeAlias = Callable[[Path, str, NonPrivate], int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class WrittenCopy:
     """What was made, and where it was written."""
 
     made: Anonymized
@@ -48,7 +48,7 @@ class Written:
 
 def anonymize_file(
     written: str,
-    wish: Wish,
+    wish: AnonymizeRequest,
     *,
     remember: Remember,
     where: str | None = None,
@@ -56,7 +56,7 @@ def anonymize_file(
     report: Path | None = None,
     config: Path | None = None,
     progress: Progress = silent,
-) -> Written:
+) -> WrittenCopy:
     """Return what was made of a file or table: recorded in its ledger, then written, in that order.
 
     A bare file uses the discreet.toml and ledger beside it; they are created if they are not there.
@@ -72,7 +72,7 @@ def anonymize_file(
     write_rows(made.table, target, delimiter=_delimiter(written))
     if report is not None:
         write_report(document(made), report)
-    return Written(made, target, report)
+    return WrittenCopy(made, target, report)
 
 
 def _target(written: str, out: Path | None) -> Path:
@@ -93,12 +93,14 @@ def _delimiter(written: str) -> str:
     return delimiter(path)
 
 
-def _memory(written: str, config: Path | None, source: Source, remember: Remember) -> Memory:
+def _memory(
+    written: str, config: Path | None, source: AnonymizeSource, remember: Remember
+) -> Memory:
     place, dataset, table = _declared(written, config, source)
     return Memory(table, lambda event: remember(place, dataset, event))
 
 
-def _declared(written: str, config: Path | None, source: Source) -> tuple[Path, str, str]:
+def _declared(written: str, config: Path | None, source: AnonymizeSource) -> tuple[Path, str, str]:
     """Return the discreet.toml, the dataset and the table that remember this release."""
     if is_file(written):
         opened = (source.engine, source.table)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.anonymize.request import Wish
-from discreet.anonymize.risk.class_sizes import Sizes
-from discreet.anonymize.risk.intruder import Risk, risk_of
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
 from discreet.anonymize.run import groups_of, hierarchies_of, searched
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.optimal import anonymize
-from discreet.anonymize.source import Source
+from discreet.anonymize.source import AnonymizeSource
 from discreet.errors import InvalidInput
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -29,7 +29,7 @@ class Point:
     classes: int = 0
     levels: dict[str, int] | None = None
     optimal: bool = False
-    risk: Risk | None = None
+    risk: IntruderRisk | None = None
     why_not: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -47,8 +47,12 @@ class Point:
 
 
 def curve(
-    source: Source, wish: Wish, *, ks: Sequence[int] = KS, progress: Progress = silent
-) -> tuple[Risk, list[Point]]:
+    source: AnonymizeSource,
+    wish: AnonymizeRequest,
+    *,
+    ks: Sequence[int] = KS,
+    progress: Progress = silent,
+) -> tuple[IntruderRisk, list[Point]]:
     """Return the risk of the table as it is, and one point for each k; the rows are counted once."""
     progress(0, len(ks) + 1, "counting")
     groups = searched(groups_of(source, wish), wish)
@@ -73,7 +77,7 @@ def curve(
         except InvalidInput as error:
             found.append(Point(k, why_not=error.message))
             continue
-        sizes = Sizes.of(result.recoding.sizes)
+        sizes = ClassSizes.of(result.recoding.sizes)
         found.append(
             Point(
                 k,
@@ -86,4 +90,4 @@ def curve(
             )
         )
     progress(len(ks) + 1, len(ks) + 1, "done")
-    return risk_of(Sizes.of(groups.rows), wish.population), found
+    return risk_of(ClassSizes.of(groups.rows), wish.population), found

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from discreet.anonymize.class_labels import SUPPRESSED, Recoding
 from discreet.anonymize.groups import Groups, Integers, Value, packed
-from discreet.anonymize.source import Source
+from discreet.anonymize.source import AnonymizeSource
 from discreet.errors import InternalError
 
 
-def fetch(source: Source, columns: Sequence[str]) -> pa.Table:
+def fetch(source: AnonymizeSource, columns: Sequence[str]) -> pa.Table:
     """Return these columns of all rows."""
     cells = ", ".join(source.cell(name) for name in columns)
     return source.run(f"SELECT {cells} FROM {source.relation}")

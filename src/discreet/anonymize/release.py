@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from discreet.anonymize.exposure import exposure_of
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search.cheapest import Progress, silent
-from discreet.anonymize.source import Source
+from discreet.anonymize.source import AnonymizeSource
 from discreet.core.event import NonPrivate
 
 
@@ -26,7 +26,11 @@ class Memory:
 
 
 def release(
-    source: Source, wish: Wish, memory: Callable[[], Memory], *, progress: Progress = silent
+    source: AnonymizeSource,
+    wish: AnonymizeRequest,
+    memory: Callable[[], Memory],
+    *,
+    progress: Progress = silent,
 ) -> Anonymized:
     """Return the copy; `memory` is asked for once it is made, so that a refusal leaves no trace."""
     made = run(source, wish, progress=progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.text import (
     BREAKS,
@@ -151,7 +151,7 @@ def _bin(i: int) -> str:
     return str(last) if last == _BINS[i] else f"{_BINS[i]}-{last}"
 
 
-def _binned(sizes: Sizes) -> list[float]:
+def _binned(sizes: ClassSizes) -> list[float]:
     place = np.searchsorted(np.asarray(_BINS), sizes.sizes, side="right") - 1
     held = np.bincount(place, weights=sizes.sizes * sizes.classes, minlength=len(_BINS))
     return [float(share) for share in held / max(1, sizes.rows)]

@@ -14,12 +14,12 @@ from discreet.anonymize.criteria.models import (
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
-    Model,
+    PrivacyModel,
     RecursiveDiversity,
 )
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.costs import Cost
-from discreet.anonymize.search.optimal import Method, Missing
+from discreet.anonymize.search.costs import GeneralisationCost
+from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
 from discreet.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -28,17 +28,17 @@ DIVERSITIES = ("distinct", "entropy", "recursive")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """One anonymization, as it was asked for. Make it with `Wish.of`."""
+class AnonymizeRequest:
+    """One anonymization, as it was asked for. Make it with `AnonymizeRequest.of`."""
 
     k: int
     quasi: tuple[str, ...]
     sensitive: str | None = None
-    models: tuple[Model, ...] = ()
+    models: tuple[PrivacyModel, ...] = ()
     hierarchies: Path | None = None
     suppress: float = 0.0
-    cost: Cost = Cost.DISCERNIBILITY
-    method: Method = Method.OPTIMAL
+    cost: GeneralisationCost = GeneralisationCost.DISCERNIBILITY
+    method: AnonymizeMethod = AnonymizeMethod.OPTIMAL
     redact: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     missing: Missing = Missing.VALUE
@@ -66,7 +66,7 @@ class Wish:
         missing: str = "value",
         seconds: float = 60.0,
         population: int | None = None,
-    ) -> Wish:
+    ) -> AnonymizeRequest:
         """Return the wish, or say which word or number makes no sense."""
         if k is None:
             raise InvalidInput("Say how many rows must look alike, with --k.", hint="Usual: 5.")
@@ -89,8 +89,8 @@ class Wish:
             models=_models(l, diversity, c, t),
             hierarchies=hierarchies,
             suppress=suppress,
-            cost=_choice(Cost, cost, "cost"),
-            method=_choice(Method, method, "method"),
+            cost=_choice(GeneralisationCost, cost, "cost"),
+            method=_choice(AnonymizeMethod, method, "method"),
             redact=tuple(redact),
             weights=_weights(weights) if isinstance(weights, str) else dict(weights),
             missing=_choice(Missing, missing, "missing"),
@@ -104,10 +104,10 @@ def _models(
     diversity: str,
     c: float,
     t: float | None,
-) -> tuple[Model, ...]:
+) -> tuple[PrivacyModel, ...]:
     if diversity not in DIVERSITIES:
         raise InvalidInput(f"--diversity is {' or '.join(DIVERSITIES)}, not '{diversity[:40]}'.")
-    found: list[Model] = []
+    found: list[PrivacyModel] = []
     if l is not None:
         if diversity == "entropy":
             found.append(EntropyDiversity(l))

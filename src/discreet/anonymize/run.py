@@ -11,19 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.anonymize.check import NO_GUARANTEE, Measured
+from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.diversity import Diversity, diversity_of
 from discreet.anonymize.criteria.measures import make_histogram
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
 from discreet.anonymize.read_groups import read_groups
 from discreet.anonymize.recode import fetch, recoded
-from discreet.anonymize.request import Wish
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.search.cheapest import Progress, silent
-from discreet.anonymize.search.optimal import Missing, Result, anonymize
-from discreet.anonymize.source import PATIENCE, Source
+from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
+from discreet.anonymize.source import PATIENCE, AnonymizeSource
 from discreet.errors import InternalError, InvalidInput
 
 TELLING = 0.5
@@ -35,11 +35,11 @@ class Anonymized:
     """The copy, how it was found, and what it looks like before and after. Its repr shows no row."""
 
     label: str
-    wish: Wish
+    wish: AnonymizeRequest
     table: pa.Table = field(repr=False)
-    result: Result
-    before: Measured = field(repr=False)
-    after: Measured = field(repr=False)
+    result: SearchResult
+    before: MeasuredTable = field(repr=False)
+    after: MeasuredTable = field(repr=False)
     kept: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -74,7 +74,9 @@ class Anonymized:
         }
 
 
-def run(source: Source, wish: Wish, *, progress: Progress = silent) -> Anonymized:
+def run(
+    source: AnonymizeSource, wish: AnonymizeRequest, *, progress: Progress = silent
+) -> Anonymized:
     """Return the anonymized copy of a table. Nothing is recorded or written: the caller's to do.
 
     Guarantee: none about persons. What is checked, on the copy itself, is that no class of it is
@@ -125,7 +127,7 @@ def run(source: Source, wish: Wish, *, progress: Progress = silent) -> Anonymize
     )
 
 
-def groups_of(source: Source, wish: Wish) -> Groups:
+def groups_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Groups:
     """Return the rows of a table as the wish's quasi-identifiers tell them apart."""
     source.rows()  # refuses a table without any
     return read_groups(
@@ -138,13 +140,13 @@ def groups_of(source: Source, wish: Wish) -> Groups:
     )
 
 
-def searched(groups: Groups, wish: Wish) -> Groups:
+def searched(groups: Groups, wish: AnonymizeRequest) -> Groups:
     """Return the groups as the search needs them: a column that is only measured is a burden."""
     needed = any(model.needs_sensitive for model in wish.models)
     return groups if needed else replace(groups, sensitive=None)
 
 
-def hierarchies_of(source: Source, wish: Wish) -> Mapping[str, Hierarchy]:
+def hierarchies_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Mapping[str, Hierarchy]:
     """Return the hierarchies that were given, as texts or in a folder; others are built."""
     quasi = source.named(wish.quasi)
     given = {source.column(name): hierarchy for name, hierarchy in wish.given.items()}
@@ -155,7 +157,9 @@ def hierarchies_of(source: Source, wish: Wish) -> Mapping[str, Hierarchy]:
     return {**read, **given}
 
 
-def _redacted(source: Source, wish: Wish, quasi: tuple[str, ...]) -> tuple[str, ...]:
+def _redacted(
+    source: AnonymizeSource, wish: AnonymizeRequest, quasi: tuple[str, ...]
+) -> tuple[str, ...]:
     asked = source.named(wish.redact)
     both = [name for name in asked if name in quasi]
     if both:
@@ -168,12 +172,12 @@ def _redacted(source: Source, wish: Wish, quasi: tuple[str, ...]) -> tuple[str, 
     return (*asked, *(name for name in source.columns if name in hidden))
 
 
-def measured(groups: Groups, population: int | None) -> Measured:
+def measured(groups: Groups, population: int | None) -> MeasuredTable:
     """Return sizes, risks and diversity of rows that were counted already."""
-    sizes = Sizes.of(groups.rows)
+    sizes = ClassSizes.of(groups.rows)
     sensitive = groups.sensitive
     found = () if sensitive is None else (_varied(groups, sensitive),)
-    return Measured(groups.quasi, sizes, risk_of(sizes, population), found)
+    return MeasuredTable(groups.quasi, sizes, risk_of(sizes, population), found)
 
 
 def _varied(groups: Groups, sensitive: Sensitive) -> Diversity:
@@ -192,14 +196,16 @@ def _varied(groups: Groups, sensitive: Sensitive) -> Diversity:
     )
 
 
-def _verify(result: Result, wish: Wish, copy: pa.Table, after: Measured) -> None:
+def _verify(
+    result: SearchResult, wish: AnonymizeRequest, copy: pa.Table, after: MeasuredTable
+) -> None:
     if copy.num_rows != result.rows - result.suppressed:
         raise InternalError("the copy has another number of rows than was found")
     if wish.missing is Missing.VALUE and after.sizes.k < wish.k:
         raise InternalError("the copy is not k-anonymous; nothing was written")
 
 
-def _notices(copy: pa.Table, kept: tuple[str, ...], result: Result) -> tuple[str, ...]:
+def _notices(copy: pa.Table, kept: tuple[str, ...], result: SearchResult) -> tuple[str, ...]:
     found = []
     telling = [
         name

@@ -27,7 +27,7 @@ _NAME = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class AnonymizeSource:
     """An open table: where its rows are, its columns, and which of its rows are kept.
 
     `hidden` columns are never copied: the catalog hides them, or they name the person.
@@ -108,7 +108,7 @@ def find_table(catalog: Catalog, written: str) -> tuple[str, str]:
 @contextmanager
 def open_source(
     written: str, *, config: Path | None = None, where: str | None = None, keep: bool = False
-) -> Iterator[Source]:
+) -> Iterator[AnonymizeSource]:
     """Yield the table that `written` means, and give its engine back afterwards.
 
     `keep` leaves the snapshot of a CSV file in the folder beside it, where the curator would put it.
@@ -154,7 +154,7 @@ def open_source(
 
 def declared_source(
     engine: Engine, catalog: Catalog, dataset: str, table: str, *, where: str | None = None
-) -> Source:
+) -> AnonymizeSource:
     """Return a table of the catalog as a source; refuse it where its columns are not as declared."""
     owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
     check_table(owner, found, engine)
@@ -176,10 +176,10 @@ def narrowed(
     *,
     where: str | None = None,
     hidden: Sequence[str] = (),
-) -> Source:
+) -> AnonymizeSource:
     """Return a table of an open engine as a source, with the rows that `where` keeps."""
     columns = tuple(name for name, _ in engine.columns(table))
     condition = None
     if where is not None:
         condition = condition_sql(where, columns, dialect=engine.capabilities.dialect)
-    return Source(engine, table, label, columns, condition, tuple(hidden))
+    return AnonymizeSource(engine, table, label, columns, condition, tuple(hidden))

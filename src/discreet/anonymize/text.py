@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.anonymize.check import NO_GUARANTEE, Measured
+from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.diversity import Diversity
-from discreet.anonymize.risk.intruder import THRESHOLD, Risk
+from discreet.anonymize.risk.intruder import THRESHOLD, IntruderRisk
 from discreet.anonymize.run import Anonymized
-from discreet.anonymize.search.costs import Cost
+from discreet.anonymize.search.costs import GeneralisationCost
 
 DISAGREE = (
     "The estimates disagree because each assumes another shape of what the file does not show; "
@@ -31,7 +31,7 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.2f}%" if share < 0.1 else f"{100 * share:.1f}%"
 
 
-def measured_words(label: str, found: Measured) -> list[str]:
+def measured_words(label: str, found: MeasuredTable) -> list[str]:
     """Return what --check says, line by line."""
     sizes = found.sizes
     known = ", ".join(found.quasi)
@@ -70,7 +70,7 @@ def homogeneous_words(found: Diversity) -> str:
     )
 
 
-def risk_words(risk: Risk) -> list[str]:
+def risk_words(risk: IntruderRisk) -> list[str]:
     """Return the risks, one line for each kind of adversary."""
     prosecutor, journalist = risk.prosecutor, risk.journalist
     how = "assumed, say --population" if risk.assumed else "as stated"
@@ -131,12 +131,12 @@ def search_words(made: Anonymized) -> str:
 def cost_words(made: Anonymized) -> str:
     """Return the cost that was made small, as a number."""
     costs = made.result.costs
-    found: dict[Cost, float | None] = {
-        Cost.DISCERNIBILITY: costs.discernibility,
-        Cost.CLASSES: costs.average_class_size,
-        Cost.HEIGHT: costs.height,
-        Cost.LOSS: costs.loss,
-        Cost.ENTROPY: costs.entropy,
+    found: dict[GeneralisationCost, float | None] = {
+        GeneralisationCost.DISCERNIBILITY: costs.discernibility,
+        GeneralisationCost.CLASSES: costs.average_class_size,
+        GeneralisationCost.HEIGHT: costs.height,
+        GeneralisationCost.LOSS: costs.loss,
+        GeneralisationCost.ENTROPY: costs.entropy,
     }
     value = found[made.result.cost]
     return "none" if value is None else f"{value:,.6g}" if value < 10**6 else f"{value:,.0f}"

@@ -1,1 +1,8 @@
-"""The red team: attacks on everything that is released, and audits of our own mechanisms."""
+"""The red team: attacks on everything that is released, and audits of our own mechanisms.
+
+Each attack is a file in a folder of its kind, and a line in `attacks`. `discreet.attack(NAME)` runs one.
+"""
+
+from discreet.core.callable_room import make_callable
+
+make_callable(__name__)

@@ -11,13 +11,13 @@ from discreet.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AttackSettings:
     """The value of every knob, checked once."""
 
     values: Mapping[str, int | float | str]
 
     @classmethod
-    def of(cls, knobs: Iterable[Knob], given: Mapping[str, Any]) -> Settings:
+    def of(cls, knobs: Iterable[Knob], given: Mapping[str, Any]) -> AttackSettings:
         """Return the settings with defaults filled in.
 
         >>> Settings.of([Knob("k", 5, "size of a class", 1, 100)], {"k": "7"}).whole("k")

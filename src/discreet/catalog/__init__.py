@@ -1,6 +1,6 @@
 """discreet.toml: datasets, tables, columns, units and budgets as the owner declared them."""
 
-from discreet.catalog.catalog import Budget, Cap, Catalog, engine_name
+from discreet.catalog.catalog import Budget, Catalog, DeclaredCap, engine_name
 from discreet.catalog.read.policy_file import load, loads
 
-__all__ = ["Budget", "Cap", "Catalog", "engine_name", "load", "loads"]
+__all__ = ["Budget", "Catalog", "DeclaredCap", "engine_name", "load", "loads"]

@@ -16,7 +16,7 @@ from discreet.core.schema import Column, Dataset, IdentifierDomain, Table, TextD
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class NamedAxis:
     """The parts of an axis name. `snapshot` is None where the column is immutable."""
 
     dataset: str
@@ -42,7 +42,7 @@ def axis_name(dataset: Dataset, table: Table, column: Column, snapshot: str) -> 
     if not table.unit.is_row and not column.constant:
         return None
     lasting = None if column.immutable else snapshot
-    return str(Axis(dataset.name, table.name, column.name, axis_print(table, column), lasting))
+    return str(NamedAxis(dataset.name, table.name, column.name, axis_print(table, column), lasting))
 
 
 def axis_print(table: Table, column: Column) -> str:
@@ -58,7 +58,7 @@ def axis_print(table: Table, column: Column) -> str:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def parse_axis(name: str) -> Axis | None:
+def parse_axis(name: str) -> NamedAxis | None:
     """Return the parts of `name`, or None if it is the axis that tells tables apart."""
     head, _, tail = name.partition("@")
     if "#" in head:
@@ -67,7 +67,7 @@ def parse_axis(name: str) -> Axis | None:
     table, _, column = rest.partition(".")
     fingerprint, plus, snapshot = tail.partition("+")
     names = (unquote(dataset), unquote(table), unquote(column))
-    return Axis(*names, fingerprint, unquote(snapshot) if plus else None)
+    return NamedAxis(*names, fingerprint, unquote(snapshot) if plus else None)
 
 
 def home(dataset: Dataset, table: Table) -> Region:

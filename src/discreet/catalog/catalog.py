@@ -27,7 +27,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Cap:
+class DeclaredCap:
     """What one analyst may spend of a budget, on top of the budget's own total."""
 
     epsilon: Epsilon
@@ -49,7 +49,7 @@ class Catalog:
     ledger_url: str
     datasets: Mapping[str, Dataset]
     budgets: Mapping[str, Budget]
-    analysts: Mapping[str, Mapping[str, Cap]] = field(default_factory=dict)
+    analysts: Mapping[str, Mapping[str, DeclaredCap]] = field(default_factory=dict)
     unfinished: Mapping[str, str] = field(default_factory=dict)
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Catalog:
         """Return the budget that pays for releases from `dataset`."""
         return self.budgets[dataset.budget]
 
-    def cap(self, analyst: str, dataset: Dataset) -> Cap:
+    def cap(self, analyst: str, dataset: Dataset) -> DeclaredCap:
         """Return what `analyst` may spend on `dataset`, or refuse."""
         if analyst not in self.analysts:
             hint = "Add them under [analysts] in discreet.toml."
@@ -121,7 +121,7 @@ class Catalog:
             raise CatalogError(f"Analyst '{analyst}' may not ask '{dataset.name}'.", hint=hint)
         return found
 
-    def caps_by_budget(self, analyst: str) -> dict[str, Cap]:
+    def caps_by_budget(self, analyst: str) -> dict[str, DeclaredCap]:
         """Return the caps of `analyst` by the budget that pays."""
         caps = self.analysts[analyst].items()
         return {self.datasets[name].budget: cap for name, cap in caps if name in self.datasets}

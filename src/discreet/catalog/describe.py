@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from discreet.catalog.axes import Axis, axis_print, parse_axis, table_axis, tables_on
+from discreet.catalog.axes import NamedAxis, axis_print, parse_axis, table_axis, tables_on
 from discreet.core.numbers import plain
 from discreet.core.region import NULL, Positions, Region, Span
 from discreet.core.schema import (
@@ -71,7 +71,7 @@ def _prefixes(tables: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]
 
 def _axis_words(
     prefix: str,
-    axis: Axis,
+    axis: NamedAxis,
     positions: Positions,
     datasets: Mapping[str, Dataset],
     current: Collection[str] | None,
@@ -85,7 +85,7 @@ def _axis_words(
     return f"{words} (in an earlier snapshot)" if words and old else words
 
 
-def _domain(axis: Axis, datasets: Mapping[str, Dataset]) -> FiniteDomain | None:
+def _domain(axis: NamedAxis, datasets: Mapping[str, Dataset]) -> FiniteDomain | None:
     """Return the declared domain of the axis, or None if it has changed since."""
     dataset = datasets.get(axis.dataset)
     for table in dataset.tables if dataset else ():

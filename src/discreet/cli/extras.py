@@ -10,9 +10,9 @@ from discreet.errors import MissingExtra
 _SERVER = {
     "Settings": "settings",
     "DEFAULT_PORT": "settings",
-    "AccessDb": "access_db",
-    "Tokens": "tokens",
-    "Role": "tokens",
+    "AccessDb": "access.access_db",
+    "Tokens": "access.tokens",
+    "Role": "access.tokens",
     "serve": "run",
     "owner_token": "run",
     "refuse_taken": "run",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from discreet.core.answer_chart import Chart, chart_of
 from discreet.core.answer_text import as_html, as_text
@@ -28,6 +29,15 @@ class Spent:
     def to_json(self) -> dict[str, float]:
         """Return plain numbers."""
         return {"epsilon": float(self.epsilon), "delta": float(self.delta)}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, float]) -> Self:
+        """Return what `to_json` wrote: the numbers as they are spelled."""
+        return cls(Fraction(repr(found["epsilon"])), Fraction(repr(found["delta"])))
+
+    def __str__(self) -> str:
+        price = f"{float(self.epsilon):.6g}"
+        return f"{price}, delta {float(self.delta):.6g}" if self.delta else price
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,12 @@ class Provenance:
             "notes": list(self.notes),
             "private": self.private,
         }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote."""
+        lists = {name: tuple(found[name]) for name in ("mechanisms", "sql", "notes")}
+        return cls(**{**found, **lists})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,6 +115,26 @@ class Answer:
             "intervals": [[_ends(pair) for pair in row] for row in self.intervals],
             "provenance": self.provenance.to_json(),
         }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Return the answer that a server sent: `to_json()` and the number of keys."""
+        budget = {name: Spent.from_json(spent) for name, spent in found["budget"].items()}
+        return cls(
+            columns=tuple(found["columns"]),
+            rows=tuple(tuple(row) for row in found["rows"]),
+            error95=tuple(tuple(row) for row in found["error95"]),
+            cost=Spent.from_json(found["cost"]),
+            before=budget["before"],
+            after=budget["after"],
+            limit=budget["limit"],
+            free=found["free"],
+            request_id=found["request_id"],
+            provenance=Provenance.from_json(found["provenance"]),
+            keys=found["keys"],
+            intervals=tuple(tuple(_interval(ends) for ends in row) for row in found["intervals"]),
+            noisy=tuple(found["noisy"]),
+        )
 
     def to_arrow(self) -> Any:
         """Return a pyarrow table: each noisy column is followed by its error as `NAME ±`."""
@@ -182,3 +218,10 @@ def _harmless(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
         return f"'{cell}"
     return "" if cell is None else cell
+
+
+def _interval(ends: Sequence[float | None] | None) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    low, high = ends  # null is an end that lies at infinity
+    return -math.inf if low is None else low, math.inf if high is None else high

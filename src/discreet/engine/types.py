@@ -8,7 +8,7 @@ from enum import Enum
 from discreet.engine.functions import DOUBLE, TEXT, function
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     """What the owner declared a column to be."""
 
     INTEGER = "integer"
@@ -42,34 +42,34 @@ _STORAGE: tuple[tuple[str, Storage], ...] = (
     (r"enum\(.*|citext|uuid", Storage.TEXT),
 )
 
-_READERS: dict[tuple[Kind, Storage], str] = {
-    (Kind.INTEGER, Storage.INTEGER): "integer_of_integer",
-    (Kind.INTEGER, Storage.DECIMAL): "integer_of_decimal",
-    (Kind.INTEGER, Storage.NUMBER): "integer_of_number",
-    (Kind.INTEGER, Storage.TEXT): "integer_of_text",
-    (Kind.NUMBER, Storage.INTEGER): "number_of_number",
-    (Kind.NUMBER, Storage.DECIMAL): "number_of_number",
-    (Kind.NUMBER, Storage.NUMBER): "number_of_number",
-    (Kind.NUMBER, Storage.TEXT): "number_of_text",
-    (Kind.BOOLEAN, Storage.BOOLEAN): "",
-    (Kind.BOOLEAN, Storage.INTEGER): "boolean_of_integer",
-    (Kind.BOOLEAN, Storage.TEXT): "boolean_of_text",
-    (Kind.DATE, Storage.DATE): "date_of_date",
-    (Kind.DATE, Storage.TIMESTAMP): "date_of_timestamp",
-    (Kind.DATE, Storage.TEXT): "date_of_text",
-    (Kind.TEXT, Storage.TEXT): "text_of_any",
-    (Kind.TEXT, Storage.INTEGER): "text_of_any",
-    (Kind.TEXT, Storage.DECIMAL): "text_of_any",
-    (Kind.TEXT, Storage.NUMBER): "text_of_number",
-    (Kind.TEXT, Storage.BOOLEAN): "text_of_any",
-    (Kind.TEXT, Storage.DATE): "text_of_any",
-    (Kind.TEXT, Storage.TIMESTAMP): "text_of_any",
+_READERS: dict[tuple[ColumnKind, Storage], str] = {
+    (ColumnKind.INTEGER, Storage.INTEGER): "integer_of_integer",
+    (ColumnKind.INTEGER, Storage.DECIMAL): "integer_of_decimal",
+    (ColumnKind.INTEGER, Storage.NUMBER): "integer_of_number",
+    (ColumnKind.INTEGER, Storage.TEXT): "integer_of_text",
+    (ColumnKind.NUMBER, Storage.INTEGER): "number_of_number",
+    (ColumnKind.NUMBER, Storage.DECIMAL): "number_of_number",
+    (ColumnKind.NUMBER, Storage.NUMBER): "number_of_number",
+    (ColumnKind.NUMBER, Storage.TEXT): "number_of_text",
+    (ColumnKind.BOOLEAN, Storage.BOOLEAN): "",
+    (ColumnKind.BOOLEAN, Storage.INTEGER): "boolean_of_integer",
+    (ColumnKind.BOOLEAN, Storage.TEXT): "boolean_of_text",
+    (ColumnKind.DATE, Storage.DATE): "date_of_date",
+    (ColumnKind.DATE, Storage.TIMESTAMP): "date_of_timestamp",
+    (ColumnKind.DATE, Storage.TEXT): "date_of_text",
+    (ColumnKind.TEXT, Storage.TEXT): "text_of_any",
+    (ColumnKind.TEXT, Storage.INTEGER): "text_of_any",
+    (ColumnKind.TEXT, Storage.DECIMAL): "text_of_any",
+    (ColumnKind.TEXT, Storage.NUMBER): "text_of_number",
+    (ColumnKind.TEXT, Storage.BOOLEAN): "text_of_any",
+    (ColumnKind.TEXT, Storage.DATE): "text_of_any",
+    (ColumnKind.TEXT, Storage.TIMESTAMP): "text_of_any",
 }
 
 _EMPTY = frozenset({"null", "void"})
 """Types of columns without any value."""
 
-_PLAIN = {Kind.INTEGER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.DATE: "DATE"}
+_PLAIN = {ColumnKind.INTEGER: "BIGINT", ColumnKind.BOOLEAN: "BOOLEAN", ColumnKind.DATE: "DATE"}
 
 
 def storage(engine_type: str) -> Storage:
@@ -83,24 +83,24 @@ def storage(engine_type: str) -> Storage:
     return Storage.OTHER
 
 
-def readable(kind: Kind, engine_type: str) -> bool:
+def readable(kind: ColumnKind, engine_type: str) -> bool:
     """Return whether a column of this engine type can hold any value of `kind`."""
     return (kind, storage(engine_type)) in _READERS
 
 
-def type_name(kind: Kind, dialect: str) -> str:
+def type_name(kind: ColumnKind, dialect: str) -> str:
     """Return the type that `read_as` gives, in the words of a dialect."""
-    if kind is Kind.NUMBER:
+    if kind is ColumnKind.NUMBER:
         return DOUBLE[dialect]
-    return TEXT[dialect] if kind is Kind.TEXT else _PLAIN[kind]
+    return TEXT[dialect] if kind is ColumnKind.TEXT else _PLAIN[kind]
 
 
-def can_read(kind: Kind, engine_type: str) -> bool:
+def can_read(kind: ColumnKind, engine_type: str) -> bool:
     """Return whether a column of this engine type can hold values of a kind, or holds none at all."""
     return (kind, storage(engine_type)) in _READERS or engine_type.strip('" ').lower() in _EMPTY
 
 
-def read_as(kind: Kind, expression: str, *, engine_type: str, dialect: str) -> str:
+def read_as(kind: ColumnKind, expression: str, *, engine_type: str, dialect: str) -> str:
     """Return SQL that reads a column as `kind`: one value or NULL for every cell.
 
     Guarantee: total, and a function of the cell and of the engine type alone.

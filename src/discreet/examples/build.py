@@ -33,7 +33,7 @@ _MANIFEST = "town.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class TownRecipe:
     """Everything that decides what is written."""
 
     people: int
@@ -69,7 +69,7 @@ class Town:
     """A town on disk: its folder, its discreet.toml, its files by table, and what is true of it."""
 
     folder: Path
-    recipe: Recipe
+    recipe: TownRecipe
 
     @property
     def toml(self) -> Path:
@@ -139,7 +139,7 @@ def town(
     """
     wanted = tuple(name for name in TABLES if name in tables)
     unknown = tuple(name for name in tables if name not in TABLES)
-    recipe = Recipe(people, seed, wanted + unknown, ratings, genotypes, loci, patients)
+    recipe = TownRecipe(people, seed, wanted + unknown, ratings, genotypes, loci, patients)
     made = Town(Path(folder), recipe)
     if _is_there(made):
         return made

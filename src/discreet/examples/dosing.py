@@ -13,29 +13,29 @@ import pyarrow as pa
 
 from discreet.examples import parameters as p
 from discreet.examples.columns import category
-from discreet.examples.draw import Floats, Integers, Law, Stream, stream
+from discreet.examples.draw import Floats, Integers, Stream, TownLaw, stream
 
 RACES = tuple(p.RACE_SHARES)
 CYP2C9 = tuple("/".join(pair) for pair in combinations_with_replacement(p.CYP2C9_ALLELES, 2))
 
 
-def _vkorc1_law() -> Law:
+def _vkorc1_law() -> TownLaw:
     """Return shares of G/G, A/G and A/A by race (Hardy-Weinberg)."""
     frequencies = [p.VKORC1_A_FREQUENCIES[race] for race in RACES]
-    return Law.of([((1 - a) ** 2, 2 * a * (1 - a), a**2) for a in frequencies])
+    return TownLaw.of([((1 - a) ** 2, 2 * a * (1 - a), a**2) for a in frequencies])
 
 
-def _cyp2c9_law() -> Law:
+def _cyp2c9_law() -> TownLaw:
     """Return shares of the six genotypes by race (Hardy-Weinberg)."""
     pairs = list(combinations_with_replacement(range(3), 2))
     rows = []
     for race in RACES:
         share = p.CYP2C9_FREQUENCIES[race]
         rows.append([share[i] * share[j] * (1 if i == j else 2) for i, j in pairs])
-    return Law.of(rows)
+    return TownLaw.of(rows)
 
 
-RACE = Law.of(list(p.RACE_SHARES.values()))
+RACE = TownLaw.of(list(p.RACE_SHARES.values()))
 VKORC1 = _vkorc1_law()
 CYP2C9_LAW = _cyp2c9_law()
 

@@ -38,14 +38,14 @@ def stream(seed: int, purpose: Stream, chunk: int) -> np.random.Generator:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class TownLaw:
     """Shares of K kinds in each of G groups, ready to draw from."""
 
     shares: Floats
     cumulative: Floats
 
     @classmethod
-    def of(cls, weights: npt.ArrayLike) -> Law:
+    def of(cls, weights: npt.ArrayLike) -> TownLaw:
         """Return the law with these weights: a row for each group, or one row for a single group."""
         shares = np.atleast_2d(np.asarray(weights, dtype=np.float64))
         shares = shares / shares.sum(axis=1, keepdims=True)

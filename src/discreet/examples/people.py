@@ -9,28 +9,28 @@ import pyarrow as pa
 
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Booleans, Floats, Integers, Law, Stream, bands, stream
+from discreet.examples.draw import Booleans, Floats, Integers, Stream, TownLaw, bands, stream
 
 SEXES = ("Female", "Male")
 REGIONS = tuple(p.REGION_WEIGHTS)
 JOBS = (*p.OUTSIDE_WORK, *p.OCCUPATIONS)
 
-AGE = Law.of(np.repeat(p.AGE_BAND_WEIGHTS, 5))
-REGION = Law.of(list(p.REGION_WEIGHTS.values()))
-SEX = Law.of([(share, 1 - share) for share in p.FEMALE_SHARE_FROM_AGE.values()])
-EDUCATION = Law.of(list(p.EDUCATION_SHARES_FROM_AGE.values()))
-HOUSEHOLD = Law.of(list(p.HOUSEHOLD_SHARES.values()))
+AGE = TownLaw.of(np.repeat(p.AGE_BAND_WEIGHTS, 5))
+REGION = TownLaw.of(list(p.REGION_WEIGHTS.values()))
+SEX = TownLaw.of([(share, 1 - share) for share in p.FEMALE_SHARE_FROM_AGE.values()])
+EDUCATION = TownLaw.of(list(p.EDUCATION_SHARES_FROM_AGE.values()))
+HOUSEHOLD = TownLaw.of(list(p.HOUSEHOLD_SHARES.values()))
 
 
-def _job_law() -> Law:
+def _job_law() -> TownLaw:
     """Return the shares of JOBS; the groups are age band times education."""
-    occupations = Law.of([p.OCCUPATION_WEIGHTS[name] for name in p.EDUCATIONS]).shares
+    occupations = TownLaw.of([p.OCCUPATION_WEIGHTS[name] for name in p.EDUCATIONS]).shares
     rows = [
         (*outside, *((1 - sum(outside)) * row))
         for outside in p.OUTSIDE_WORK_SHARES_FROM_AGE.values()
         for row in occupations
     ]
-    return Law.of(rows)
+    return TownLaw.of(rows)
 
 
 JOB = _job_law()

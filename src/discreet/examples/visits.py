@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from discreet.examples import parameters as p
 from discreet.examples.columns import category, days
-from discreet.examples.draw import Floats, Integers, Law, Stream, bands, stream
+from discreet.examples.draw import Floats, Integers, Stream, TownLaw, bands, stream
 from discreet.examples.people import PeopleChunk
 
 DIAGNOSES = tuple(p.DIAGNOSES)
@@ -38,7 +38,7 @@ def diagnosis_shares() -> Floats:
     return table
 
 
-def _ward_law() -> Law:
+def _ward_law() -> TownLaw:
     """Return the shares of WARDS; the groups are adults by diagnosis, then children."""
     adults = np.zeros((len(DIAGNOSES), len(p.WARDS)))
     general, paediatric = p.WARDS.index("General medicine"), p.WARDS.index("Paediatrics")
@@ -48,16 +48,16 @@ def _ward_law() -> Law:
     children = adults.copy()
     children[:, paediatric] += children[:, general]
     children[:, general] = 0
-    return Law.of(np.concatenate([adults, children]))
+    return TownLaw.of(np.concatenate([adults, children]))
 
 
-def _day_law() -> Law:
+def _day_law() -> TownLaw:
     """Return the shares of the days on which visits begin: fewer at weekends."""
     weekday = (np.arange(FIRST_DAY, LAST_DAY + 1) + 3) % 7  # 1 January 1970 was a Thursday
-    return Law.of(np.where(weekday >= 5, p.VISIT_WEEKEND_WEIGHT, 1.0))
+    return TownLaw.of(np.where(weekday >= 5, p.VISIT_WEEKEND_WEIGHT, 1.0))
 
 
-DIAGNOSIS = Law.of(diagnosis_shares().reshape(-1, len(DIAGNOSES)))
+DIAGNOSIS = TownLaw.of(diagnosis_shares().reshape(-1, len(DIAGNOSES)))
 WARD = _ward_law()
 DAY = _day_law()
 _STAY = np.array([row[4] for row in p.DIAGNOSES.values()])

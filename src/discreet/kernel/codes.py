@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from discreet.core.region import Positions
 from discreet.kernel.derive.rows import Base, Scans, filtered
 from discreet.kernel.derive.scalars import value_of
-from discreet.kernel.trees.nodes import Apply, Constant, Name, Select, Term, Unfit, conjuncts
+from discreet.kernel.trees.nodes import Apply, Constant, Name, SelectNode, Term, Unfit, conjuncts
 
 _STRICT = frozenset(
     {"+", "-", "*", "/", "//", "%", "negate", "abs", "cast bigint", "cast smallint"}
@@ -37,7 +37,7 @@ class Codes:
         return {}
 
 
-def codes_of(select: Select, sizes: Sequence[int], scans: Scans) -> Codes:
+def codes_of(select: SelectNode, sizes: Sequence[int], scans: Scans) -> Codes:
     """Return what a SELECT of the codes c0, c1, ... does, or refuse it.
 
     `sizes` are those of the tables that the codes index: public, and what is counted is as large.

@@ -51,7 +51,7 @@ class Noisy:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found:
+class ExactResults:
     """The exact results, by group; only `look` and tests may hold one."""
 
     groups: tuple[Group, ...]
@@ -85,7 +85,7 @@ def look(
     return noised(found, mechanisms, rng)
 
 
-def noised(found: Found, mechanisms: Mechanisms, rng: Rng) -> Noisy:
+def noised(found: ExactResults, mechanisms: Mechanisms, rng: Rng) -> Noisy:
     """Return exact results with fresh noise; groups below a threshold vanish."""
     if mechanisms.top is not None:
         (counts,) = found.measures.values()
@@ -139,7 +139,7 @@ def exact(
     domains: tuple[Domain, ...],
     listed: Iterable[Group] | None,
     run: Callable[[str], Exact],
-) -> Found:
+) -> ExactResults:
     """Return the exact results of sealed reads, by group."""
     if any(read.facts.keys != len(domains) + (read.draft.choice is not None) for read in reads):
         raise Unfit("keys that are not those of the SQL")
@@ -179,7 +179,7 @@ def exact(
         name: _stacked(found, groups, mechanisms.selections[name].bins)
         for name, found in histograms.items()
     }
-    return Found(groups, measures, stacked)
+    return ExactResults(groups, measures, stacked)
 
 
 class _Zeros(tuple[int, ...]):

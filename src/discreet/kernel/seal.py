@@ -17,7 +17,7 @@ from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.sensitivity import Bound, Kind, Stability
-from discreet.kernel.trees.nodes import Select as Statement
+from discreet.kernel.trees.nodes import SelectNode as Statement
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot

@@ -1,7 +1,7 @@
 """The only room with memory: a durable, hash-chained budget book."""
 
 from discreet.ledger.allowance import Allowance
-from discreet.ledger.entry import Balance, Entry, Payer, Receipt, Spent
+from discreet.ledger.entry import Balance, Entry, Payer, Receipt, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.text import budget_report, budget_words
@@ -16,7 +16,7 @@ __all__ = [
     "Payer",
     "Policy",
     "Receipt",
-    "Spent",
+    "SpentSoFar",
     "budget_report",
     "budget_words",
 ]

@@ -151,7 +151,7 @@ class Account:
         self.bound, self._worst = total.to_json(), None
 
 
-class State(Enum):
+class AccountState(Enum):
     """How far a paid request has come. One that was paid and not begun has no state yet."""
 
     BEGUN = "begun"
@@ -160,15 +160,15 @@ class State(Enum):
     LOST = "lost"
 
 
-MARKS = frozenset(state.value for state in State)
+MARKS = frozenset(state.value for state in AccountState)
 """The kinds of entries that say how far a request has come, one for each state."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChargeOutcome:
     """What has become of a request; `error` is what a failed one says, in words."""
 
-    state: State
+    state: AccountState
     error: dict[str, Any] | None = None
 
 
@@ -183,7 +183,7 @@ class Reservation:
 
 
 @dataclass(slots=True)
-class Book:
+class Accounts:
     """Everything that follows from the history up to `position`.
 
     `charged` holds where each analyst's charges stand, oldest first; None is the local owner.
@@ -198,7 +198,7 @@ class Book:
     genesis: str = ROOT
     accounts: dict[Key, Account] = field(default_factory=dict)
     requests: dict[tuple[str | None, str], int] = field(default_factory=dict)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, ChargeOutcome] = field(default_factory=dict)
     sealed: dict[int, str] = field(default_factory=dict)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
@@ -238,28 +238,28 @@ class Book:
         return {key: account.top for key, account in self.accounts.items() if account.charges}
 
 
-def _note(book: Book, entry: Entry) -> None:
+def _note(book: Accounts, entry: Entry) -> None:
     """Enter a line that moves no amount."""
 
 
-def _expose(book: Book, entry: Entry) -> None:
+def _expose(book: Accounts, entry: Entry) -> None:
     columns = book.exposed.setdefault(entry.data["dataset"], {})
     columns.update(dict.fromkeys(entry.data["columns"]))
 
 
-def _snapshot(book: Book, entry: Entry) -> None:
+def _snapshot(book: Accounts, entry: Entry) -> None:
     versions = book.snapshots.setdefault(entry.data["table"], {})
     versions[entry.data["fingerprint"]] = len(versions) + 1
 
 
-def _limit(book: Book, entry: Entry) -> None:
+def _limit(book: Accounts, entry: Entry) -> None:
     data = entry.data
     budget, analyst, new = data["budget"], data["analyst"], data["new"]
     limit = None if new is None else Limit.from_json(budget, analyst, new)
     book.account(budget, analyst).set_limit(limit)
 
 
-def _charge(book: Book, entry: Entry) -> None:
+def _charge(book: Accounts, entry: Entry) -> None:
     data = entry.data
     book.requests[data["analyst"], data["request_id"]] = entry.position
     if "looks" not in data:
@@ -275,12 +275,12 @@ def _charge(book: Book, entry: Entry) -> None:
         book.reservations[entry.position] = Reservation(data, cost)
 
 
-def _draw(book: Book, entry: Entry) -> None:
+def _draw(book: Accounts, entry: Entry) -> None:
     reservation = book.reservations[entry.data["reservation"]]
     reservation.drawn += Cost.from_json(entry.data["cost"])
 
 
-def _settle(book: Book, entry: Entry) -> None:
+def _settle(book: Accounts, entry: Entry) -> None:
     data = entry.data
     reservation = book.reservations[data["reservation"]]
     reservation.settled = True
@@ -291,27 +291,27 @@ def _settle(book: Book, entry: Entry) -> None:
             account.swap(reservation.data["region"], reservation.cost, kept, bound=bound)
 
 
-def _begun(book: Book, entry: Entry) -> None:
+def _begun(book: Accounts, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = _BEGUN
 
 
-def _answered(book: Book, entry: Entry) -> None:
-    book.outcomes[entry.data["charge"]] = Outcome(State.ANSWERED)
+def _answered(book: Accounts, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.ANSWERED)
     book.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
-def _failed(book: Book, entry: Entry) -> None:
-    book.outcomes[entry.data["charge"]] = Outcome(State.FAILED, entry.data["error"])
+def _failed(book: Accounts, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.FAILED, entry.data["error"])
 
 
-def _lost(book: Book, entry: Entry) -> None:
-    book.outcomes[entry.data["charge"]] = Outcome(State.LOST)
+def _lost(book: Accounts, entry: Entry) -> None:
+    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.LOST)
 
 
-_BEGUN = Outcome(State.BEGUN)
+_BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 
-def _restore(book: Book, entry: Entry) -> None:
+def _restore(book: Accounts, entry: Entry) -> None:
     # What was not begun when the backup was made may have been begun since.
     for places in book.charged.values():
         for position in places:
@@ -326,7 +326,7 @@ def _bounds(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, 
         yield data["analyst"], data["share"]
 
 
-_RULES: dict[str, Callable[[Book, Entry], None]] = {
+_RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "genesis": _note,
     "exposure": _expose,
     "look": _note,

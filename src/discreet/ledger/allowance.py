@@ -11,7 +11,7 @@ from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, RequestConflict
 from discreet.ledger.accounts import Reservation
 from discreet.ledger.entry import Receipt
-from discreet.ledger.session import Session, Sessions
+from discreet.ledger.session import LedgerTransaction, LedgerTransactions
 
 
 class Allowance:
@@ -23,7 +23,7 @@ class Allowance:
     from in every component, so that each of the ledger's ways to count stays true.
     """
 
-    def __init__(self, ledger: Sessions, receipt: Receipt, event: PrivacyEvent) -> None:
+    def __init__(self, ledger: LedgerTransactions, receipt: Receipt, event: PrivacyEvent) -> None:
         self.receipt = receipt
         self._ledger = ledger
         self._concentrated = _is_concentrated(event)
@@ -78,7 +78,7 @@ class Allowance:
                 data |= {"kept": kept.to_json()} | session.book.after_refund(reservation, kept)
             session.append("settle", data)
 
-    def _open(self, session: Session) -> Reservation:
+    def _open(self, session: LedgerTransaction) -> Reservation:
         reservation = session.book.reservations[self.receipt.position]
         if reservation.settled:
             raise RequestConflict(

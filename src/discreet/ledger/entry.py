@@ -73,7 +73,7 @@ class Balance:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class SpentSoFar:
     """What a budget, or one analyst's share of it, has paid, and the people who paid most."""
 
     limit_epsilon: Fraction

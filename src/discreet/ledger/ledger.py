@@ -12,7 +12,7 @@ from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError
-from discreet.ledger.accounts import MARKS, Book, State
+from discreet.ledger.accounts import MARKS, Accounts, AccountState
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.entry import (
@@ -20,7 +20,7 @@ from discreet.ledger.entry import (
     Entry,
     Payer,
     Receipt,
-    Spent,
+    SpentSoFar,
     answer_key,
     checked_name,
     checked_text,
@@ -34,7 +34,7 @@ from discreet.ledger.once.sealing import unsealed, vouched
 from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
-from discreet.ledger.session import Session
+from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store, StoredAnswer, seal
 
@@ -47,7 +47,7 @@ class Ledger:
     of them is killed (note 0011). No receipt exists without a charge that survives loss of power.
     """
 
-    def __init__(self, store: Store, book: Book) -> None:
+    def __init__(self, store: Store, book: Accounts) -> None:
         self._store = store
         self._book = book
         self._head = HeadFile(store.head_path)
@@ -224,12 +224,12 @@ class Ledger:
         answer = replace(answer, digest=seal(answer))
         with self.session() as session:
             known = session.book.outcomes.get(receipt.position)
-            if known is not None and known.state in (State.FAILED, State.LOST):
+            if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
                 raise error_of(known)  # that was said already, and stays so
             # 0.1.0 entered no outcomes, so there a look into the table must tell.
-            first = "looks" in paid and (known is None or known.state is State.BEGUN)
+            first = "looks" in paid and (known is None or known.state is AccountState.BEGUN)
             kept = None if first else self._kept(session.book, *_name(receipt))
-            if kept is None and known is not None and known.state is State.ANSWERED:
+            if kept is None and known is not None and known.state is AccountState.ANSWERED:
                 raise missing_answer(receipt.request_id)
             if kept is None:
                 session.writer.add_answer(answer)
@@ -243,7 +243,7 @@ class Ledger:
             found = self._kept(book, analyst, request_id)
         return self._vouched([found])[0].payload if found else None
 
-    def _kept(self, book: Book, analyst: str | None, request_id: str) -> StoredAnswer | None:
+    def _kept(self, book: Accounts, analyst: str | None, request_id: str) -> StoredAnswer | None:
         # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
         position = book.requests.get((analyst, request_id))
         if position is None:
@@ -331,7 +331,7 @@ class Ledger:
             found = book.exposed.get(dataset)
         return None if found is None else tuple(found)
 
-    def spent(self, budget: str, analyst: str | None = None) -> Spent:
+    def spent(self, budget: str, analyst: str | None = None) -> SpentSoFar:
         """Return what the worst-hit person has paid, and who that is.
 
         Which people are the worst-hit follows from all analysts' questions: for the owner only.
@@ -340,7 +340,7 @@ class Ledger:
             account = known_account(book, budget, analyst)
             bill = account.peak()
             balance = account.balance(bill)
-            return Spent(
+            return SpentSoFar(
                 balance.limit_epsilon,
                 balance.limit_delta,
                 balance.epsilon,
@@ -440,13 +440,13 @@ class Ledger:
             self._store.close()
 
     @contextmanager
-    def session(self) -> Iterator[Session]:
+    def session(self) -> Iterator[LedgerTransaction]:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
         with self._guarded():
             with self._store.exclusive() as writer:
                 self._book = catch_up(self._store, writer, self._book)
                 require_head(self._store, self._book)
-                session = Session(writer, self._book)
+                session = LedgerTransaction(writer, self._book)
                 yield session
             for item in session.added:
                 self._book.apply(item)
@@ -458,7 +458,7 @@ class Ledger:
         self._head.advance(Head(book.genesis, book.position, book.hash, book.totals()))
 
     @contextmanager
-    def _current(self) -> Iterator[Book]:
+    def _current(self) -> Iterator[Accounts]:
         with self._guarded():
             self._book = catch_up(self._store, self._store, self._book)
             yield self._book

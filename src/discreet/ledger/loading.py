@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
-from discreet.ledger.accounts import Book
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import ROOT, Link, checked
 from discreet.ledger.policy import Policy
@@ -18,7 +18,7 @@ from discreet.ledger.store.sqlite import SqliteStore
 _SETUP = frozenset({"genesis", "limit"})
 
 
-class Links(Protocol):
+class ChainLinks(Protocol):
     """Anything that links can be read from: a store, or the inside of a transaction."""
 
     def links(self, *, start: int) -> Iterator[Link]:
@@ -50,7 +50,7 @@ def sqlite_path(rest: str, *, base: Path) -> Path:
     return (base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)).resolve()
 
 
-def load(store: Store) -> Book:
+def load(store: Store) -> Accounts:
     """Return the book of the whole history, or refuse it with one sentence.
 
     Guarantee: every link is as it was written, and the history holds everything up to the head
@@ -65,9 +65,9 @@ def load(store: Store) -> Book:
             return _load(store)
 
 
-def _load(store: Store) -> Book:
+def _load(store: Store) -> Accounts:
     head = HeadFile(store.head_path).read()  # before the links: it never leads them
-    book, charged = Book(), False
+    book, charged = Accounts(), False
     at_head = None
     for item in checked(store.links(start=0), position=0, previous=ROOT):
         book.apply(item)
@@ -91,7 +91,7 @@ def _no_head(store: Store) -> LedgerTampered:
     )
 
 
-def _another_history(store: Store, book: Book, head: Head) -> LedgerTampered:
+def _another_history(store: Store, book: Accounts, head: Head) -> LedgerTampered:
     older = book.position < head.position
     return LedgerTampered(
         f"The ledger {store.name} is an old copy: it ends at entry {book.position}, but its "
@@ -102,7 +102,7 @@ def _another_history(store: Store, book: Book, head: Head) -> LedgerTampered:
     )
 
 
-def require_head(store: Store, book: Book) -> None:
+def require_head(store: Store, book: Accounts) -> None:
     """Refuse to go on where the head outside knows an entry that this history does not hold.
 
     Called inside the exclusive transaction, before anything is appended: a store that has lost what
@@ -122,7 +122,7 @@ def require_head(store: Store, book: Book) -> None:
         raise _another_history(store, book, head)
 
 
-def catch_up(store: Store, source: Links, book: Book) -> Book:
+def catch_up(store: Store, source: ChainLinks, book: Accounts) -> Accounts:
     """Return the book with what other processes have appended since the last look."""
     if book.position < 0:
         return load(store)
@@ -135,7 +135,7 @@ def catch_up(store: Store, source: Links, book: Book) -> Book:
     return book
 
 
-def adopt(book: Book, policy: Policy) -> list[dict[str, Any]]:
+def adopt(book: Accounts, policy: Policy) -> list[dict[str, Any]]:
     """Return the changes of limits that bring `policy` in force, each as the facts of an entry."""
     wanted = {(limit.budget, limit.analyst): limit for limit in policy.limits()}
     changes: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from discreet.account.filter import Limits
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, TooManyRequests
-from discreet.ledger.accounts import Account, Book, Key
+from discreet.ledger.accounts import Account, Accounts, Key
 from discreet.ledger.refusal import in_region, what_fits
 
 STEPS = 10
@@ -22,7 +22,7 @@ MOST_REFUSALS = 20
 HOUR = 3600
 
 
-def require_room(book: Book, key: Key, quote: Quote) -> None:
+def require_room(book: Accounts, key: Key, quote: Quote) -> None:
     """Raise BudgetExceeded if the charge does not fit beside what others have used, rounded up.
 
     Guarantee: whether it fits, and every word of the refusal, follow from this analyst's own charges
@@ -55,7 +55,7 @@ def _up(amount: Fraction, limit: Fraction) -> Fraction:
     return math.ceil(amount / step) * step if step else amount
 
 
-def others_of(book: Book, key: Key) -> Account:
+def others_of(book: Accounts, key: Key) -> Account:
     """Return the account of everybody else's charges, remembered until there are new ones."""
     total, own = book.account(key[0]), book.account(*key)
     stamp = (total.charges - own.charges, total.limit)
@@ -67,7 +67,7 @@ def others_of(book: Book, key: Key) -> Account:
     return known[1]
 
 
-def _capped(book: Book, key: Key, paid: Cost, limits: Limits) -> Cost:
+def _capped(book: Accounts, key: Key, paid: Cost, limits: Limits) -> Cost:
     """Return others' bill in whole steps, but not above all that their shares allow together."""
     shares = [
         account.limits
@@ -118,7 +118,7 @@ class Probes:
         self._hour = -1
         self._told: dict[Key, int] = {}
 
-    def require_room(self, book: Book, key: Key, quote: Quote) -> None:
+    def require_room(self, book: Accounts, key: Key, quote: Quote) -> None:
         """Raise as `require_room` does, MOST_REFUSALS times an hour; then nothing is looked up.
 
         Guarantee: an analyst learns of others' spending, for nothing, at most so many coarse answers

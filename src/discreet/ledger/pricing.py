@@ -8,13 +8,13 @@ from typing import Any
 
 from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
-from discreet.ledger.accounts import Account, Book
+from discreet.ledger.accounts import Account, Accounts
 from discreet.ledger.entry import Balance, Payer
 from discreet.ledger.others_spending import Probes, no_room
 from discreet.ledger.refusal import refusal
 
 
-def known_account(book: Book, budget: str, analyst: str | None) -> Account:
+def known_account(book: Accounts, budget: str, analyst: str | None) -> Account:
     """Return the account that such a payer draws on, or refuse a name that is not in force."""
     account = book.accounts.get((budget, None))
     if account is None or account.limit is None:
@@ -33,7 +33,7 @@ def known_account(book: Book, budget: str, analyst: str | None) -> Account:
     return share
 
 
-def priced(book: Book, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
+def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[str, Any]:
     """Return the bounds before and after the charge, or raise because it does not fit.
 
     An analyst's own share comes first, and exactly; of what others have used a refusal tells only
@@ -64,7 +64,7 @@ def priced(book: Book, payer: Payer, quote: Quote, probes: Probes) -> dict[str, 
     }
 
 
-def foreseen(book: Book, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
+def foreseen(book: Accounts, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
     """Return the payer's own balance before and after a charge that is not made.
 
     `after` is what `priced` would record, also where the charge would not fit; a bill beyond all

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.ledger.accounts import State
-from discreet.ledger.entry import Entry, Spent
+from discreet.ledger.accounts import AccountState
+from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
 
 
@@ -27,7 +27,7 @@ def share_report(
     }
 
 
-def amounts(spent: Spent) -> dict[str, Any]:
+def amounts(spent: SpentSoFar) -> dict[str, Any]:
     """Return limit, spent and left, and the number of charges."""
     return {
         "epsilon": _amount(spent.limit_epsilon, spent.epsilon),
@@ -66,12 +66,12 @@ def standing(ledger: Ledger, entry: Entry) -> str:
     outcome = ledger.outcomes.state(entry.position)
     if outcome is None:
         return "paid"
-    if outcome.state is not State.BEGUN:
+    if outcome.state is not AccountState.BEGUN:
         return str(outcome.state.value)
     # 0.1.0 entered no outcomes: there it is answered if there is an answer.
     if ledger.answer_of(entry.data["analyst"], entry.data["request_id"]) is not None:
-        return str(State.ANSWERED.value)
-    return "running" if ledger.outcomes.alive(entry.position) else State.LOST.value
+        return str(AccountState.ANSWERED.value)
+    return "running" if ledger.outcomes.alive(entry.position) else AccountState.LOST.value
 
 
 def ending(ledger: Ledger, entry: Entry) -> str:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from discreet.ledger.accounts import Book
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
-from discreet.ledger.store.base import Writer
+from discreet.ledger.store.base import HistoryWriter
 
 
-class Session:
+class LedgerTransaction:
     """What may be read and appended until the transaction commits.
 
     `book` holds everything committed before, by whatever process; what is appended here enters it
     only once it is durable.
     """
 
-    def __init__(self, writer: Writer, book: Book) -> None:
+    def __init__(self, writer: HistoryWriter, book: Accounts) -> None:
         self.writer = writer
         self.book = book
         self.added: list[Link] = []
@@ -32,9 +32,9 @@ class Session:
         return item
 
 
-class Sessions(Protocol):
+class LedgerTransactions(Protocol):
     """Whatever can open a session: the ledger."""
 
-    def session(self) -> AbstractContextManager[Session]:
+    def session(self) -> AbstractContextManager[LedgerTransaction]:
         """Return one exclusive transaction."""
         ...

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from discreet.core.numbers import plain
 from discreet.core.region import Region
 from discreet.core.visible import visible
-from discreet.ledger.entry import Entry, Spent
+from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.report import ending
 
@@ -78,7 +78,7 @@ def _title(name: str, budget_name: str) -> str:
     return name if name == budget_name else f"{name} (paid from the budget '{budget_name}')"
 
 
-def _gauge(spent: Spent) -> list[str]:
+def _gauge(spent: SpentSoFar) -> list[str]:
     share = min(1.0, float(spent.epsilon / spent.limit_epsilon))
     filled = round(share * WIDTH)
     left = max(spent.limit_epsilon - spent.epsilon, Fraction(0))

@@ -14,14 +14,14 @@ from discreet.kernel.sensitivity import Stability
 from discreet.noise.additive import GREATEST_SCALE, SMALLEST_SCALE
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan.keys import PrivateGroups, PublicGroups
-from discreet.plan.measure import Measured
+from discreet.plan.measure import MeasuredOutputs
 
 GAUSSIAN_UP_TO = 32
 """Above this epsilon Laplace noise is the smaller by far, and nothing is promised anyway."""
 
 
 def choose(
-    measured: Measured,
+    measured: MeasuredOutputs,
     groups: PublicGroups | PrivateGroups,
     stability: Stability,
     *,
@@ -56,7 +56,7 @@ def choose(
     return Mechanisms(laws, selections, units=measured.units, failing=failing)
 
 
-def shares_of(measured: Measured, epsilon: Epsilon) -> dict[str, Fraction]:
+def shares_of(measured: MeasuredOutputs, epsilon: Epsilon) -> dict[str, Fraction]:
     """Return what each measure and choice gets of `epsilon`."""
     total = sum(measured.shares.values(), Fraction(0))
     return {name: epsilon.value * share / total for name, share in measured.shares.items()}
@@ -76,7 +76,7 @@ def _drawable(scale: Fraction) -> Fraction:
 
 
 def _gaussian(
-    measured: Measured, stability: Stability, epsilon: Fraction, delta: Delta
+    measured: MeasuredOutputs, stability: Stability, epsilon: Fraction, delta: Delta
 ) -> dict[str, Law]:
     """Return Gaussian laws for all measures together, weighted like their shares."""
     shares = {name: measured.shares[name] for name, _ in measured.measures}

@@ -92,7 +92,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredOutputs:
     """All measures of a statement, their shares of the budget, and each aggregate's formula.
 
     `units` names the measure that private groups are thresholded on, None if keys are public.
@@ -284,7 +284,7 @@ def to_measures(
     unit: str | None,
     twins: frozenset[str],
     private_groups: bool,
-) -> Measured:
+) -> MeasuredOutputs:
     """Return the measures that all `aggregates` need, each once.
 
     `unit` is the column that names the person, None where each row is a unit of its own; `twins` are
@@ -304,7 +304,7 @@ def to_measures(
         share = Fraction(0) if counted in collector.measures else Fraction(1)
         collector.measure(counted, share)
         units = collector.measures[counted]
-    return Measured(
+    return MeasuredOutputs(
         measures=tuple((name, measure) for measure, name in collector.measures.items()),
         choices=tuple((name, choice) for choice, name in collector.choices.items()),
         shares=collector.shares,

@@ -18,7 +18,7 @@ from discreet.plan.choose import choose, shares_of
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Order, Statement, fields_of, scans_of, unit_columns, unit_of
 from discreet.plan.keys import PrivateGroups, PublicGroups, groups_of
-from discreet.plan.measure import Measured, to_measures
+from discreet.plan.measure import MeasuredOutputs, to_measures
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import rows_to_keep
 from discreet.plan.top import is_top, without_order
@@ -37,7 +37,7 @@ class Question:
     statement: Statement
     dataset: Dataset
     groups: PublicGroups | PrivateGroups
-    measured: Measured
+    measured: MeasuredOutputs
     stability: Stability
     region: Region
     snapshots: Mapping[str, str]

@@ -14,14 +14,14 @@ from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Relation,
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class QuestionReach:
     """The region a relation's rows lie in, and the axis behind each column that still shows one."""
 
     region: Region
     axes: Mapping[str, str]
 
 
-def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str]) -> Reach:
+def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str]) -> QuestionReach:
     """Return whom `relation` can touch; `snapshots` maps each table to its version.
 
     Guarantee: a unit outside the region contributes no row. Columns behind a LEFT JOIN's right side
@@ -38,7 +38,7 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
                 axis = below.axes.get(name)
                 if axis is not None:
                     region &= Region.of({axis: positions})
-            return Reach(region, below.axes)
+            return QuestionReach(region, below.axes)
         case Project(source=source, fields=fields, values=values):
             below = reach_of(source, catalog, snapshots)
             passed = {
@@ -46,13 +46,13 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
                 for field, value in zip(fields, values, strict=True)
                 if isinstance(value, e.ColumnRef) and value.name in below.axes
             }
-            return Reach(below.region, passed)
+            return QuestionReach(below.region, passed)
         case Join(left=left, right=right, kind=kind):
             first = reach_of(left, catalog, snapshots)
             if kind is JoinKind.LEFT:
                 return first
             second = reach_of(right, catalog, snapshots)
-            return Reach(first.region & second.region, {**first.axes, **second.axes})
+            return QuestionReach(first.region & second.region, {**first.axes, **second.axes})
         case PerUnit(source=source, keys=keys):
             below = reach_of(source, catalog, snapshots)
             kept = {
@@ -60,12 +60,12 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
                 for name, key in keys
                 if isinstance(key, e.ColumnRef) and key.name in below.axes
             }
-            return Reach(below.region, kept)
+            return QuestionReach(below.region, kept)
 
 
-def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> Reach:
+def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> QuestionReach:
     if scan.dataset is None or scan.public:
-        return Reach(EVERYONE, {})
+        return QuestionReach(EVERYONE, {})
     snapshot = snapshots.get(scan.table.name, "")
     axes = {}
     for field in scan.fields:
@@ -74,7 +74,7 @@ def _scan(scan: Scan, catalog: Catalog, snapshots: Mapping[str, str]) -> Reach:
         axis = catalog.axis(scan.dataset, scan.table, field.origin.column, snapshot)
         if axis is not None:
             axes[field.name] = axis
-    return Reach(catalog.home(scan.dataset, scan.table), axes)
+    return QuestionReach(catalog.home(scan.dataset, scan.table), axes)
 
 
 def domains_of(relation: Relation) -> dict[str, Domain]:

@@ -20,7 +20,7 @@ from discreet.release.bars.outputs import Bar, bar_of, interval
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """The finished rows, their error bars and the noise covariance within each row."""
 
     columns: tuple[str, ...]
@@ -31,7 +31,7 @@ class Table:
     noisy: tuple[int, ...]
 
 
-def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> Table:
+def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> ResultTable:
     """Return the rows that the question's outputs, HAVING, ORDER BY and LIMIT make of `noisy`."""
     outputs = question.outputs
     bars = [bar_of(value, laws) for _, value in outputs]
@@ -42,7 +42,7 @@ def finish(noisy: Noisy, question: Question, laws: Mapping[str, Law]) -> Table:
         shown.append(tuple(map(plain_value, values)))
         ends.append(tuple(found))
         errors.append(tuple(_half(v, f) for v, f in zip(values, found, strict=True)))
-    return Table(
+    return ResultTable(
         columns=tuple(name for name, _ in outputs),
         rows=tuple(shown),
         error95=tuple(errors),

@@ -12,6 +12,7 @@ from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
+from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
@@ -23,7 +24,7 @@ from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.finish import Table, finish
+from discreet.release.finish import ResultTable, finish
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
@@ -39,7 +40,7 @@ MOST_PAST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedQuestion:
     """A planned request: what would run, what it would cost, and who would pay."""
 
     request: Request
@@ -57,52 +58,10 @@ class Prepared:
         return self.plan.question
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What a question would cost and how exact it would be; nothing was spent.
-
-    `after` is the payer's bill as the ledger would record it: that of the worst-hit person, not the
-    sum of all prices.
-    """
-
-    dataset: str
-    columns: tuple[str, ...]
-    sql: tuple[str, ...]
-    mechanisms: tuple[str, ...]
-    cost: Spent
-    before: Spent
-    after: Spent
-    limit: Spent
-    expected_error: dict[str, float | None]
-    region: str
-    free: bool
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object that `discreet query --explain --json` prints."""
-        return {
-            "dataset": self.dataset,
-            "columns": list(self.columns),
-            "sql": "\n".join(self.sql),
-            "mechanisms": list(self.mechanisms),
-            "cost": self.cost.to_json(),
-            "budget": {
-                "before": self.before.to_json(),
-                "after": self.after.to_json(),
-                "limit": self.limit.to_json(),
-            },
-            "expected_error": self.expected_error,
-            "region": self.region,
-            "free": self.free,
-            "spends": False,
-            "notes": list(self.notes),
-        }
-
-
 @contextmanager
 def prepared(
     request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[Prepared, Held]]:
+) -> Iterator[tuple[PreparedQuestion, Held]]:
     """Lend the plan and the price of a request, and the state of the tables that it is about.
 
     Guarantee: the plan depends on public facts and on the number of that state only; whatever
@@ -124,7 +83,7 @@ def _prepare(  # noqa: PLR0917 a step of `prepared`
     catalog: Catalog,
     ledger: Ledger,
     engine: Engine,
-) -> Prepared:
+) -> PreparedQuestion:
     question = ask(statement, catalog, snapshots)
     budget = catalog.budget_of(question.dataset)
     epsilon = request.epsilon
@@ -144,7 +103,7 @@ def _prepare(  # noqa: PLR0917 a step of `prepared`
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
     key = signature(statement)
     exposure = exposure_note(ledger, question.dataset.name)
-    return Prepared(request, plan, sealed, quote, payer, key, label(snapshots), exposure)
+    return PreparedQuestion(request, plan, sealed, quote, payer, key, label(snapshots), exposure)
 
 
 def release(
@@ -160,7 +119,7 @@ def release(
         return _released(ready, held, ledger=ledger, rng=rng)
 
 
-def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
+def _released(ready: PreparedQuestion, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
     request = ready.request
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
     if paid is None and not request.fresh:
@@ -180,7 +139,7 @@ def _released(ready: Prepared, held: Held, *, ledger: Ledger, rng: Rng) -> Answe
     return unpack(payload).answer
 
 
-def _computed(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> bytes:
+def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> bytes:
     """Return the answer as it is stored; `once` calls this at most once for a charge."""
     noisy = _noisy(ready, receipt, held, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
@@ -189,7 +148,7 @@ def _computed(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> bytes:
     return pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
 
 
-def _noisy(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
+def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
     question, mechanisms = ready.question, ready.plan.mechanisms
     if question.region.empty:
         groups = tuple(question.groups) if isinstance(question.groups, PublicGroups) else ()
@@ -215,7 +174,7 @@ def _noisy(ready: Prepared, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
     return replace(found, choices=choices)
 
 
-def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
+def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     """Return what already-paid answers say, where that is at least as exact as a new one."""
     payer = ready.payer
     same = ledger.find_answer(payer.analyst, payer.dataset, ready.key, ready.snapshot)
@@ -235,7 +194,7 @@ def _free(ready: Prepared, ledger: Ledger) -> Answer | None:
     return _free_answer(ready, table, balance)
 
 
-def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer:
+def _again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
     now = _balance(ledger, ready.payer)
     known = answer.provenance.notes
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
@@ -251,7 +210,7 @@ def _again(answer: Answer, ready: Prepared, ledger: Ledger, note: str) -> Answer
     )
 
 
-def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
+def _free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
     note = (
         "Implied by answers that were paid for before, by weighted least squares; free of charge. "
         "Choosing such combinations after seeing answers weakens the stated 95%."
@@ -269,7 +228,7 @@ def _free_answer(ready: Prepared, table: Table, balance: Balance) -> Answer:
     )
 
 
-def _answer(ready: Prepared, table: Table, receipt: Receipt, rng: Rng) -> Answer:
+def _answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, rng: Rng) -> Answer:
     return _assembled(
         ready,
         table,
@@ -284,8 +243,8 @@ def _answer(ready: Prepared, table: Table, receipt: Receipt, rng: Rng) -> Answer
 
 
 def _assembled(
-    ready: Prepared,
-    table: Table,
+    ready: PreparedQuestion,
+    table: ResultTable,
     *,
     cost: Spent,
     before: Spent,
@@ -324,7 +283,7 @@ def _assembled(
     )
 
 
-def _notes(ready: Prepared) -> tuple[str, ...]:
+def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
     notes = []
     if ready.question.dataset.accepted:
         notes.append("The domains were read from the data and declared public by --accept.")
@@ -346,14 +305,14 @@ def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engin
         return _explained(ready, catalog, ledger)
 
 
-def _explained(ready: Prepared, catalog: Catalog, ledger: Ledger) -> Explanation:
+def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Explanation:
     request = ready.request
     free = None if request.fresh else _free(ready, ledger)
     before, after = ledger.foreseen(ready.payer, ready.quote)
     return Explanation(
         dataset=ready.payer.dataset,
         columns=tuple(name for name, _ in ready.question.outputs),
-        sql=tuple(read.draft.sql for read in ready.sealed.reads),
+        sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         cost=spent_of(FREE if free is not None else ready.quote.cost),
         before=_spent(before),

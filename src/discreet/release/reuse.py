@@ -24,7 +24,7 @@ from discreet.plan.evaluate import evaluate
 from discreet.plan.plan import Plan
 from discreet.release.bars.outputs import bar_of
 from discreet.release.bars.sets import CONFIDENCE
-from discreet.release.finish import Table, arranged, plain_value
+from discreet.release.finish import ResultTable, arranged, plain_value
 from discreet.release.paid_cells import Cells, Known, cells_of, signature
 
 MOST_ATOMS = 4_000
@@ -42,7 +42,7 @@ class Estimate:
     half_width: float
 
 
-def implied(plan: Plan, known: list[Known]) -> Table | None:
+def implied(plan: Plan, known: list[Known]) -> ResultTable | None:
     """Return the answer to a plan's question if paid answers imply it at least as exactly."""
     cells = cells_of(plan.question) if known else None
     if cells is None or plan.mechanisms.top is not None:
@@ -120,7 +120,7 @@ def _pieces(sets: Iterable[Positions], within: tuple[int, int]) -> list[int]:
     return sorted(place for place in starts if first <= place <= last)
 
 
-def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:
+def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> ResultTable | None:
     question = plan.question
     bars = [bar_of(value, plan.mechanisms.laws) for _, value in question.outputs]
     if any(bar.noisy and (bar.linear is None or len(bar.measures) != 1) for bar in bars):
@@ -150,4 +150,4 @@ def _table(plan: Plan, estimates: dict[str, list[Estimate]]) -> Table | None:
         )
     columns = tuple(name for name, _ in question.outputs)
     noisy = tuple(i for i, bar in enumerate(bars) if bar.noisy)
-    return Table(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy)
+    return ResultTable(columns, tuple(shown), tuple(errors), tuple(ends), None, noisy)

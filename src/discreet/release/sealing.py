@@ -16,7 +16,7 @@ from discreet.kernel.canonical.select import canonical_select, column_types, ran
 from discreet.kernel.derive.scans import CatalogScans, Declared, dataset_of, region_of
 from discreet.kernel.mechanism import Mechanisms
 from discreet.kernel.seal import Read, admit, parse, sealed
-from discreet.kernel.trees.nodes import Select, Unfit
+from discreet.kernel.trees.nodes import SelectNode, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
 from discreet.sql.refuse import too_large
@@ -88,8 +88,8 @@ def declared_scans(tables: Iterable[tuple[Dataset, Table]], engine: Engine) -> C
 
 def _view(
     dataset: Dataset, table: Table, engine: Engine
-) -> Callable[[tuple[int, ...], bool], Select]:
-    def tree(places: tuple[int, ...], ranked: bool) -> Select:
+) -> Callable[[tuple[int, ...], bool], SelectNode]:
+    def tree(places: tuple[int, ...], ranked: bool) -> SelectNode:
         dialect = engine.capabilities.dialect
         relation = engine.relation(engine_name(dataset, table))
         types, whole = column_types(dataset, table, engine)

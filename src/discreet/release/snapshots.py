@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.catalog.catalog import engine_name
 from discreet.engine.base import Engine, Held
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
 
@@ -17,7 +17,7 @@ def hold(source: Relation, engine: Engine, ledger: Ledger) -> Held:
     recipes = {}
     for scan in scans_of(source):
         assert scan.dataset is not None, "every table belongs to a dataset"
-        recipes[engine_name(scan.dataset, scan.table)] = Recipe(
+        recipes[engine_name(scan.dataset, scan.table)] = CanonicalRecipe(
             scan.dataset, scan.table, owner=ledger.identity
         )
     return engine.hold(recipes)

@@ -15,7 +15,7 @@ from discreet.release.paid_cells import Known
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class KeptAnswer:
     """An answer, the epsilon it was asked at, and the noisy numbers behind it."""
 
     answer: Answer
@@ -45,7 +45,7 @@ def pack(answer: Answer, known: tuple[Known, ...], epsilon: Epsilon) -> bytes:
 
 
 @lru_cache(maxsize=512)
-def unpack(payload: bytes) -> Stored:
+def unpack(payload: bytes) -> KeptAnswer:
     """Return what `pack` wrote."""
     data = json.loads(payload)
     found = data["answer"]
@@ -72,7 +72,7 @@ def unpack(payload: bytes) -> Stored:
         else tuple(_tuples(matrix) for matrix in data["covariance"]),
     )
     known = tuple(Known.from_json(item) for item in data["known"])
-    return Stored(answer, Fraction(data["epsilon"]), known)
+    return KeptAnswer(answer, Fraction(data["epsilon"]), known)
 
 
 def _ends(low: float | None, high: float | None) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from discreet.api import Planner
 from discreet.server.access.access_db import AccessDb
 from discreet.server.access.audit import AuditLog
 from discreet.server.access.limits import Buckets
-from discreet.server.access.sessions import Sessions
+from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
 from discreet.server.jobs.queue import Runner
 from discreet.server.metrics import Metrics
@@ -26,7 +26,7 @@ class Context:
     workspace: Workspace
     access: AccessDb
     tokens: Tokens
-    sessions: Sessions
+    sessions: BrowserSessions
     runner: Runner
     planner: Planner
     by_token: Buckets
@@ -45,7 +45,7 @@ class Context:
             workspace=workspace,
             access=access,
             tokens=tokens,
-            sessions=Sessions(access, tokens, hours=settings.session_hours),
+            sessions=BrowserSessions(access, tokens, hours=settings.session_hours),
             runner=Runner(
                 workers=settings.workers,
                 in_work_each=settings.in_work_each,

@@ -19,7 +19,7 @@ from discreet.sql.grammar import only_known
 from discreet.sql.names import Names
 from discreet.sql.parse import Written, parse
 from discreet.sql.refuse import refusal
-from discreet.sql.relations import Context, bind_rows, row_expr
+from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
 
@@ -30,7 +30,7 @@ FORMULA = 40
 def bind(sql: str | Written, catalog: Catalog) -> Statement:
     """Return the statement that `sql` asks for, bound to the catalog; reads no rows."""
     select = parse(sql)
-    source, names = bind_rows(select, Context(catalog))
+    source, names = bind_rows(select, BindingContext(catalog))
     found = _Outer(select, source, names).statement()
     # Last, so that a rule can say in its own words what it declines; here also what was not used.
     only_known(select)

@@ -42,24 +42,24 @@ DEEPEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class BindingContext:
     """What is known while binding: the catalog, the WITH clauses so far, and the ids given out.
 
     Each WITH clause is kept with the context that it was written in: it sees earlier ones only.
     """
 
     catalog: Catalog
-    ctes: Mapping[str, tuple[exp.Select, Context]] = field(default_factory=dict)
+    ctes: Mapping[str, tuple[exp.Select, BindingContext]] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=Sizes)
     level: int = 0
 
-    def deeper(self) -> Context:
+    def deeper(self) -> BindingContext:
         """Return the context of a subquery."""
         if self.level == DEEPEST:
             raise refusal("too large", what=f"Subqueries are nested {DEEPEST} levels deep")
         return replace(self, level=self.level + 1)
 
-    def inside(self, select: exp.Select) -> Context:
+    def inside(self, select: exp.Select) -> BindingContext:
         """Return the context of a SELECT that may have WITH clauses of its own."""
         clause = select.args.get("with_")
         if clause and len(clause.expressions) > MOST_WITH:
@@ -74,7 +74,7 @@ class Context:
         return found
 
 
-def bind_rows(select: exp.Select, context: Context) -> tuple[Relation, Names]:
+def bind_rows(select: exp.Select, context: BindingContext) -> tuple[Relation, Names]:
     """Return the filtered rows of a SELECT and the names that it sees."""
     context = context.inside(select)
     source = select.args.get("from_")
@@ -123,7 +123,7 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return _conjuncts(node.this) if isinstance(node, exp.Paren) else [node]
 
 
-def _named(node: exp.Expr, context: Context) -> Named:
+def _named(node: exp.Expr, context: BindingContext) -> Named:
     if isinstance(node, exp.Subquery):
         return _derived(checked(node.this), node.alias, context)
     if not isinstance(node, exp.Table):
@@ -137,7 +137,7 @@ def _named(node: exp.Expr, context: Context) -> Named:
     return _scan(context, table)
 
 
-def _scan(context: Context, written: exp.Table) -> Named:
+def _scan(context: BindingContext, written: exp.Table) -> Named:
     catalog = context.catalog
     table = catalog.table(written.name, written.db or None)
     dataset = catalog.dataset_of(table)
@@ -179,7 +179,7 @@ def _complete(scan: Scan) -> Relation:
     return Filter(scan, parts[0] if len(parts) == 1 else e.And(parts))
 
 
-def _derived(select: exp.Select, alias: str, context: Context) -> Named:
+def _derived(select: exp.Select, alias: str, context: BindingContext) -> Named:
     if select.args.get("order") or select.args.get("limit") or select.args.get("offset"):
         raise refusal("clause", what="ORDER BY or LIMIT in a subquery")
     source, names = bind_rows(select, context.deeper())
@@ -193,7 +193,9 @@ def _derived(select: exp.Select, alias: str, context: Context) -> Named:
     return Named(alias, relation, tuple(columns))
 
 
-def _projected(select: exp.Select, source: Relation, names: Names, context: Context) -> Project:
+def _projected(
+    select: exp.Select, source: Relation, names: Names, context: BindingContext
+) -> Project:
     below = names.fields()
     domains = {name: field.domain for name, field in below.items()}
     fields: list[Field] = []
@@ -334,7 +336,7 @@ def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) ->
             raise refusal("join condition", what=f"{names} are declared differently")
 
 
-def _one_dataset(relation: Relation, where: exp.Expr | None, context: Context) -> None:
+def _one_dataset(relation: Relation, where: exp.Expr | None, context: BindingContext) -> None:
     private = {scan.dataset.name for scan in scans_of(relation) if scan.dataset and not scan.public}
     if not private:
         inner = list(where.find_all(exp.Table)) if where is not None else []

@@ -13,7 +13,7 @@ from discreet.core.event import NOTHING, Composed, Failing, PrivacyEvent
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.errors import InvalidInput
-from discreet.synth.measure.private_marginals import Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 
 DELTA_PART = Fraction(1, 4)
 """The part of a dataset's delta that a synthesis uses unless told otherwise: the ledger keeps two
@@ -31,62 +31,62 @@ HOPELESS = 1e7
 
 
 @dataclass(frozen=True, slots=True)
-class Funds:
+class SynthBudget:
     """The purse of a run, how it is divided, and the quote that is charged for all of it."""
 
-    purse: Purse
+    purse: MarginalBudget
     learn_share: Fraction
     threshold_delta: Fraction
     delta: Delta
     quote: Quote
 
     @property
-    def learning(self) -> Purse:
+    def learning(self) -> MarginalBudget:
         """Return the part that learns domains."""
-        return Purse(self.purse.amount * self.learn_share, self.purse.concentrated)
+        return MarginalBudget(self.purse.amount * self.learn_share, self.purse.concentrated)
 
     @property
-    def fitting(self) -> Purse:
+    def fitting(self) -> MarginalBudget:
         """Return the part that the method uses."""
-        return Purse(self.purse.amount * (1 - self.learn_share), self.purse.concentrated)
+        return MarginalBudget(self.purse.amount * (1 - self.learn_share), self.purse.concentrated)
 
 
 def funds_of(
     epsilon: Epsilon, delta: Delta, *, region: Region, learn_share: Fraction, words: int
-) -> Funds:
+) -> SynthBudget:
     """Return what (epsilon, delta) buys: rho of zCDP where there is a delta, else pure epsilon.
 
     Guarantee: the event is (epsilon, delta)-DP: rho converts to epsilon at what the thresholds leave
         of delta, checked by the accountant that prices it; both parts of the purse add up to it.
     """
     if not delta.value:
-        purse = Purse(min(epsilon.value, LARGEST), concentrated=False)
+        purse = MarginalBudget(min(epsilon.value, LARGEST), concentrated=False)
         quote = price(purse.event, epsilon=epsilon, delta=delta, region=region)
-        return Funds(purse, learn_share, Fraction(0), delta, quote)
+        return SynthBudget(purse, learn_share, Fraction(0), delta, quote)
     risk = delta.value * THRESHOLD_PART if words else Fraction(0)
     rho = min(rho_of_target(epsilon.value, delta.value - risk), LARGEST)
     for _ in range(64):
         if not rho:
             break
-        purse = Purse(rho, concentrated=True)
+        purse = MarginalBudget(rho, concentrated=True)
         event: PrivacyEvent = purse.event
         if risk:
             event = Composed((purse.event, Failing(NOTHING, risk)))
         quote = price(event, epsilon=epsilon, delta=delta, region=region)
         if quote.cost.epsilon == epsilon.value:
-            return Funds(purse, learn_share, risk, delta, quote)
+            return SynthBudget(purse, learn_share, risk, delta, quote)
         # The certified conversion back may round up past what was written.
         rho *= 1 - Fraction(1, 10**9)
     raise too_small(epsilon)
 
 
-def check_hope(funds: Funds, unit: Unit, epsilon: Epsilon) -> None:
+def check_hope(funds: SynthBudget, unit: Unit, epsilon: Epsilon) -> None:
     """Refuse, before anything is charged, an epsilon at which even one count would be all noise."""
     if noise_of(funds.purse, unit) > HOPELESS:
         raise too_small(epsilon)
 
 
-def noise_of(purse: Purse, unit: Unit) -> float:
+def noise_of(purse: MarginalBudget, unit: Unit) -> float:
     """Return the standard deviation of one count that gets the whole purse."""
     if purse.concentrated:
         return math.sqrt(unit.l2_squared / (2 * purse.amount))

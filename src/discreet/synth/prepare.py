@@ -21,13 +21,13 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, Funds, check_hope, funds_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
 from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure import learned_domains as learning
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
-from discreet.synth.measure.sealing import SealedCodes, Source, seal_codes, seal_words
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.methods.registry import Method, find_method, refuse_missing
 from discreet.synth.request import SynthRequest
 from discreet.synth.rules import allowed_codes, read_condition, read_rules
@@ -35,15 +35,15 @@ from discreet.synth.workload import find_workload
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSynthesis:
     """A planned synthesis: how each column is treated, what it costs, who pays. Nothing was read."""
 
     request: SynthRequest
     outline: Outline
     methods: tuple[tuple[str, Method], ...]
-    funds: Funds
+    funds: SynthBudget
     unit: Unit
-    source: Source
+    source: SealedSource
     payer: Payer
     snapshot: str
     rules: tuple[str, ...]
@@ -62,7 +62,7 @@ class Prepared:
 @contextmanager
 def prepared(
     request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[Prepared, Held]]:
+) -> Iterator[tuple[PreparedSynthesis, Held]]:
     """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
     check_early(request)
     dataset, table = _find(catalog, request.table)
@@ -72,7 +72,7 @@ def prepared(
 
 def prepare(
     request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
-) -> Prepared:
+) -> PreparedSynthesis:
     """Return the plan and the price of a synthesis. Depends on public facts only."""
     methods = check_early(request)
     dataset, table = _find(catalog, request.table)
@@ -106,7 +106,7 @@ def prepare(
     if request.options:
         for name, method in methods:
             try_settings(name, method, request.options, preview_of(outline).shape)
-    found = Prepared(
+    found = PreparedSynthesis(
         request=request,
         outline=outline,
         methods=methods,
@@ -175,7 +175,9 @@ class _NoRowsYet:
 
 def try_settings(name: str, method: Method, options: Mapping[str, Any], shape: Shape) -> None:
     """Refuse settings that a method cannot use, by starting it in front of a door without rows."""
-    door = Door(_NoRowsYet(), shape, Purse(Fraction(1), concentrated=True), Unit(), SystemRng())
+    door = PrivateMarginals(
+        _NoRowsYet(), shape, MarginalBudget(Fraction(1), concentrated=True), Unit(), SystemRng()
+    )
     try:
         method.fit(door, **options)
     except _AskedError:

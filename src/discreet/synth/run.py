@@ -22,13 +22,13 @@ from discreet.release.pipeline import spent_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
-from discreet.synth.measure.private_marginals import Door, Measured, Purse
-from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
+from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.model_file import Saved, from_text, to_text
 from discreet.synth.models.model import Model
-from discreet.synth.prepare import Prepared, prepared, preview_of
+from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.selection import Candidate, choose_method
@@ -66,7 +66,7 @@ def synthesize(
 
 
 def _synthesized(
-    ready: Prepared,
+    ready: PreparedSynthesis,
     means: tuple[Ledger, Engine, Held],
     rng: Rng,
     progress: Progress,
@@ -96,7 +96,7 @@ def _synthesized(
 
 
 def _fitted(
-    ready: Prepared,
+    ready: PreparedSynthesis,
     receipt: Receipt,
     rows: tuple[Engine, Held],
     rng: Rng,
@@ -116,7 +116,7 @@ def _fitted(
     codes = seal_codes(outline.scan, engine, encoding.coded)
     ready.source.check(codes.source)
     counter = store_codes(held, codes, permit=receipt)
-    door = RecordingDoor(counter, codes.shape, funds.fitting, codes.unit, rng)
+    door = RecordingMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
     fitted = _fit(ready, door, progress)
     notices = (*outline.notices, *learned.notices, *fitted.words)
     private = bool(getattr(rng, "private", True))
@@ -135,7 +135,7 @@ class Fitted:
     part: Fraction = Fraction(1)
 
 
-def _fit(ready: Prepared, door: RecordingDoor, progress: Progress) -> Fitted:
+def _fit(ready: PreparedSynthesis, door: RecordingMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
     if len(ready.methods) == 1:
         ((name, method),) = ready.methods
@@ -149,7 +149,7 @@ def _fit(ready: Prepared, door: RecordingDoor, progress: Progress) -> Fitted:
     return Fitted(chosen.model, chosen.name, chosen.measured, (chosen.words(),), chosen.each)
 
 
-def _options(ready: Prepared, shape: Shape) -> dict[str, Any]:
+def _options(ready: PreparedSynthesis, shape: Shape) -> dict[str, Any]:
     """Return the settings of the method; a workload without columns that could not be learned."""
     options = dict(ready.request.options)
     if "workload" in options:
@@ -167,13 +167,15 @@ class NoRows:
         raise InternalError("a method that reads no data asked for some")
 
 
-def _without_data(ready: Prepared, rng: Rng, progress: Progress) -> Saved:
+def _without_data(ready: PreparedSynthesis, rng: Rng, progress: Progress) -> Saved:
     """Return a model that no row had any part in."""
     encoding = preview_of(ready.outline, words=False)
     if not encoding.coded:
         raise InvalidInput("No column of this table has declared values to choose from.")
     ((name, method),) = ready.methods
-    door = Door(NoRows(), encoding.shape, Purse(Fraction(1), concentrated=False), ready.unit, rng)
+    door = PrivateMarginals(
+        NoRows(), encoding.shape, MarginalBudget(Fraction(1), concentrated=False), ready.unit, rng
+    )
     options = {"rows": ready.request.rows, **ready.request.options}
     model = method.fit(door, progress=progress, **options)
     notices = (*ready.outline.notices, "No row was read: the values are random.")
@@ -181,7 +183,7 @@ def _without_data(ready: Prepared, rng: Rng, progress: Progress) -> Saved:
 
 
 def _facts(
-    ready: Prepared,
+    ready: PreparedSynthesis,
     method: str,
     notices: Sequence[str],
     *,
@@ -207,7 +209,11 @@ def _facts(
 
 
 def _finished(
-    ready: Prepared, saved: Saved, receipt: Receipt | None, balance: Balance, started: float
+    ready: PreparedSynthesis,
+    saved: Saved,
+    receipt: Receipt | None,
+    balance: Balance,
+    started: float,
 ) -> Synthetic:
     request = ready.request
     rows = sample_rows(saved, request.rows, where=request.where)

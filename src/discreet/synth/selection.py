@@ -16,12 +16,19 @@ import numpy.typing as npt
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.encoding.merging import Merges
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.measure.private_marginals import Counter, Door, Law, Measured, Purse, Scores
+from discreet.synth.measure.private_marginals import (
+    Counter,
+    Law,
+    MarginalBudget,
+    Measured,
+    PrivateMarginals,
+    Scores,
+)
 from discreet.synth.models.model import Model
-from discreet.synth.report.quality_scope import CELLS, Scope
+from discreet.synth.report.quality_scope import CELLS, ComparisonScope
 
 Progress = Callable[[int, int, str], None]
-Fit = Callable[[Door, Progress], Model]
+Fit = Callable[[PrivateMarginals, Progress], Model]
 
 FOR_CHOICE = Fraction(1, 20)
 """The part of the budget that pays for the choice: the score moves by one row for each person, so
@@ -65,7 +72,7 @@ class Chosen:
 
 
 def choose_method(
-    door: Door,
+    door: PrivateMarginals,
     candidates: Sequence[Candidate],
     *,
     workload: Sequence[Columns] = (),
@@ -122,7 +129,7 @@ def pairs_of(shape: Shape) -> tuple[Columns, ...]:
 
     By public sizes alone, and the same every time.
     """
-    scope = Scope.of(shape, CELLS)
+    scope = ComparisonScope.of(shape, CELLS)
     return scope.pairs or scope.ones
 
 
@@ -146,16 +153,16 @@ def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:
     return scores
 
 
-class PartDoor(Door):
+class PartDoor(PrivateMarginals):
     """A door that gives a method a fixed part of another door's budget.
 
     Guarantee: a share of this door is that share times `part` of the outer one, and shares here add
         up to at most 1; so the method uses at most `part`.
     """
 
-    def __init__(self, outer: Door, part: Fraction) -> None:
+    def __init__(self, outer: PrivateMarginals, part: Fraction) -> None:
         self.shape = outer.shape
-        self.purse = Purse(part * outer.purse.amount, outer.purse.concentrated)
+        self.purse = MarginalBudget(part * outer.purse.amount, outer.purse.concentrated)
         self.unit = outer.unit
         self.events = outer.events
         self._outer = outer

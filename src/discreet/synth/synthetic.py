@@ -29,7 +29,7 @@ AT_ONCE = 500_000
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Rows:
+class SyntheticRows:
     """Made-up rows, as values and as codes, and what happened while they were drawn."""
 
     table: pa.Table
@@ -47,7 +47,7 @@ class Synthetic:
     """
 
     saved: Saved
-    rows: Rows
+    rows: SyntheticRows
     method: str
     cost: Spent
     before: Spent
@@ -130,7 +130,7 @@ class Synthetic:
 
 def sample_rows(
     saved: Saved, rows: int | None = None, *, where: str | None = None, seed: int | None = None
-) -> Rows:
+) -> SyntheticRows:
     """Return made-up rows of a paid model: as many as the real table has, unless `rows` says so.
 
     `seed` makes the sample repeatable; the guarantee hangs on the model, not on these dice.
@@ -154,7 +154,7 @@ def sample_rows(
             f"{repeated:,} rows are repeated from others: the model hardly ever satisfies "
             "the condition and the rules."
         )
-    return Rows(pa.concat_tables(tables), np.concatenate(codes), tuple(notices))
+    return SyntheticRows(pa.concat_tables(tables), np.concatenate(codes), tuple(notices))
 
 
 def codes_of(places: Places, encoding: Encoding) -> Codes:

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from discreet.account.convert import renyi_of_pure, rho_of_pure
-from discreet.account.filter import Filter, Limits
+from discreet.account.filter import BudgetFilter, Limits
 from discreet.account.odometer import Odometer
 from discreet.core.cost import FREE, Cost
 from discreet.core.numbers import Delta, Epsilon
@@ -109,9 +109,9 @@ def test_single_filters_withstand_the_same_attacker(make):
     epsilon, delta = Epsilon.of("1.6"), Delta.of("0.2")
     orders = (Fraction(3), Fraction(8))
     start = {
-        "pure": Filter.pure(epsilon),
-        "zcdp": Filter.zcdp(epsilon, delta),
-        "renyi": Filter.renyi(orders, epsilon, delta),
+        "pure": BudgetFilter.pure(epsilon),
+        "zcdp": BudgetFilter.zcdp(epsilon, delta),
+        "renyi": BudgetFilter.renyi(orders, epsilon, delta),
     }[make]
 
     def allowed(counts):
@@ -207,7 +207,9 @@ def test_spent_shows_the_smaller_reading_that_holds():
 
 
 def test_a_million_tenths_add_up_exactly():
-    spent = Filter.pure(Epsilon.of(10)).after(sum((Fraction(1, 10) for _ in range(100)), ZERO))
+    spent = BudgetFilter.pure(Epsilon.of(10)).after(
+        sum((Fraction(1, 10) for _ in range(100)), ZERO)
+    )
     assert spent.spent == (10,)
     with pytest.raises(BudgetExceeded):
         spent.after(Fraction(1, 10**30))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 QUASI = "sex,age,race,marital-status,education,native-country,workclass,occupation"  # peers' order
@@ -25,4 +25,4 @@ def adult():
 def adult_sizes(adult):
     with adult.open(newline="") as file:
         rows = list(csv.reader(file, delimiter=";"))[1:]
-    return Sizes.of(list(Counter(tuple(row[:8]) for row in rows).values()))
+    return ClassSizes.of(list(Counter(tuple(row[:8]) for row in rows).values()))

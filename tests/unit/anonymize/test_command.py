@@ -6,7 +6,7 @@ import pytest
 
 from discreet.anonymize.check import measure
 from discreet.anonymize.command import anonymize_file
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import run
 from discreet.anonymize.source import open_source
 from discreet.api import open as open_curator
@@ -42,7 +42,9 @@ class Memory:
 
 
 def wish(**more):
-    return Wish.of(**({"k": 4, "quasi": QUASI, "redact": ["name"], "suppress": 0.1} | more))
+    return AnonymizeRequest.of(
+        **({"k": 4, "quasi": QUASI, "redact": ["name"], "suppress": 0.1} | more)
+    )
 
 
 @pytest.fixture(scope="module")

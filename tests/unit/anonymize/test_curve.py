@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.curve import KS, curve
-from discreet.anonymize.request import Wish
+from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.source import narrowed
 from discreet.testing import FakeEngine
 
@@ -22,7 +22,7 @@ def source():
 def test_more_alike_is_less_risk_and_less_detail():
     told = []
     before, points = curve(
-        source(), Wish.of(k=5, quasi=["age"]), progress=lambda *step: told.append(step)
+        source(), AnonymizeRequest.of(k=5, quasi=["age"]), progress=lambda *step: told.append(step)
     )
     assert [point.k for point in points] == list(KS)
     assert before.prosecutor.average == pytest.approx(1 / 3)
@@ -36,7 +36,7 @@ def test_more_alike_is_less_risk_and_less_detail():
 
 
 def test_what_is_impossible_says_why_and_the_rest_goes_on():
-    _, points = curve(source(), Wish.of(k=5, quasi=["age"]), ks=(5, 500))
+    _, points = curve(source(), AnonymizeRequest.of(k=5, quasi=["age"]), ks=(5, 500))
     assert points[0].risk is not None
     assert points[1].risk is None
     assert "needs 500 rows" in points[1].why_not
@@ -45,5 +45,5 @@ def test_what_is_impossible_says_why_and_the_rest_goes_on():
 
 def test_the_rows_are_counted_once():
     found = source()
-    curve(found, Wish.of(k=5, quasi=["age"]))
+    curve(found, AnonymizeRequest.of(k=5, quasi=["age"]))
     assert sum("GROUP BY" in sql for sql in found.engine.ran) == 1

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.class_labels import SUPPRESSED, Labels, Recoding
+from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import combinations, entries, recoded
 from discreet.errors import InternalError
@@ -19,7 +19,7 @@ def table():
 
 
 def labels(*texts):
-    return Labels(texts, np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64))
+    return ClassLabels(texts, np.zeros(len(texts)), np.zeros(len(texts), dtype=np.int64))
 
 
 def test_each_row_finds_its_combination():

@@ -6,8 +6,8 @@ from discreet.anonymize.criteria.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from discreet.anonymize.request import Wish
-from discreet.anonymize.search.costs import Cost
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.errors import InvalidInput
 
 GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}
@@ -24,12 +24,12 @@ GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}
     ],
 )
 def test_models_follow_the_options(more, models):
-    assert Wish.of(**GOOD, **more).models == models
+    assert AnonymizeRequest.of(**GOOD, **more).models == models
 
 
 def test_weights_are_read():
-    assert Wish.of(**GOOD, weights="age=2, a=b=0.5").weights == {"age": 2.0, "a=b": 0.5}
-    assert Wish.of(**GOOD, cost="loss").cost is Cost.LOSS
+    assert AnonymizeRequest.of(**GOOD, weights="age=2, a=b=0.5").weights == {"age": 2.0, "a=b": 0.5}
+    assert AnonymizeRequest.of(**GOOD, cost="loss").cost is GeneralisationCost.LOSS
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_weights_are_read():
 )
 def test_what_makes_no_sense_is_said(more, said):
     with pytest.raises(InvalidInput, match=said):
-        Wish.of(**(GOOD | more))
+        AnonymizeRequest.of(**(GOOD | more))

@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.source import (
-    Source,
+    AnonymizeSource,
     declared_source,
     find_table,
     hidden_columns,
@@ -87,4 +87,4 @@ def test_what_is_a_file(tmp_path):
 
 
 def test_a_source_shows_no_row():
-    assert "Age" in repr(Source(fake(), "t", "t", ("Age",)))
+    assert "Age" in repr(AnonymizeSource(fake(), "t", "t", ("Age",)))

@@ -1,8 +1,8 @@
 import pytest
 
-from discreet.anonymize.check import Measured
+from discreet.anonymize.check import MeasuredTable
 from discreet.anonymize.criteria.diversity import Diversity
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.text import diversity_words, homogeneous_words, measured_words, percent
 
@@ -35,8 +35,8 @@ def test_the_homogeneity_attack_is_told_in_the_tables_own_numbers():
 
 
 def test_check_says_everything_once():
-    sizes = Sizes.of([1, 1, 2, 6])
-    found = Measured(("zip", "age"), sizes, risk_of(sizes, 1000), (varied(0.2),))
+    sizes = ClassSizes.of([1, 1, 2, 6])
+    found = MeasuredTable(("zip", "age"), sizes, risk_of(sizes, 1000), (varied(0.2),))
     said = "\n".join(measured_words("people.csv", found))
     for words in (
         "10 rows",

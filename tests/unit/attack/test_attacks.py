@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.errors import UnknownName
 
 CONTRACT = {
@@ -38,9 +38,9 @@ def test_an_attack_says_what_it_is_and_has_sound_knobs(name):
             assert knob.default in knob.choices
         if not isinstance(knob.default, str):
             assert (knob.low is None) == (knob.high is None), "a slider has two ends"
-    Settings.of(attack.knobs, {})  # the defaults lie within their own limits
+    AttackSettings.of(attack.knobs, {})  # the defaults lie within their own limits
     for knob in attack.knobs:
-        Settings.of(attack.knobs, {knob.name: knob.default})
+        AttackSettings.of(attack.knobs, {knob.name: knob.default})
 
 
 def test_a_wrong_name_is_told_which_there_are():

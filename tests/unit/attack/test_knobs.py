@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.registry import Knob
 from discreet.errors import InvalidInput
 
@@ -13,7 +13,7 @@ KNOBS = (
 
 
 def test_defaults_and_kinds():
-    made = Settings.of(KNOBS, {"k": "7", "epsilon": 2, "columns": " zip , sex,"})
+    made = AttackSettings.of(KNOBS, {"k": "7", "epsilon": 2, "columns": " zip , sex,"})
     assert made.whole("k") == 7
     assert made.number("epsilon") == 2.0
     assert made.text("method") == "a"
@@ -37,7 +37,7 @@ def test_defaults_and_kinds():
 )
 def test_wrong_settings_are_refused(name, value):
     if (name, value) == ("k", None):
-        assert Settings.of(KNOBS, {"k": None}).whole("k") == 5  # nothing was said
+        assert AttackSettings.of(KNOBS, {"k": None}).whole("k") == 5  # nothing was said
         return
     with pytest.raises(InvalidInput, match=name):
-        Settings.of(KNOBS, {name: value})
+        AttackSettings.of(KNOBS, {name: value})

@@ -1,4 +1,4 @@
-from discreet.catalog.axes import Axis, axis_name, home, parse_axis, table_axis, tables_on
+from discreet.catalog.axes import NamedAxis, axis_name, home, parse_axis, table_axis, tables_on
 from discreet.core.region import EVERYONE
 from discreet.core.schema import (
     Column,
@@ -26,7 +26,7 @@ def test_an_axis_says_all_on_which_a_position_depends():
     people = table()
     name = axis_name(dataset(people), people, AGE, "v1")
     assert name == f"census/people.age@{AGE.fingerprint}+v1"
-    assert parse_axis(name) == Axis("census", "people", "age", AGE.fingerprint, "v1")
+    assert parse_axis(name) == NamedAxis("census", "people", "age", AGE.fingerprint, "v1")
 
 
 def test_a_changed_domain_or_snapshot_is_a_new_axis():

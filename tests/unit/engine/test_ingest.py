@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from discreet.engine.ingest import encodings
-from discreet.engine.types import Kind, read_as
+from discreet.engine.types import ColumnKind, read_as
 
 CELLS = [
     *("0", "1", "-7", "12", "007", "+5", "-0", "39.0", "39.5", "0.1", "-0.0", "1e+05", "1e5"),
@@ -63,7 +63,7 @@ def test_the_sample_never_decides_alone():
     assert encodings(connection, ["late"], "t") == {}
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ColumnKind))
 def test_what_others_wrote_does_not_change_what_a_cell_says(kind):
     """Whatever type a cell's column got, the cell reads as its text does.
 
@@ -86,7 +86,9 @@ def test_what_others_wrote_does_not_change_what_a_cell_says(kind):
 def test_the_broken_twin_that_trusts_a_sniffer_is_caught():
     """A reader that stores '007' as 7 makes the text of that cell depend on its neighbours."""
     connection = duckdb.connect()
-    as_text = read_as(Kind.TEXT, "'007'", engine_type="VARCHAR", dialect="duckdb")
-    sniffed = read_as(Kind.TEXT, "CAST('007' AS BIGINT)", engine_type="BIGINT", dialect="duckdb")
+    as_text = read_as(ColumnKind.TEXT, "'007'", engine_type="VARCHAR", dialect="duckdb")
+    sniffed = read_as(
+        ColumnKind.TEXT, "CAST('007' AS BIGINT)", engine_type="BIGINT", dialect="duckdb"
+    )
     row = connection.execute(f"SELECT {as_text}, {sniffed}").fetchone()
     assert row[0] != row[1]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.types import Kind, Storage, read_as, storage
+from discreet.engine.types import ColumnKind, Storage, read_as, storage
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,8 @@ def test_engine_types_are_understood_whole(engine_type, found):
 
 
 def test_what_cannot_be_read_is_null_of_the_right_type():
-    assert read_as(Kind.DATE, "x", engine_type="BIGINT", dialect="duckdb") == "CAST(NULL AS DATE)"
-    assert "DOUBLE" in read_as(Kind.NUMBER, "x", engine_type="JSON", dialect="postgres")
+    assert (
+        read_as(ColumnKind.DATE, "x", engine_type="BIGINT", dialect="duckdb")
+        == "CAST(NULL AS DATE)"
+    )
+    assert "DOUBLE" in read_as(ColumnKind.NUMBER, "x", engine_type="JSON", dialect="postgres")

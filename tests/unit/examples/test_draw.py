@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.examples.draw import Law, Stream, bands, chunks, stream
+from discreet.examples.draw import Stream, TownLaw, bands, chunks, stream
 
 
 def test_draws_follow_the_shares_of_their_own_group(assert_shares):
-    law = Law.of([[1, 2, 3, 4], [4, 3, 2, 1], [0, 1, 1, 0]])
+    law = TownLaw.of([[1, 2, 3, 4], [4, 3, 2, 1], [0, 1, 1, 0]])
     group = np.repeat(np.arange(3), 100_000)
     kinds = law.draw(stream(1, Stream.PEOPLE, 0), group)
     for g in range(3):
@@ -24,7 +24,7 @@ def test_impossible_kinds_never_appear_even_at_the_ends():
             return np.full(count, self.value, dtype=dtype)
 
     # Ten tenths do not add up to 1 in floating point: the last kind must stay impossible.
-    law = Law.of([[0, *[0.1] * 10, 0]] * 400)
+    law = TownLaw.of([[0, *[0.1] * 10, 0]] * 400)
     group = np.arange(400)
     lowest = law.draw(Edge(0.0), group)
     highest = law.draw(Edge(1 - 2.0**-24), group)

@@ -10,7 +10,7 @@ from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
-from discreet.ledger.accounts import Account, Book
+from discreet.ledger.accounts import Account, Accounts
 from discreet.ledger.chain.links import ROOT, Link, checked, link
 from discreet.ledger.policy import Limit
 from ledger_kit import OWNER, quote
@@ -41,7 +41,7 @@ def test_many_tenths_sum_exactly():
 def test_an_unknown_kind_is_refused():
     made = link(0, "gift", {"time": "now"}, previous=ROOT)
     with pytest.raises(LedgerTampered, match="unknown kind, 'gift'"):
-        Book().apply(made)
+        Accounts().apply(made)
 
 
 def history(count: int) -> list[Link]:
@@ -81,7 +81,7 @@ def test_a_long_history_is_read_in_good_time():
     """5,000 entries well within 2 s of CPU on a slow core (0.2 s on a quiet one)."""
     links = history(5_000)
     start = time.process_time()
-    book = Book()
+    book = Accounts()
     for item in checked(links, position=0, previous=ROOT):
         book.apply(item)
     seconds = time.process_time() - start

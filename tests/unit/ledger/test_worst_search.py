@@ -7,7 +7,7 @@ from discreet.core.region import Positions
 from discreet.ledger.worst import search as search_module
 from discreet.ledger.worst.axis_blocks import Tree, pools
 from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
-from discreet.ledger.worst.grid import Grid
+from discreet.ledger.worst.grid import BillGrid
 from discreet.ledger.worst.small_grids import Tables
 
 SIZES = {"a": 40, "b": 7, "c": 70}
@@ -117,7 +117,7 @@ def _bounded(view, truth):
 def test_crowded_sums_are_not_balanced():
     shades = []
     for _ in range(4):
-        grid = Grid(("a",))
+        grid = BillGrid(("a",))
         boxes = ((1, {"a": Positions(((3, 9),))}),)
         grid.add(boxes, (2**59,), grid.fit(boxes))
         shades.append(Shade(grid))
@@ -132,7 +132,7 @@ def test_crowded_sums_are_not_balanced():
 
 
 def test_every_level_of_a_pool_covers_what_its_blocks_touch():
-    wide, narrow = Grid(("a",)), Grid(("a",))
+    wide, narrow = BillGrid(("a",)), BillGrid(("a",))
     for low in range(0, 300, 3):
         boxes = ((1, {"a": Positions(((low, low + 40),))}),)
         wide.add(boxes, (1,), wide.fit(boxes))

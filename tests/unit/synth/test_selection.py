@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import InternalError, InvalidInput
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.selection import Candidate, PartDoor, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, door_to, fit_joint, fit_singles, people
 
@@ -61,7 +61,7 @@ def test_a_part_cannot_be_overdrawn():
 
 def test_a_part_covers_every_way_through_the_door():
     """A way that it did not cover would lead past the part."""
-    ways = {name for name in vars(Door) if not name.startswith("_")} - {"left"}
+    ways = {name for name in vars(PrivateMarginals) if not name.startswith("_")} - {"left"}
     assert ways <= set(vars(PartDoor))
     outer = door_to(people(100))
     part = PartDoor(outer, Fraction(1, 4))

@@ -29,7 +29,7 @@ _SLACK = 1e-9
 """Sums of floating-point shares are this close; a class on the very edge counts as satisfying."""
 
 
-class Model(Protocol):
+class PrivacyModel(Protocol):
     """A condition on classes, closed under union."""
 
     @property
@@ -246,7 +246,7 @@ class Verdict:
 class Conditions:
     """Several models at once."""
 
-    models: tuple[Model, ...]
+    models: tuple[PrivacyModel, ...]
 
     @property
     def smallest(self) -> int:

@@ -9,7 +9,7 @@ from datetime import date
 
 import numpy as np
 
-from discreet.anonymize.class_labels import Labels
+from discreet.anonymize.class_labels import ClassLabels
 from discreet.anonymize.groups import Groups, Integers, Numbers, Value, spelled
 from discreet.anonymize.hierarchy.column_levels import Ladder
 
@@ -18,7 +18,7 @@ _APART = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ColumnOrder:
     """One column: `rank[value]` is its place in the order, `spot[rank]` its position from 0 to 1.
 
     Numbers and dates stand by size; other values by their hierarchy, so that every label of it
@@ -37,7 +37,7 @@ class Axis:
         """Return whether missing values stand at the end of the axis, apart from all others."""
         return self.by_size and self.values[-1] is None
 
-    def labels(self, low: Integers, high: Integers) -> tuple[Labels, Integers]:
+    def labels(self, low: Integers, high: Integers) -> tuple[ClassLabels, Integers]:
         """Return what the stretches from rank `low` to `high` read, and the label of each."""
         width = len(self.values)
         stretches, cells = np.unique(low * width + high, return_inverse=True)
@@ -48,7 +48,7 @@ class Axis:
         texts = tuple(text for text, _, _ in made)
         share = np.array([part for _, part, _ in made])
         mass = np.array([rows for _, _, rows in made], dtype=np.int64)
-        return Labels(texts, share, mass), cells
+        return ClassLabels(texts, share, mass), cells
 
     def _by_size(self, first: int, last: int) -> tuple[str, float, int]:
         low, high = int(self.rank[first]), int(self.rank[last])
@@ -74,14 +74,14 @@ class Axis:
         return text, min(1.0, float(top.share[some].sum())), int(top.mass[some].sum())
 
 
-def make_axes(groups: Groups, ladders: Sequence[Ladder]) -> tuple[Axis, ...]:
+def make_axes(groups: Groups, ladders: Sequence[Ladder]) -> tuple[ColumnOrder, ...]:
     """Return an axis for each quasi-identifier."""
     return tuple(
         _axis(values, ladder) for values, ladder in zip(groups.values, ladders, strict=True)
     )
 
 
-def _axis(values: tuple[Value, ...], ladder: Ladder) -> Axis:
+def _axis(values: tuple[Value, ...], ladder: Ladder) -> ColumnOrder:
     known = [value for value in values if value is not None]
     by_size = bool(known) and all(_has_size(value) for value in known)
     if by_size:
@@ -96,7 +96,7 @@ def _axis(values: tuple[Value, ...], ladder: Ladder) -> Axis:
         rank[np.lexsort(keys)] = np.arange(len(values))
         spot = _positions(list(range(len(values))))
     first = ladder.rungs[0]
-    return Axis(values, ladder, rank, spot, first.mass[first.codes], by_size)
+    return ColumnOrder(values, ladder, rank, spot, first.mass[first.codes], by_size)
 
 
 def _has_size(value: Value) -> bool:

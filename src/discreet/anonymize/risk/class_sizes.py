@@ -12,7 +12,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sizes:
+class ClassSizes:
     """Class sizes in ascending order, and how many classes have each of them.
 
     >>> Sizes.of([1, 1, 2, 5]).share_unique
@@ -23,7 +23,7 @@ class Sizes:
     classes: Counts
 
     @classmethod
-    def of(cls, each: Any) -> Sizes:
+    def of(cls, each: Any) -> ClassSizes:
         """Return the histogram of a list with the size of every class; empty classes are left out."""
         values = np.asarray(each, dtype=np.int64)
         sizes, classes = np.unique(values[values > 0], return_counts=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.anonymize.risk.class_sizes import Sizes
-from discreet.anonymize.risk.uniqueness import Estimate, estimates, mean_inverse_size
+from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk.uniqueness import UniquenessEstimate, estimates, mean_inverse_size
 
 ASSUMED_PART = 0.01
 """The part of a population that a file is taken for where nobody says how large the population is."""
@@ -19,7 +19,7 @@ THRESHOLD = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class AgainstIntruder:
     """What one kind of intruder gets right: at the worst row, on average, and rows above 1 in 5."""
 
     highest: float
@@ -32,17 +32,17 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
+class IntruderRisk:
     """All risks of one table, given how large the population is that its rows come from."""
 
     rows: int
     uniques: int
-    prosecutor: Against
-    journalist: Against
+    prosecutor: AgainstIntruder
+    journalist: AgainstIntruder
     marketer: float
     population: int
     assumed: bool
-    population_uniques: tuple[Estimate, ...]
+    population_uniques: tuple[UniquenessEstimate, ...]
 
     @property
     def share_unique(self) -> float:
@@ -62,7 +62,7 @@ class Risk:
         }
 
 
-def risk_of(sizes: Sizes, population: int | None = None) -> Risk:
+def risk_of(sizes: ClassSizes, population: int | None = None) -> IntruderRisk:
     """Return the risks of a table with these classes, sampled from `population` people.
 
     Without a population the table is taken for one row in a hundred of it, and says so.
@@ -70,7 +70,7 @@ def risk_of(sizes: Sizes, population: int | None = None) -> Risk:
     rows = sizes.rows
     people = max(rows, round(rows / ASSUMED_PART) if population is None else population)
     part = rows / people if people else 1.0
-    return Risk(
+    return IntruderRisk(
         rows=rows,
         uniques=sizes.uniques,
         prosecutor=_against(sizes, [1 / int(size) for size in sizes.sizes]),
@@ -82,13 +82,13 @@ def risk_of(sizes: Sizes, population: int | None = None) -> Risk:
     )
 
 
-def _against(sizes: Sizes, chances: list[float]) -> Against:
+def _against(sizes: ClassSizes, chances: list[float]) -> AgainstIntruder:
     """Return the risk where a row in a class of the i-th size is named with the i-th chance."""
     rows = sizes.rows
     if not rows:
-        return Against(0.0, 0.0, 0.0)
+        return AgainstIntruder(0.0, 0.0, 0.0)
     held = [int(s) * int(c) for s, c in zip(sizes.sizes, sizes.classes, strict=True)]
     hits = sum(n * chance for n, chance in zip(held, chances, strict=True))
     above = sum(n for n, chance in zip(held, chances, strict=True) if chance > THRESHOLD)
     # A mean is at most the greatest, also after rounding.
-    return Against(max(chances), min(max(chances), hits / rows), above / rows)
+    return AgainstIntruder(max(chances), min(max(chances), hits / rows), above / rows)

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.nelder_mead import Point, least
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class UniquenessEstimate:
     """One estimate: the share of rows that are unique in the population; None if there is none."""
 
     name: str
@@ -23,7 +23,7 @@ class Estimate:
     says: str
 
 
-def estimates(sizes: Sizes, population: int) -> tuple[Estimate, ...]:
+def estimates(sizes: ClassSizes, population: int) -> tuple[UniquenessEstimate, ...]:
     """Return every estimate of the share of rows that are unique among `population` people.
 
     The share of the sample's rows and of the population's rows are the same number in expectation:
@@ -35,11 +35,13 @@ def estimates(sizes: Sizes, population: int) -> tuple[Estimate, ...]:
         share: float | None = sizes.share_unique
         if sizes.uniques and part < 1:
             share = _guarded(model, sizes, part)
-        found.append(Estimate(name, share, says))
+        found.append(UniquenessEstimate(name, share, says))
     return tuple(found)
 
 
-def _guarded(model: Callable[[Sizes, float], float], sizes: Sizes, part: float) -> float | None:
+def _guarded(
+    model: Callable[[ClassSizes, float], float], sizes: ClassSizes, part: float
+) -> float | None:
     try:
         share = model(sizes, part)
     except (ValueError, OverflowError, ZeroDivisionError):
@@ -50,7 +52,7 @@ def _guarded(model: Callable[[Sizes, float], float], sizes: Sizes, part: float) 
     return min(max(share, 0.0), sizes.share_unique)
 
 
-def pitman(sizes: Sizes, part: float) -> float:
+def pitman(sizes: ClassSizes, part: float) -> float:
     """Return the estimate by the Ewens-Pitman law of partitions, fitted by maximum likelihood.
 
     With n rows in u classes the likelihood is prod_{i<u} (t + i a) / prod_{i<n} (t + i) times
@@ -79,7 +81,7 @@ def pitman(sizes: Sizes, part: float) -> float:
     return float(math.exp(log_share + math.lgamma(t + 1) - math.lgamma(t + a)))
 
 
-def zayatz(sizes: Sizes, part: float) -> float:
+def zayatz(sizes: ClassSizes, part: float) -> float:
     """Return the estimate that takes the sample's class sizes for the population's.
 
     By Bayes' rule a sample unique is a population unique with probability
@@ -104,7 +106,7 @@ def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def slid_negative_binomial(sizes: Sizes, part: float) -> float:
+def slid_negative_binomial(sizes: ClassSizes, part: float) -> float:
     """Return the estimate for classes of 1 + a negative binomial number of people.
 
     Sampling keeps the one with probability `part` and thins the others, so the sample's sizes are a
@@ -136,7 +138,7 @@ def slid_negative_binomial(sizes: Sizes, part: float) -> float:
     return float((shape / (shape + mean)) ** shape / (1 + mean))
 
 
-def benedetti_franconi(sizes: Sizes, part: float) -> float:
+def benedetti_franconi(sizes: ClassSizes, part: float) -> float:
     """Return the estimate where the unseen people of a class are negative binomial given the seen.
 
     Of a sample unique: nobody else is there with probability `part`. (The rule of mu-Argus.)
@@ -172,7 +174,7 @@ def _gauss(points: int) -> tuple[tuple[float, float], ...]:
 
 _NODES = _gauss(64)
 
-MODELS: tuple[tuple[str, str, Callable[[Sizes, float], float]], ...] = (
+MODELS: tuple[tuple[str, str, Callable[[ClassSizes, float], float]], ...] = (
     ("pitman", "Ewens-Pitman partitions, by maximum likelihood", pitman),
     ("zayatz", "the sample's class sizes taken for the population's", zayatz),
     ("snb", "classes of one plus a negative binomial number of people", slid_negative_binomial),

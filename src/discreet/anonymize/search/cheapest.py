@@ -24,7 +24,7 @@ def silent(_done: int, _of: int, _what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class NodeRunner:
     """An allowed node, for those who ask why it was not chosen."""
 
     levels: tuple[int, ...]
@@ -34,7 +34,7 @@ class Runner:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheapestNode:
     """The chosen node. No allowed node costs less than `bound`, which is `cost` if `optimal`."""
 
     levels: tuple[int, ...]
@@ -43,7 +43,7 @@ class Found:
     optimal: bool
     evaluated: int
     nodes: int
-    runners: tuple[Runner, ...]
+    runners: tuple[NodeRunner, ...]
 
 
 class _Best:
@@ -65,8 +65,8 @@ class _Best:
             merged = [*self._looks, look]
             self._looks = heapq.nsmallest(_RUNNERS, merged, key=_rank)
 
-    def runners(self) -> tuple[Runner, ...]:
-        return tuple(Runner(x.levels, x.cost, x.lost, x.classes) for x in self._looks)
+    def runners(self) -> tuple[NodeRunner, ...]:
+        return tuple(NodeRunner(x.levels, x.cost, x.lost, x.classes) for x in self._looks)
 
 
 def _rank(look: Look) -> tuple[float, float, tuple[int, ...]]:
@@ -81,7 +81,7 @@ def search(
     seconds: float,
     progress: Progress = silent,
     most: int = MOST_NODES,
-) -> Found:
+) -> CheapestNode:
     """Return the cheapest allowed node; `heights[j]` is the number of levels of column j.
 
     Guarantee: if `optimal`, no allowed node of the whole lattice costs less. Every node was looked
@@ -109,7 +109,7 @@ def search(
         _descend(evaluator, best, looked, end)
     optimal = in_time and complete
     low = lattice.least_open(best.cost) if complete else min(best.cost, bottom.bound)
-    return Found(
+    return CheapestNode(
         levels=best.look.levels,
         cost=best.cost,
         bound=best.cost if optimal else low,

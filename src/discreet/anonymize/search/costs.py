@@ -20,7 +20,7 @@ from discreet.anonymize.hierarchy.column_levels import Ladder
 from discreet.errors import InvalidInput
 
 
-class Cost(Enum):
+class GeneralisationCost(Enum):
     """What is made as small as possible."""
 
     DISCERNIBILITY = "discernibility"
@@ -142,18 +142,21 @@ class CellCost:
 
 
 def make_cost(
-    cost: Cost, groups: Groups, ladders: Sequence[Ladder], weights: Mapping[str, float]
+    cost: GeneralisationCost,
+    groups: Groups,
+    ladders: Sequence[Ladder],
+    weights: Mapping[str, float],
 ) -> CostModel:
     """Return the measure, ready for the lattice of these ladders."""
     heavy = check_weights(groups.quasi, weights)
-    if cost in (Cost.DISCERNIBILITY, Cost.CLASSES):
+    if cost in (GeneralisationCost.DISCERNIBILITY, GeneralisationCost.CLASSES):
         if weights:
             raise InvalidInput(
                 f"Weights of columns change nothing where the cost is '{cost.value}'.",
                 hint="Leave them out, or choose the cost height, loss or entropy.",
             )
-        return Discernibility() if cost is Cost.DISCERNIBILITY else AverageClass()
-    if cost is Cost.HEIGHT:
+        return Discernibility() if cost is GeneralisationCost.DISCERNIBILITY else AverageClass()
+    if cost is GeneralisationCost.HEIGHT:
         return Height(heavy)
     return cell_cost(cost, groups, ladders, heavy)
 
@@ -172,7 +175,7 @@ def check_weights(quasi: Sequence[str], weights: Mapping[str, float]) -> tuple[f
 
 
 def cell_cost(
-    cost: Cost, groups: Groups, ladders: Sequence[Ladder], weights: Sequence[float]
+    cost: GeneralisationCost, groups: Groups, ladders: Sequence[Ladder], weights: Sequence[float]
 ) -> CellCost:
     """Return the loss or the entropy measure."""
     total = groups.total
@@ -181,7 +184,7 @@ def cell_cost(
     scale = 0.0
     for ladder, weight in zip(ladders, weights, strict=True):
         mass = ladder.rungs[0].mass
-        if cost is Cost.LOSS:
+        if cost is GeneralisationCost.LOSS:
             paid = [weight * float(rung.mass @ rung.share) for rung in ladder.rungs]
             more = [weight * (1.0 - rung.share) for rung in ladder.rungs]
             scale += weight * total

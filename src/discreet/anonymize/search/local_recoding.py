@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.anonymize.class_labels import SUPPRESSED, Labels, Recoding, by_text
+from discreet.anonymize.class_labels import SUPPRESSED, ClassLabels, Recoding, by_text
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
 from discreet.anonymize.hierarchy.column_levels import Ladder
@@ -195,10 +195,10 @@ def _read_off(
     )
 
 
-def _all_labels(ladder: Ladder) -> tuple[Labels, Integers]:
+def _all_labels(ladder: Ladder) -> tuple[ClassLabels, Integers]:
     """Return the labels of all levels of a column in one list, and where each level starts."""
     sizes = [rung.size for rung in ladder.rungs]
     texts = tuple(text for rung in ladder.rungs for text in rung.labels)
     share = np.concatenate([rung.share for rung in ladder.rungs])
     mass = np.concatenate([rung.mass for rung in ladder.rungs])
-    return Labels(texts, share, mass), np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return ClassLabels(texts, share, mass), np.concatenate([[0], np.cumsum(sizes)[:-1]])

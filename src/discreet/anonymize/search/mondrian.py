@@ -15,7 +15,7 @@ from discreet.anonymize.class_labels import Recoding, by_text
 from discreet.anonymize.criteria.models import Conditions
 from discreet.anonymize.groups import Groups, Integers, Mask, Numbers, packed
 from discreet.anonymize.hierarchy.column_levels import Ladder
-from discreet.anonymize.hierarchy.column_order import Axis, make_axes
+from discreet.anonymize.hierarchy.column_order import ColumnOrder, make_axes
 from discreet.anonymize.search.cheapest import Progress
 from discreet.anonymize.search.classes import whole_distribution
 from discreet.anonymize.search.entries import Entries, judge, start_entries
@@ -79,7 +79,7 @@ def mondrian(
     return read_off(groups, axes, entries)
 
 
-def _placed(groups: Groups, axes: Sequence[Axis]) -> tuple[Integers, Numbers]:
+def _placed(groups: Groups, axes: Sequence[ColumnOrder]) -> tuple[Integers, Numbers]:
     """Return the rank and the position of each combination on each axis."""
     ranks = np.stack([axis.rank[groups.codes[place]] for place, axis in enumerate(axes)])
     spots = np.stack([axis.spot[ranks[place]] for place, axis in enumerate(axes)])
@@ -236,7 +236,7 @@ def _both_satisfy(entries: Entries, right: Mask, wanting: Mask, space: _Space) -
     return wanting & (good & there).reshape(parts, 2).all(axis=1)
 
 
-def read_off(groups: Groups, axes: Sequence[Axis], entries: Entries) -> Recoding:
+def read_off(groups: Groups, axes: Sequence[ColumnOrder], entries: Entries) -> Recoding:
     """Return the recoding of parts: each column reads the stretch that its part covers.
 
     Parts that read the same everywhere are one class, as nobody can tell them apart.

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from discreet.anonymize.class_labels import Costs, Recoding, full_domain, measure
-from discreet.anonymize.criteria.models import Conditions, KAnonymity, Model
+from discreet.anonymize.criteria.models import Conditions, KAnonymity, PrivacyModel
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy.column_levels import Ladder, make_ladders
 from discreet.anonymize.hierarchy.levels import Hierarchy
-from discreet.anonymize.search.cheapest import Found, Progress, Runner, search, silent
-from discreet.anonymize.search.costs import Cost, check_weights, make_cost
+from discreet.anonymize.search.cheapest import CheapestNode, NodeRunner, Progress, search, silent
+from discreet.anonymize.search.costs import GeneralisationCost, check_weights, make_cost
 from discreet.anonymize.search.evaluate import Assigned, ClassEvaluator, Evaluator
 from discreet.anonymize.search.local_recoding import local_recoding
 from discreet.anonymize.search.missing import MatchingEvaluator
@@ -25,7 +25,7 @@ from discreet.anonymize.search.mondrian import mondrian
 from discreet.errors import InvalidInput
 
 
-class Method(Enum):
+class AnonymizeMethod(Enum):
     """How classes are found."""
 
     OPTIMAL = "optimal"
@@ -44,14 +44,14 @@ class Missing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SearchResult:
     """Classes, what they read, what that cost, and whether anything cheaper is possible.
 
     `levels` is there where each column stands at one level. `optimal` says that no allowed
     full-domain generalisation has a lower `cost`; otherwise none is below `bound`.
     """
 
-    method: Method
+    method: AnonymizeMethod
     quasi: tuple[str, ...]
     rows: int
     k: int
@@ -61,12 +61,12 @@ class Result:
     levels: dict[str, int] | None
     recoding: Recoding = field(repr=False)
     costs: Costs
-    cost: Cost
+    cost: GeneralisationCost
     optimal: bool
     bound: float | None
     evaluated: int = 0
     nodes: int = 0
-    runners: tuple[Runner, ...] = ()
+    runners: tuple[NodeRunner, ...] = ()
 
     @property
     def suppressed(self) -> int:
@@ -87,7 +87,7 @@ class _Task:
     k: int
     ladders: tuple[Ladder, ...]
     conditions: Conditions
-    cost: Cost
+    cost: GeneralisationCost
     limit: int
     weights: tuple[float, ...]
     given_weights: Mapping[str, float]
@@ -102,14 +102,14 @@ def anonymize(
     *,
     k: int,
     suppress: float = 0.0,
-    cost: Cost = Cost.DISCERNIBILITY,
-    models: Sequence[Model] = (),
-    method: Method = Method.OPTIMAL,
+    cost: GeneralisationCost = GeneralisationCost.DISCERNIBILITY,
+    models: Sequence[PrivacyModel] = (),
+    method: AnonymizeMethod = AnonymizeMethod.OPTIMAL,
     weights: Mapping[str, float] | None = None,
     missing: Missing = Missing.VALUE,
     seconds: float = 60.0,
     progress: Progress = silent,
-) -> Result:
+) -> SearchResult:
     """Return classes of at least k rows that also satisfy `models`, at least cost.
 
     At most the share `suppress` of the rows is left out. Columns without a hierarchy get one that
@@ -136,14 +136,14 @@ def anonymize(
         seconds=seconds,
         progress=progress,
     )
-    if method is Method.OPTIMAL:
+    if method is AnonymizeMethod.OPTIMAL:
         return _optimal(task)
     if missing is Missing.MATCHES:
         raise InvalidInput(
             f"With the method '{method.value}' a missing value is a value of its own.",
             hint="Use the method optimal where missing values are to match everything.",
         )
-    return _local(task) if method is Method.LOCAL else _mondrian(task, method)
+    return _local(task) if method is AnonymizeMethod.LOCAL else _mondrian(task, method)
 
 
 def _checked(
@@ -152,8 +152,8 @@ def _checked(
     *,
     k: int,
     suppress: float,
-    cost: Cost,
-    models: Sequence[Model],
+    cost: GeneralisationCost,
+    models: Sequence[PrivacyModel],
     weights: Mapping[str, float] | None,
     missing: Missing,
     seconds: float,
@@ -196,7 +196,7 @@ def _checked(
     )
 
 
-def _search(task: _Task) -> tuple[Found, Assigned]:
+def _search(task: _Task) -> tuple[CheapestNode, Assigned]:
     """Return the chosen node and its classes."""
     cost = make_cost(task.cost, task.groups, task.ladders, task.given_weights)
     evaluator: Evaluator
@@ -212,7 +212,7 @@ def _search(task: _Task) -> tuple[Found, Assigned]:
     return found, evaluator.assign(found.levels)
 
 
-def _optimal(task: _Task) -> Result:
+def _optimal(task: _Task) -> SearchResult:
     found, assigned = _search(task)
     recoding = full_domain(task.groups, task.ladders, found.levels, assigned.klass)
     costs = measure(
@@ -223,7 +223,7 @@ def _optimal(task: _Task) -> Result:
         hidden_among=assigned.among,
     )
     return replace(
-        _result(task, Method.OPTIMAL, recoding, costs),
+        _result(task, AnonymizeMethod.OPTIMAL, recoding, costs),
         levels=dict(zip(task.groups.quasi, found.levels, strict=True)),
         least=int(assigned.among.min()),
         optimal=found.optimal,
@@ -234,7 +234,7 @@ def _optimal(task: _Task) -> Result:
     )
 
 
-def _local(task: _Task) -> Result:
+def _local(task: _Task) -> SearchResult:
     found, assigned = _search(task)
     recoding = local_recoding(
         task.groups,
@@ -246,25 +246,25 @@ def _local(task: _Task) -> Result:
         progress=task.progress,
     )
     costs = measure(task.groups, recoding, weights=task.weights, levels=None)
-    result = _result(task, Method.LOCAL, recoding, costs)
+    result = _result(task, AnonymizeMethod.LOCAL, recoding, costs)
     return replace(result, evaluated=found.evaluated, nodes=found.nodes, runners=found.runners)
 
 
-def _mondrian(task: _Task, method: Method) -> Result:
+def _mondrian(task: _Task, method: AnonymizeMethod) -> SearchResult:
     recoding = mondrian(
         task.groups,
         task.ladders,
         task.conditions,
         weights=task.weights,
-        relaxed=method is Method.RELAXED,
+        relaxed=method is AnonymizeMethod.RELAXED,
         progress=task.progress,
     )
     costs = measure(task.groups, recoding, weights=task.weights, levels=None)
     return _result(task, method, recoding, costs)
 
 
-def _result(task: _Task, method: Method, recoding: Recoding, costs: Costs) -> Result:
-    return Result(
+def _result(task: _Task, method: AnonymizeMethod, recoding: Recoding, costs: Costs) -> SearchResult:
+    return SearchResult(
         method=method,
         quasi=task.groups.quasi,
         rows=task.groups.total,

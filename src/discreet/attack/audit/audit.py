@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.audit.bounds import Measure, Tally, epsilon_from_one_run
+from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_one_run
 from discreet.attack.audit.events import Event, choose_event
 from discreet.attack.audit.features import Outputs
 from discreet.attack.audit.target import Pair, Target
@@ -102,7 +102,7 @@ def audit(
         progress(done, len(target.pairs) + 1, "looking for a telling event")
         share = end - effort.seconds * (1 - (done + 1) / (3 * len(target.pairs)))
         first, second = (_draw(target.sample, data, pilot, share) for data in pair)
-        event = choose_event(first, second, Measure(gaussian=gaussian, delta=delta))
+        event = choose_event(first, second, LossMeasure(gaussian=gaussian, delta=delta))
         if best is None or event.promise > best[0].promise:
             best = event, pair
     assert best is not None, "there is always a pair"
@@ -132,10 +132,10 @@ def _measure(
         says_first, says_second = event.guesses(outputs)
         counts.append((int(says_first.sum()), int(says_second.sum()), len(outputs)))
     (a, b, n), (c, d, m) = counts
-    tally = Tally(a, b, d, c, n, m)
+    tally = GuessCount(a, b, d, c, n, m)
     # If time ran out on one side the coin was not fair any more, but shares still count.
     fair = abs(n / (n + m) - ours / total) < _FAIR
-    measure = Measure(gaussian=gaussian, delta=delta, fair=fair)
+    measure = LossMeasure(gaussian=gaussian, delta=delta, fair=fair)
     return Audit(
         name=target.name,
         measure="mu" if gaussian else "epsilon",

@@ -12,7 +12,7 @@ _STEPS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class GuessCount:
     """What a rule said of outputs on each input: "the first", "the second", or nothing.
 
     `first_right`: on the first input it said "the first"; `first_wrong`: it said "the second".
@@ -37,14 +37,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class LossMeasure:
     """What is bounded from below: mu, or epsilon at `delta`; `fair` if each input had a fair coin."""
 
     gaussian: bool = False
     delta: float = 0.0
     fair: bool = True
 
-    def bound(self, tally: Tally, *, alpha: float) -> float:
+    def bound(self, tally: GuessCount, *, alpha: float) -> float:
         """Return a lower bound that exceeds the truth with probability at most alpha."""
         if not (self.gaussian or self.delta) and self.fair:
             return epsilon_from_guesses(tally.right, tally.guesses, alpha=alpha)

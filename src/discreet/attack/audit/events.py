@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attack.audit.bounds import Measure, Tally
-from discreet.attack.audit.features import Column, Outputs, Part, column, parts_of
+from discreet.attack.audit.bounds import GuessCount, LossMeasure
+from discreet.attack.audit.features import Column, OutputPart, Outputs, column, parts_of
 
 MOST_BINS = 256
 MOST_RULES = 64
@@ -22,7 +22,7 @@ _STRICT = 1e-3  # a choice must promise something even at this level
 class Piece:
     """One part, its bins, and how strongly each bin speaks for the first input."""
 
-    part: Part
+    part: OutputPart
     edges: npt.NDArray[np.float64] | None
     names: tuple[Any, ...]
     weights: npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class Together:
 class Event:
     """A rule: in these bins of this part of the output guess the first, in those the second input."""
 
-    part: Part | Together
+    part: OutputPart | Together
     edges: npt.NDArray[np.float64] | None
     names: tuple[Any, ...]
     first: npt.NDArray[np.bool_]
@@ -90,7 +90,7 @@ def _span(edges: npt.NDArray[np.float64], low: int, high: int) -> str:
     return f"is from {edges[low - 1]:.6g} to below {edges[high]:.6g}"
 
 
-def choose_event(first: Outputs, second: Outputs, measure: Measure) -> Event:
+def choose_event(first: Outputs, second: Outputs, measure: LossMeasure) -> Event:
     """Return the rule that promises the greatest bound on these outputs of the two inputs.
 
     Half of them say which bins speak for which input, the other half what a rule would be worth.
@@ -106,11 +106,11 @@ def choose_event(first: Outputs, second: Outputs, measure: Measure) -> Event:
     return max(found, key=lambda event: event.promise)
 
 
-def _values(outputs: Outputs, part: Part | Together) -> Column:
+def _values(outputs: Outputs, part: OutputPart | Together) -> Column:
     return part.column(outputs) if isinstance(part, Together) else column(outputs, part)
 
 
-def _piece(part: Part, first: Outputs, second: Outputs) -> Piece:
+def _piece(part: OutputPart, first: Outputs, second: Outputs) -> Piece:
     ours, theirs = column(first, part), column(second, part)
     edges, names = _binning(np.concatenate([ours, theirs]))
     size = len(names) + 1 if edges is None else len(edges) + 1
@@ -118,7 +118,9 @@ def _piece(part: Part, first: Outputs, second: Outputs) -> Piece:
     return Piece(part, edges, names, np.log((counts[0] + _SOFT) / (counts[1] + _SOFT)))
 
 
-def _best(part: Part | Together, first: Column, second: Column, measure: Measure) -> Event:
+def _best(
+    part: OutputPart | Together, first: Column, second: Column, measure: LossMeasure
+) -> Event:
     edges, names = _binning(np.concatenate([first, second]))
     size = len(names) + 1 if edges is None else len(edges) + 1
     sides = (_bins(first, edges, names), _bins(second, edges, names))
@@ -163,8 +165,8 @@ def _cuts(size: int, ours: Tallied, theirs: Tallied) -> list[Rule]:
     ]
 
 
-def _tally(rule: Rule, first: Tallied, second: Tallied) -> Tally:
-    return Tally(
+def _tally(rule: Rule, first: Tallied, second: Tallied) -> GuessCount:
+    return GuessCount(
         int(first[rule > 0].sum()),
         int(first[rule < 0].sum()),
         int(second[rule < 0].sum()),

@@ -19,7 +19,7 @@ _ZERO = 5_000.0  # the grain of zero: coarser than that of any other number
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutputPart:
     """What of an output is looked at: all of it, one coordinate, one key; and how."""
 
     words: str
@@ -27,7 +27,7 @@ class Part:
     view: str = "value"
 
 
-def parts_of(outputs: Outputs) -> list[Part]:
+def parts_of(outputs: Outputs) -> list[OutputPart]:
     """Return what can be looked at, decided from these outputs alone."""
     if isinstance(outputs, np.ndarray):
         if outputs.ndim == 1:
@@ -36,26 +36,26 @@ def parts_of(outputs: Outputs) -> list[Part]:
         return [p for i in range(columns.shape[1]) for p in _views(f"number {i}", i, columns[:, i])]
     if all(isinstance(one, Mapping) for one in outputs):
         keys = sorted({key for one in outputs for key in one}, key=repr)[:MOST_PARTS]
-        shown = [Part(f"whether {key!r} is shown", key, "present") for key in keys]
+        shown = [OutputPart(f"whether {key!r} is shown", key, "present") for key in keys]
         return shown + [
             part
             for key in keys
             if all(_is_number(one.get(key, 0)) for one in outputs)
             for part in _views(f"the number of {key!r}", key, _of_key(outputs, key))
         ]
-    return [Part("the output", None, "text")]
+    return [OutputPart("the output", None, "text")]
 
 
-def _views(words: str, key: Any, values: Column) -> list[Part]:
+def _views(words: str, key: Any, values: Column) -> list[OutputPart]:
     if values.dtype.kind in "iub":
-        return [Part(words, key)]
+        return [OutputPart(words, key)]
     if values.dtype.kind == "f":
         # Which floating-point numbers are reachable at all can give the input away.
-        return [Part(words, key), Part(f"the lowest bit of {words}", key, "grain")]
-    return [Part(words, key, "text")]
+        return [OutputPart(words, key), OutputPart(f"the lowest bit of {words}", key, "grain")]
+    return [OutputPart(words, key, "text")]
 
 
-def column(outputs: Outputs, part: Part) -> Column:
+def column(outputs: Outputs, part: OutputPart) -> Column:
     """Return one number or word for each output."""
     if part.view == "present":
         return np.array([part.key in one for one in outputs], dtype=np.int64)

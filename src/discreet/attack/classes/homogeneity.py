@@ -16,16 +16,16 @@ from discreet.attack.classes.homogeneity_town import (
     private_beliefs,
 )
 from discreet.attack.classes.release_classes import (
+    ClassKnowledge,
+    ClassRelease,
     Floats,
     Integers,
-    Knowledge,
-    Release,
     read_release,
     release_of,
     without,
 )
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.errors import InvalidInput
@@ -54,14 +54,14 @@ SIZES = (2, 3, 5, 10, 20, 50)
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often a person's secret is told by the class that the person hides in."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("released"):
         return on_a_file(chosen, progress=progress)
     dice = np.random.default_rng(chosen.whole("seed"))
     progress(0, 3, "building the town")
     patients = patients_of(chosen.whole("people"), seed=chosen.whole("seed"))
 
-    def made(k: int, diversity: int) -> Release:
+    def made(k: int, diversity: int) -> ClassRelease:
         return release_of(
             patients.table, QUASI, SENSITIVE, values=DIAGNOSES, k=k, diversity=diversity
         )
@@ -71,10 +71,10 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     plain, more = known_of(release, chosen.whole("background"), dice)
     others = _others(patients, chosen, dice)
     curve = _curve({k: made(k, chosen.whole("diversity")) for k in SIZES}, chosen, dice)
-    blind = Knowledge.of(patients.prior, patients.truth)
+    blind = ClassKnowledge.of(patients.prior, patients.truth)
     progress(2, 3, "asking a curator instead")
     noisy = private_beliefs(patients, patients, epsilon=chosen.number("epsilon"))
-    private = Knowledge.of(noisy, patients.truth)
+    private = ClassKnowledge.of(noisy, patients.truth)
     progress(3, 3, "done")
     baseline = blind.right / blind.people
     return _outcome(
@@ -91,17 +91,17 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
 
 
 def known_of(
-    release: Release, background: int, dice: np.random.Generator
-) -> tuple[Knowledge, Knowledge]:
+    release: ClassRelease, background: int, dice: np.random.Generator
+) -> tuple[ClassKnowledge, ClassKnowledge]:
     """Return what the release tells about its people, without and with background knowledge."""
     rows: Integers = np.flatnonzero(release.klass >= 0)
     beliefs: Floats = release.shares(rows)
     truth = release.value[rows]
     more = without(beliefs, truth, excluded=background, dice=dice) if background else beliefs
-    return Knowledge.of(beliefs, truth), Knowledge.of(more, truth)
+    return ClassKnowledge.of(beliefs, truth), ClassKnowledge.of(more, truth)
 
 
-def on_a_file(chosen: Settings, *, progress: Progress) -> Outcome:
+def on_a_file(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the outcome for an anonymized file of the user's."""
     progress(0, 1, "reading the file")
     table = read_rows(chosen.text("released"))
@@ -130,7 +130,7 @@ def on_a_file(chosen: Settings, *, progress: Progress) -> Outcome:
 
 
 def _curve(
-    releases: Mapping[int, Release], chosen: Settings, dice: np.random.Generator
+    releases: Mapping[int, ClassRelease], chosen: AttackSettings, dice: np.random.Generator
 ) -> dict[str, list[tuple[float, float]]]:
     found: dict[str, list[tuple[float, float]]] = {}
     for k, release in releases.items():
@@ -144,7 +144,7 @@ def _curve(
     return found
 
 
-def _others(patients: Patients, chosen: Settings, dice: np.random.Generator) -> Grid:
+def _others(patients: Patients, chosen: AttackSettings, dice: np.random.Generator) -> Grid:
     """Return how much the same classes tell about other secrets."""
     rows: list[tuple[str | float | None, ...]] = []
     for secret in (SENSITIVE, *OTHERS):
@@ -171,10 +171,10 @@ def _others(patients: Patients, chosen: Settings, dice: np.random.Generator) -> 
 
 
 def _outcome(
-    chosen: Settings,
-    release: Release,
-    plain: Knowledge,
-    more: Knowledge,
+    chosen: AttackSettings,
+    release: ClassRelease,
+    plain: ClassKnowledge,
+    more: ClassKnowledge,
     *,
     baseline: float,
     private: Score | None,

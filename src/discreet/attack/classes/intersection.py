@@ -15,15 +15,15 @@ from discreet.attack.classes.homogeneity_town import (
     private_beliefs,
 )
 from discreet.attack.classes.release_classes import (
+    ClassKnowledge,
+    ClassRelease,
     Floats,
     Integers,
-    Knowledge,
-    Release,
     read_release,
     release_of,
 )
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.errors import InvalidInput
@@ -53,7 +53,7 @@ SIZES = (2, 3, 5, 10, 20, 50)
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often the secret of a person in both releases is told."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("released") or chosen.text("auxiliary"):
         return on_files(chosen, progress=progress)
     dice = np.random.default_rng(chosen.whole("seed"))
@@ -67,15 +67,15 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     curve = _curve(patients, here, there, both)
     progress(2, 3, "asking two curators instead")
     targets = patients.some(both)
-    private = Knowledge.of(
+    private = ClassKnowledge.of(
         _privately(patients, here, there, targets, chosen.number("epsilon")), targets.truth
     )
     progress(3, 3, "done")
-    baseline = Knowledge.of(targets.prior, targets.truth).right / len(both)
+    baseline = ClassKnowledge.of(targets.prior, targets.truth).right / len(both)
     return _outcome(
         chosen,
         pair,
-        (Knowledge.of(alone, targets.truth), Knowledge.of(together, targets.truth)),
+        (ClassKnowledge.of(alone, targets.truth), ClassKnowledge.of(together, targets.truth)),
         baseline=baseline,
         private=Score.of_guesses(private.right, private.people, baseline=baseline),
         curve=curve,
@@ -101,7 +101,7 @@ def places(among: Integers, wanted: Integers) -> Integers:
 
 
 def believed(
-    pair: tuple[Release, Release], first: Integers, second: Integers
+    pair: tuple[ClassRelease, ClassRelease], first: Integers, second: Integers
 ) -> tuple[Floats, Floats]:
     """Return beliefs about people in both releases: from the first alone, and from both together.
 
@@ -114,7 +114,7 @@ def believed(
     return alone, np.asarray(np.where(total > 0, product / np.where(total > 0, total, 1.0), alone))
 
 
-def on_files(chosen: Settings, *, progress: Progress) -> Outcome:
+def on_files(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the outcome for two anonymized files of the user's."""
     progress(0, 1, "reading the files")
     needed = ("released", "auxiliary", "columns", "sensitive", "key")
@@ -148,7 +148,7 @@ def on_files(chosen: Settings, *, progress: Progress) -> Outcome:
     return _outcome(
         chosen,
         (pair[0], pair[1]),
-        (Knowledge.of(alone, truth), Knowledge.of(together, truth)),
+        (ClassKnowledge.of(alone, truth), ClassKnowledge.of(together, truth)),
         baseline=float(np.bincount(truth).max() / len(truth)),
         private=None,
         curve={},
@@ -157,7 +157,7 @@ def on_files(chosen: Settings, *, progress: Progress) -> Outcome:
 
 def _released(
     patients: Patients, here: Integers, there: Integers, k: int
-) -> tuple[Release, Release]:
+) -> tuple[ClassRelease, ClassRelease]:
     first, second = (
         release_of(patients.some(rows).table, QUASI, SENSITIVE, values=DIAGNOSES, k=k)
         for rows in (here, there)
@@ -186,7 +186,7 @@ def _curve(
         pair = _released(patients, here, there, k)
         alone, together = believed(pair, places(here, both), places(there, both))
         for name, beliefs in (("one release", alone), ("both releases", together)):
-            known = Knowledge.of(beliefs, truth).shares()
+            known = ClassKnowledge.of(beliefs, truth).shares()
             found.setdefault(f"{name}: guessed right", []).append((k, known["guessed right"]))
             found.setdefault(f"{name}: known for certain", []).append(
                 (k, known["known for certain"])
@@ -195,9 +195,9 @@ def _curve(
 
 
 def _outcome(
-    chosen: Settings,
-    pair: tuple[Release, Release],
-    known: tuple[Knowledge, Knowledge],
+    chosen: AttackSettings,
+    pair: tuple[ClassRelease, ClassRelease],
+    known: tuple[ClassKnowledge, ClassKnowledge],
     *,
     baseline: float,
     private: Score | None,

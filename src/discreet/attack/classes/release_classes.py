@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.anonymize.criteria.models import DistinctDiversity, Model
+from discreet.anonymize.criteria.models import DistinctDiversity, PrivacyModel
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.recode import entries
-from discreet.anonymize.search.optimal import Method, anonymize
+from discreet.anonymize.search.optimal import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -23,7 +23,7 @@ SURE = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class ClassRelease:
     """A release: the class of each row (-1: left out), its sensitive value, and counts by class."""
 
     klass: Integers
@@ -32,7 +32,7 @@ class Release:
     counts: Integers
 
     @classmethod
-    def of(cls, klass: Integers, value: Integers, values: Sequence[str]) -> Release:
+    def of(cls, klass: Integers, value: Integers, values: Sequence[str]) -> ClassRelease:
         """Return the release with these classes."""
         kept = klass >= 0
         classes = int(klass.max(initial=-1)) + 1
@@ -52,7 +52,7 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class ClassKnowledge:
     """How much is known of some people: guessed right, known for sure, known to 90%; of how many."""
 
     people: int
@@ -61,7 +61,7 @@ class Knowledge:
     nearly: int
 
     @classmethod
-    def of(cls, beliefs: Floats, truth: Integers) -> Knowledge:
+    def of(cls, beliefs: Floats, truth: Integers) -> ClassKnowledge:
         """Return what beliefs (rows that add up to 1, over values) amount to."""
         guess = beliefs.argmax(axis=1)
         best = beliefs.max(axis=1, initial=0.0)
@@ -91,13 +91,13 @@ def release_of(
     k: int,
     diversity: int = 1,
     method: str = "mondrian",
-) -> Release:
+) -> ClassRelease:
     """Return the release that `discreet anonymize` makes of a table, one row a person."""
-    models: tuple[Model, ...] = (DistinctDiversity(diversity),) if diversity > 1 else ()
+    models: tuple[PrivacyModel, ...] = (DistinctDiversity(diversity),) if diversity > 1 else ()
     groups = group_table(table, quasi, sensitive=sensitive)
-    made = anonymize(groups, {}, k=k, models=models, method=Method(method))
+    made = anonymize(groups, {}, k=k, models=models, method=AnonymizeMethod(method))
     klass = made.recoding.klass[entries(table, groups, made.recoding)]
-    return Release.of(klass, codes_of(table[sensitive], values), values)
+    return ClassRelease.of(klass, codes_of(table[sensitive], values), values)
 
 
 def codes_of(column: pa.ChunkedArray, values: Sequence[str]) -> Integers:
@@ -111,7 +111,7 @@ def codes_of(column: pa.ChunkedArray, values: Sequence[str]) -> Integers:
 
 def read_release(
     table: pa.Table, quasi: Sequence[str], sensitive: str, *, values: Sequence[str] | None = None
-) -> Release:
+) -> ClassRelease:
     """Return a release as its file shows it: rows that read the same in `quasi` are one class."""
     cells = [str(cell) for cell in table[sensitive].to_pylist()]
     known = tuple(sorted(set(cells))) if values is None else tuple(values)
@@ -121,7 +121,7 @@ def read_release(
         codes = found.to_numpy(zero_copy_only=False).astype(np.int64)
         both = key * (int(codes.max(initial=0)) + 1) + codes
         key = np.unique(both, return_inverse=True)[1].astype(np.int64)
-    return Release.of(key, codes_of(pa.chunked_array([cells]), known), known)
+    return ClassRelease.of(key, codes_of(pa.chunked_array([cells]), known), known)
 
 
 def without(

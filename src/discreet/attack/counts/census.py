@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.attack.counts.blocks import Integers
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
-from discreet.attack.counts.census_solve import Found, consistent_block, least_overlap
+from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
 from discreet.attack.counts.census_tables import (
     AGE,
     MALE,
@@ -21,13 +21,13 @@ from discreet.attack.counts.census_tables import (
     RESIDENTS,
     SMOKER,
     Floats,
-    Rows,
+    ResidentRows,
     age_rows,
     count_rows,
     tabulated,
 )
 from discreet.attack.curator import Exhibit, curator_over, part_of
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
@@ -52,7 +52,7 @@ ATTACK = Attack(
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return the share of residents found, record for record, from exact and private tables."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 3 * chosen.whole("blocks"), "making the town")
     blocks, rest = town_blocks(chosen, rng)
@@ -68,7 +68,9 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return _outcome(chosen, blocks, found, noisy, baseline)
 
 
-def town_blocks(chosen: Settings, rng: np.random.Generator) -> tuple[list[Integers], Integers]:
+def town_blocks(
+    chosen: AttackSettings, rng: np.random.Generator
+) -> tuple[list[Integers], Integers]:
     """Return blocks of neighbours, each as a count of every kind of resident, and all others."""
     with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
         table = town.load("people")
@@ -83,16 +85,16 @@ def town_blocks(chosen: Settings, rng: np.random.Generator) -> tuple[list[Intege
     return blocks, mixed[count * size :]
 
 
-def reconstruct(block: Integers) -> Found:
+def reconstruct(block: Integers) -> SolvedBlock:
     """Return what a solver makes of the exact tables of a block, and what of it is certain."""
     counts, ages = count_rows(block), age_rows(block)
-    rows = Rows(
+    rows = ResidentRows(
         np.vstack([counts.matrix, ages.matrix]),
         np.concatenate([counts.low, ages.low]),
         np.concatenate([counts.high, ages.high]),
     )
     found = consistent_block(rows, int(block.sum()))
-    return Found(found, least_overlap(rows, found))
+    return SolvedBlock(found, least_overlap(rows, found))
 
 
 def overlap(first: Integers, second: Integers) -> int:
@@ -144,7 +146,7 @@ def _exhibit(blocks: Sequence[Integers]) -> Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class BlockScore:
     """One block: its residents, those found, those that every solution has, those found privately."""
 
     residents: int
@@ -154,14 +156,16 @@ class Tally:
 
 
 def _outcome(
-    chosen: Settings,
+    chosen: AttackSettings,
     blocks: Sequence[Integers],
-    found: Sequence[Found],
+    found: Sequence[SolvedBlock],
     noisy: Sequence[Integers],
     baseline: float,
 ) -> Outcome:
     tallies = [
-        Tally(int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block))
+        BlockScore(
+            int(block.sum()), overlap(each.block, block), each.certain, overlap(after, block)
+        )
         for block, each, after in zip(blocks, found, noisy, strict=True)
     ]
     people = sum(tally.residents for tally in tallies)
@@ -203,7 +207,7 @@ def _outcome(
 
 
 def _blocks(
-    by_tables: Mapping[str, Score], tallies: Sequence[Tally], baseline: float, unique: int
+    by_tables: Mapping[str, Score], tallies: Sequence[BlockScore], baseline: float, unique: int
 ) -> tuple[Block, ...]:
     scores = by_tables.values()
     return (

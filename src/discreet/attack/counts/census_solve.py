@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.counts.blocks import Integers
-from discreet.attack.counts.census_tables import Floats, Rows
+from discreet.attack.counts.census_tables import Floats, ResidentRows
 from discreet.attack.counts.reconstruction_solve import optimizer
 from discreet.errors import InvalidInput
 
@@ -18,7 +18,7 @@ SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SolvedBlock:
     """A block that agrees with all tables, and how many of its records every such block has."""
 
     block: Integers
@@ -30,7 +30,7 @@ class Found:
         return self.certain == int(self.block.sum())
 
 
-def consistent_block(rows: Rows, size: int) -> Integers:
+def consistent_block(rows: ResidentRows, size: int) -> Integers:
     """Return some block of `size` residents that satisfies all rows."""
     optimize = optimizer()
     kinds = rows.matrix.shape[1]
@@ -38,7 +38,7 @@ def consistent_block(rows: Rows, size: int) -> Integers:
     return np.asarray(np.rint(found.x[:kinds]), dtype=np.int64)
 
 
-def least_overlap(rows: Rows, block: Integers) -> int:
+def least_overlap(rows: ResidentRows, block: Integers) -> int:
     """Return how many records of `block` every block that satisfies the rows has, counted together.
 
     One integer programme looks for the block that has least in common with this one: equal to the
@@ -62,7 +62,7 @@ def least_overlap(rows: Rows, block: Integers) -> int:
     return max(math.ceil(float(found.mip_dual_bound) - 1e-6), 0)
 
 
-def _constraint(optimize: Any, rows: Rows, more: int) -> list[Any]:
+def _constraint(optimize: Any, rows: ResidentRows, more: int) -> list[Any]:
     wide = np.hstack([rows.matrix, np.zeros((len(rows.matrix), more))])
     return [optimize.LinearConstraint(wide, rows.low, rows.high)]
 

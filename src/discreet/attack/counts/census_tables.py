@@ -79,7 +79,7 @@ PUBLISHED: tuple[Counts, ...] = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class ResidentRows:
     """Inequalities low <= matrix @ counts <= high that a block must satisfy."""
 
     matrix: Floats
@@ -95,18 +95,18 @@ def tabulated(residents: Integers) -> Integers:
     return np.bincount(kinds, minlength=len(RESIDENTS)).astype(np.int64)
 
 
-def count_rows(block: Integers) -> Rows:
+def count_rows(block: Integers) -> ResidentRows:
     """Return what the published counts of a block say."""
     matrix = np.vstack([table.matrix() for table in PUBLISHED])
     values = matrix @ block
-    return Rows(matrix, values, values)
+    return ResidentRows(matrix, values, values)
 
 
-def age_rows(block: Integers) -> Rows:
+def age_rows(block: Integers) -> ResidentRows:
     """Return what published mean (two decimals) and median ages say, for all and by all sets of flags."""
     found = [row for group in _groups() for row in _age_facts(block, group)]
     matrix, low, high = zip(*found, strict=True)
-    return Rows(np.array(matrix), np.array(low), np.array(high))
+    return ResidentRows(np.array(matrix), np.array(low), np.array(high))
 
 
 def _groups() -> Iterator[npt.NDArray[np.bool_]]:

@@ -20,7 +20,7 @@ from discreet.attack.counts.differencing_answers import (
     tracker,
 )
 from discreet.attack.curator import MOST_KEYS, curator_over
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
@@ -47,7 +47,7 @@ _HALF = 0.5
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often the gap between two counts gives a person away, by kind of answer."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the town")
     with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
@@ -64,7 +64,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return _outcome(chosen, game, found)
 
 
-def _published(game: Blocks, chosen: Settings, rng: np.random.Generator) -> dict[str, Score]:
+def _published(game: Blocks, chosen: AttackSettings, rng: np.random.Generator) -> dict[str, Score]:
     secret, truth = game.secret, game.secret[:, 0]
     base, least, pairs = (chosen.whole(name) for name in ("rounding", "least", "pairs"))
     without = secret[:, 1:].sum(1)
@@ -113,7 +113,7 @@ def _score(guessed: Bits, truth: Bits) -> Score:
     return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
 
 
-def _outcome(chosen: Settings, game: Blocks, found: Mapping[str, Score]) -> Outcome:
+def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -> Outcome:
     epsilon = chosen.number("epsilon")
     bound = ceiling(epsilon)
     strongest = found["private, rest known"]

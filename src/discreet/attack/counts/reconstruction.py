@@ -23,7 +23,7 @@ from discreet.attack.counts.reconstruction_solve import (
     uniform_noise,
 )
 from discreet.attack.curator import MOST_KEYS
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
@@ -51,7 +51,7 @@ _HALF = 0.5
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return the share of bits given back: by noise, by solver, and against a curator."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     people, each = chosen.whole("people"), chosen.whole("queries")
     progress(0, 4, "making the town")
@@ -108,7 +108,7 @@ def sweep(
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class AgainstNoise:
     """The same attack on private answers, and the simplest attack of all."""
 
     subsets: Score
@@ -117,7 +117,7 @@ class Against:
     words: str
 
 
-def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> Against:
+def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> AgainstNoise:
     """Return the score when a real curator answers all subset sums at `epsilon` together.
 
     At most MOST_KEYS of them. `one_by_one` is the strongest use of the same price, and reaches what
@@ -128,7 +128,7 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> Against:
     answered = private_sums(asked, secret, epsilon=price)
     estimate = least_squares(asked, answered.values, spread=answered.spread)
     bits = private_bits(secret, epsilon=price)
-    return Against(
+    return AgainstNoise(
         Score.of_guesses(right_bits(estimate, secret), secret.size, baseline=_HALF),
         Score.of_guesses(right_bits(bits.values, secret), secret.size, baseline=_HALF),
         answered.spread,
@@ -137,7 +137,10 @@ def against_curator(queries: Bits, secret: Bits, *, epsilon: float) -> Against:
 
 
 def _outcome(
-    chosen: Settings, noise: float, swept: Mapping[float, tuple[Score, Score]], against: Against
+    chosen: AttackSettings,
+    noise: float,
+    swept: Mapping[float, tuple[Score, Score]],
+    against: AgainstNoise,
 ) -> Outcome:
     people, queries = chosen.whole("people"), chosen.whole("queries") * chosen.whole("people")
     epsilon = chosen.number("epsilon")
@@ -175,7 +178,7 @@ def _outcome(
 
 
 def _blocks(
-    chosen: Settings, swept: Mapping[float, tuple[Score, Score]], against: Against
+    chosen: AttackSettings, swept: Mapping[float, tuple[Score, Score]], against: AgainstNoise
 ) -> tuple[Block, ...]:
     people, small = chosen.whole("people"), min(chosen.whole("people"), chosen.whole("lp_people"))
     rows = [

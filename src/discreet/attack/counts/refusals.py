@@ -21,9 +21,9 @@ from discreet.attack.counts.refusals_auditor import (
     interview,
     questions,
 )
-from discreet.attack.counts.refusals_cost import Cost, doubling, measured
+from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
 from discreet.attack.curator import Exhibit, curator_over
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.report.charts import bars, lines
@@ -52,7 +52,7 @@ _SUBSETS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RefusalScore:
     """One kind of desk: right guesses, the same without reading refusals, certain bits, refusals."""
 
     right: int
@@ -65,7 +65,7 @@ class Tally:
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often bits are guessed right from an auditor's refusals, and what auditing costs."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 5, "making the town")
     places = chosen.whole("places")
@@ -82,7 +82,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return _outcome(chosen, blocks, tallies, private, costs)
 
 
-def questioned(blocks: Blocks, auditor: Auditor) -> Tally:
+def questioned(blocks: Blocks, auditor: Auditor) -> RefusalScore:
     """Return what an attacker makes of all the answers and refusals of these desks."""
     every, asked = databases(blocks.places), questions(blocks.places)
     right = deaf = certain = promised = refused = 0
@@ -94,7 +94,9 @@ def questioned(blocks: Blocks, auditor: Auditor) -> Tally:
         promised += int(determined(heard.by_answers, every).sum())
         refused += heard.refused
     bits = blocks.secret.size
-    return Tally(right, deaf, certain, promised, bits, refused / (blocks.blocks * len(asked)))
+    return RefusalScore(
+        right, deaf, certain, promised, bits, refused / (blocks.blocks * len(asked))
+    )
 
 
 def against_curator(blocks: Blocks, *, epsilon: float) -> int:
@@ -121,11 +123,11 @@ def against_curator(blocks: Blocks, *, epsilon: float) -> int:
 
 
 def _outcome(
-    chosen: Settings,
+    chosen: AttackSettings,
     blocks: Blocks,
-    tallies: Mapping[Auditor, Tally],
+    tallies: Mapping[Auditor, RefusalScore],
     private: int,
-    costs: Sequence[Cost],
+    costs: Sequence[AuditingCost],
 ) -> Outcome:
     looking, bits = tallies[Auditor.LOOKING], blocks.secret.size
     epsilon = chosen.number("epsilon")
@@ -163,7 +165,7 @@ def _outcome(
 
 
 def _blocks(
-    tallies: Mapping[Auditor, Tally], private: Score, costs: Sequence[Cost]
+    tallies: Mapping[Auditor, RefusalScore], private: Score, costs: Sequence[AuditingCost]
 ) -> tuple[Block, ...]:
     looking = tallies[Auditor.LOOKING]
     found = {

@@ -13,7 +13,7 @@ from discreet.attack.counts.blocks import Bits
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class AuditingCost:
     """Work of one audit: search steps and seconds for so many people."""
 
     people: int
@@ -21,7 +21,7 @@ class Cost:
     seconds: float
 
 
-class Search:
+class DatabaseSearch:
     """Looks for a database with given sums over given sets, counting its steps.
 
     Depth first, cutting a branch as soon as a sum is passed or can no longer be reached.
@@ -61,7 +61,7 @@ class Search:
         return False
 
 
-def undetermined(queries: Bits, secret: Bits, search: Search) -> list[int]:
+def undetermined(queries: Bits, secret: Bits, search: DatabaseSearch) -> list[int]:
     """Return the people whose bit the answers leave open: the auditor's question, decided exactly."""
     truth = secret.astype(int).tolist()
     answers = (queries @ secret.astype(int)).tolist()
@@ -83,18 +83,18 @@ def hard_queries(people: int, rng: np.random.Generator) -> Bits:
     return np.asarray(rng.random((max(round(people / each), 1), people)) < 0.5)
 
 
-def measured(people: int, rng: np.random.Generator, *, repeats: int) -> Cost:
+def measured(people: int, rng: np.random.Generator, *, repeats: int) -> AuditingCost:
     """Return the mean work of exact audits of `people` people on hard instances."""
     steps, began = 0, time.perf_counter()
     for _ in range(repeats):
         queries = hard_queries(people, rng)
-        search = Search(queries)
+        search = DatabaseSearch(queries)
         undetermined(queries, np.asarray(rng.random(people) < 0.5), search)
         steps += search.steps
-    return Cost(people, steps / repeats, (time.perf_counter() - began) / repeats)
+    return AuditingCost(people, steps / repeats, (time.perf_counter() - began) / repeats)
 
 
-def doubling(costs: Sequence[Cost]) -> float:
+def doubling(costs: Sequence[AuditingCost]) -> float:
     """Return after how many more people the work doubles, from a straight line through its log."""
     people = np.array([cost.people for cost in costs], dtype=np.float64)
     work = np.log2([cost.steps for cost in costs])

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.attack.files import common, named, read_rows
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.join import Slack, link
-from discreet.attack.linkage.keys import MISSING, Column, coded, uniqueness
+from discreet.attack.linkage.keys import MISSING, KeyColumn, coded, uniqueness
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Progress
 from discreet.errors import InvalidInput
@@ -35,7 +35,7 @@ class Pair:
     columns: tuple[str, ...]
     key: str
 
-    def coded(self) -> list[Column]:
+    def coded(self) -> list[KeyColumn]:
         """Return the linking columns in common codes, the auxiliary file first."""
         known = named(self.auxiliary, self.columns, label="The auxiliary file")
         kept = named(self.released, self.columns, label="The released file")
@@ -44,7 +44,7 @@ class Pair:
             for name, other in zip(known, kept, strict=True)
         ]
 
-    def who(self) -> Column:
+    def who(self) -> KeyColumn:
         """Return the answer key of both in common codes."""
         (known,) = named(self.auxiliary, [self.key], label="The auxiliary file")
         (kept,) = named(self.released, [self.key], label="The released file")
@@ -52,7 +52,7 @@ class Pair:
 
 
 def between_files(
-    chosen: Settings, columns: Sequence[str], slack: Slack | None, *, progress: Progress
+    chosen: AttackSettings, columns: Sequence[str], slack: Slack | None, *, progress: Progress
 ) -> Outcome:
     """Return what linking two files finds; scored where a key says who is who."""
     progress(0, 3, "reading the files")
@@ -104,7 +104,7 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> tuple[
     order = [dice.permutation(many) for _ in columns]
     fake = link(
         [
-            Column(column.name, column.first[moved], column.second, column.values)
+            KeyColumn(column.name, column.first[moved], column.second, column.values)
             for column, moved in zip(columns, order, strict=True)
         ],
         slack,
@@ -126,14 +126,14 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> tuple[
 
 
 def _same(
-    who: Column, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
+    who: KeyColumn, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     known = who.first[first] != MISSING
     return np.asarray(known & (who.first[first] == who.second[second]))
 
 
 def _pair(
-    auxiliary: pa.Table, released: pa.Table, columns: Sequence[str], chosen: Settings
+    auxiliary: pa.Table, released: pa.Table, columns: Sequence[str], chosen: AttackSettings
 ) -> Pair:
     key, person = chosen.text("key"), chosen.text("person")
     shared = tuple(columns) or tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attack.linkage.keys import MISSING, Column, Integers, keys
+from discreet.attack.linkage.keys import MISSING, Integers, KeyColumn, keys
 
 MOST_TOGETHER = 10_000
 """Pairs of people behind one key: more are hopeless to tell apart and are not compared."""
@@ -35,7 +35,7 @@ class Slack:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class PersonLinks:
     """Pairs of rows that are claimed to be one person; the first `exact` of them agree in full."""
 
     first: Integers
@@ -43,7 +43,7 @@ class Links:
     exact: int
 
 
-def link(columns: Sequence[Column], slack: Slack | None = None) -> Links:
+def link(columns: Sequence[KeyColumn], slack: Slack | None = None) -> PersonLinks:
     """Return the pairs of rows for whom no other partner fits, on either side.
 
     Whoever agrees exactly with one person is linked to that person. With a slack, those who are left
@@ -52,23 +52,23 @@ def link(columns: Sequence[Column], slack: Slack | None = None) -> Links:
     one, two = _partners(*keys([(column.first, column.second) for column in columns]))
     exact = len(one)
     if slack is None:
-        return Links(one, two, exact)
+        return PersonLinks(one, two, exact)
     free = np.ones(len(columns[0].first), np.bool_), np.ones(len(columns[0].second), np.bool_)
     free[0][one], free[1][two] = False, False
     rows = np.flatnonzero(free[0]), np.flatnonzero(free[1])
     left = [
-        Column(column.name, column.first[rows[0]], column.second[rows[1]], column.values)
+        KeyColumn(column.name, column.first[rows[0]], column.second[rows[1]], column.values)
         for column in columns
     ]
     more = _near_links(left, slack)
-    return Links(
+    return PersonLinks(
         np.concatenate([one, rows[0][more[:, 0]]]),
         np.concatenate([two, rows[1][more[:, 1]]]),
         exact,
     )
 
 
-def _near_links(columns: Sequence[Column], slack: Slack) -> Integers:
+def _near_links(columns: Sequence[KeyColumn], slack: Slack) -> Integers:
     """Return pairs of rows that nearly agree, wherever nearness means something.
 
     A made-up list, in which nobody is real because one column was shuffled, finds as many partners as
@@ -85,7 +85,7 @@ def _near_links(columns: Sequence[Column], slack: Slack) -> Integers:
     return _alone(np.unique(np.concatenate(found), axis=0))
 
 
-def _kinds(column: Column, pairs: Integers) -> list[Integers]:
+def _kinds(column: KeyColumn, pairs: Integers) -> list[Integers]:
     """Return the lonely pairs in two kinds: the first list's value exists in the second, or not.
 
     A ZIP code that nobody lives in is a slip of the pen; one that others have may be right.
@@ -95,7 +95,7 @@ def _kinds(column: Column, pairs: Integers) -> list[Integers]:
     return [lonely[exists], lonely[~exists]]
 
 
-def _invented(columns: Sequence[Column]) -> list[Column]:
+def _invented(columns: Sequence[KeyColumn]) -> list[KeyColumn]:
     """Return the columns with the most telling one of the first list shuffled among its rows."""
     most = max(columns, key=lambda column: len(np.unique(column.first)))
     order = np.random.default_rng(0).permutation(len(most.first))
@@ -148,7 +148,7 @@ def _lonely(rows: Integers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray(counts[rows] == 1)
 
 
-def _relaxed(columns: Sequence[Column], loose: Column, slack: Slack) -> Integers:
+def _relaxed(columns: Sequence[KeyColumn], loose: KeyColumn, slack: Slack) -> Integers:
     """Return pairs that agree in all columns but `loose`, and there nearly."""
     if loose.is_date:
         parts = [_shifted(columns, loose, days) for days in _shifts(slack.days)]
@@ -164,7 +164,7 @@ def _shifts(days: int) -> list[int]:
     return [shift for shift in range(-days, days + 1) if shift]
 
 
-def _shifted(columns: Sequence[Column], loose: Column, days: int) -> Integers:
+def _shifted(columns: Sequence[KeyColumn], loose: KeyColumn, days: int) -> Integers:
     moved = np.where(loose.first == MISSING, MISSING, np.maximum(loose.first + days, MISSING))
     shifted = [(moved if column is loose else column.first, column.second) for column in columns]
     return _pairs(*keys(shifted))
@@ -184,7 +184,7 @@ def _pairs(first: Integers, second: Integers) -> Integers:
 
 
 def _similar(
-    loose: Column, pairs: Integers, slack: Slack
+    loose: KeyColumn, pairs: Integers, slack: Slack
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     values = loose.values or ()
     codes = np.stack([loose.first[pairs[:, 0]], loose.second[pairs[:, 1]]], axis=1)

@@ -21,7 +21,7 @@ MOST_ROWS = 40_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class KeyColumn:
     """One column of both tables in common codes, MISSING where nothing is known.
 
     For dates the code is a number of days; for everything else `values` has the texts.
@@ -38,11 +38,11 @@ class Column:
         return self.values is None
 
 
-def coded(name: str, first: pa.ChunkedArray, second: pa.ChunkedArray) -> Column:
+def coded(name: str, first: pa.ChunkedArray, second: pa.ChunkedArray) -> KeyColumn:
     """Return a column of two tables in common codes; text is compared without outer blanks."""
     days, more = _days(first), _days(second)
     if days is not None and more is not None:
-        return Column(name, days, more, None)
+        return KeyColumn(name, days, more, None)
     texts = [pc.utf8_trim_whitespace(part.cast(pa.string())) for part in (first, second)]
     texts = [pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text) for text in texts]
     values = pc.drop_null(pc.unique(pa.chunked_array([*texts[0].chunks, *texts[1].chunks])))
@@ -50,7 +50,7 @@ def coded(name: str, first: pa.ChunkedArray, second: pa.ChunkedArray) -> Column:
         pc.fill_null(pc.index_in(text, values), MISSING).to_numpy().astype(np.int64)
         for text in texts
     ]
-    return Column(name, codes[0], codes[1], tuple(values.to_pylist()))
+    return KeyColumn(name, codes[0], codes[1], tuple(values.to_pylist()))
 
 
 def _days(column: pa.ChunkedArray) -> Integers | None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.linkage.files import between_files
-from discreet.attack.linkage.join import Links, Slack, link
+from discreet.attack.linkage.join import PersonLinks, Slack, link
 from discreet.attack.linkage.keys import coded, narrowed, uniqueness
-from discreet.attack.linkage.story import Found, outcome_of
+from discreet.attack.linkage.story import LinkageFindings, outcome_of
 from discreet.attack.linkage.town import Floats, Hospital, Roll, asked, learned, prior_of, shuffled
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
@@ -53,7 +53,7 @@ MORE_COLUMNS = ("region", "education", "job", "married", "household_size")
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how many people are found again, on the town or between two files."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     given = [name for name in ("released", "auxiliary") if chosen.text(name)]
     if len(given) == 1:
         raise InvalidInput(
@@ -68,14 +68,14 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return on_the_town(chosen, progress=progress)
 
 
-def slack_of(chosen: Settings) -> Slack | None:
+def slack_of(chosen: AttackSettings) -> Slack | None:
     """Return how far rows may differ, or None where they must agree."""
     if chosen.text("fuzzy") == "no":
         return None
     return Slack(days=chosen.whole("days"), prefix=chosen.whole("prefix"), typos=True)
 
 
-def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
+def on_the_town(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the outcome on the example town: hospital against voter roll."""
     columns = chosen.words("columns")
     wrong = [name for name in columns if name not in TOWN_COLUMNS]
@@ -108,7 +108,7 @@ def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
     example = (
         narrowed(hospital.patients, int(links.second[hits[0]]), NARROWING) if len(hits) else []
     )
-    facts = Found(
+    facts = LinkageFindings(
         people=chosen.whole("people"),
         voters=len(roll.identity),
         patients=len(hospital.identity),
@@ -127,7 +127,9 @@ def on_the_town(chosen: Settings, *, progress: Progress) -> Outcome:
     return outcome_of(chosen, facts, private)
 
 
-def _linked(roll: Roll, hospital: Hospital, columns: tuple[str, ...], slack: Slack | None) -> Links:
+def _linked(
+    roll: Roll, hospital: Hospital, columns: tuple[str, ...], slack: Slack | None
+) -> PersonLinks:
     both = [coded(name, roll.voters[name], hospital.patients[name]) for name in columns]
     return link(both, slack)
 
@@ -138,7 +140,7 @@ def _asked(
     roll: Roll,
     prior: Floats,
     *,
-    chosen: Settings,
+    chosen: AttackSettings,
     dice: np.random.Generator,
     baseline: float,
 ) -> Score:

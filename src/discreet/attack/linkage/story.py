@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
@@ -22,7 +22,7 @@ GENERATOR = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LinkageFindings:
     """What the attack on the town counted."""
 
     people: int
@@ -41,7 +41,7 @@ class Found:
     example: tuple[tuple[str, int], ...]
 
 
-def outcome_of(chosen: Settings, found: Found, private: Score) -> Outcome:
+def outcome_of(chosen: AttackSettings, found: LinkageFindings, private: Score) -> Outcome:
     """Return the outcome of the attack on the town."""
     columns, epsilon = chosen.words("columns"), chosen.number("epsilon")
     score = Score.of_guesses(
@@ -79,7 +79,7 @@ def most_right(blind: float, epsilon: float) -> float:
     return min(math.exp(epsilon) * blind, 1 - math.exp(-epsilon) * (1 - blind))
 
 
-def _details(found: Found) -> dict[str, Any]:
+def _details(found: LinkageFindings) -> dict[str, Any]:
     low, high = clopper_pearson(found.identified, found.targets, 0.95)
     return {
         "unique_share": found.unique[("zip", "birth_date", "sex")],
@@ -103,7 +103,7 @@ def _details(found: Found) -> dict[str, Any]:
     }
 
 
-def _blocks(found: Found) -> tuple[Figure | Grid | Words, ...]:
+def _blocks(found: LinkageFindings) -> tuple[Figure | Grid | Words, ...]:
     ordered = sorted(found.unique_more.items(), key=lambda item: (-item[1], len(item[0])))
     most = [item for item in ordered if len(item[0]) <= 3][:SHOWN]
     return (
@@ -144,7 +144,7 @@ def _blocks(found: Found) -> tuple[Figure | Grid | Words, ...]:
     )
 
 
-def _example(found: Found) -> tuple[Words, ...]:
+def _example(found: LinkageFindings) -> tuple[Words, ...]:
     if len(found.example) < 3:
         return ()
     born, sex, place = (count for _, count in found.example)

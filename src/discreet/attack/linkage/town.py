@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.attack.linkage.join import Links
+from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.keys import Integers
 from discreet.attack.town import Ask
 from discreet.errors import InvalidInput
@@ -81,7 +81,7 @@ DIAGNOSIS_BANDS = tuple(p.VISIT_MEANS_FROM_AGE)
 
 
 def learned(
-    hospital: Hospital, roll: Roll, links: Links, prior: Floats
+    hospital: Hospital, roll: Roll, links: PersonLinks, prior: Floats
 ) -> tuple[Booleans, Booleans, Booleans]:
     """Return for each voter who is a patient: linked rightly, named a true diagnosis, did so blindly.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.membership.copies import against_copies
 from discreet.attack.membership.scores import STATISTICS, Floats, Genotypes, Statistic
@@ -55,7 +55,7 @@ PANEL = 1_000
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how well members are told from outsiders, by exact and by private publications."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     if chosen.text("release") == "synthetic":
         return against_copies(chosen, progress=progress)
     return against_frequencies(chosen, progress=progress)
@@ -104,7 +104,7 @@ def averaged(scores: Sequence[Score]) -> Score:
     return Score(success, baseline, low, high, scores[0].measure)
 
 
-def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
+def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the outcome against allele frequencies of a study in the example town."""
     people, loci, epsilon = chosen.whole("people"), chosen.whole("loci"), chosen.number("epsilon")
     panel = PANEL if chosen.text("reference") == "panel" else 0
@@ -139,7 +139,7 @@ def against_frequencies(chosen: Settings, *, progress: Progress) -> Outcome:
 
 
 def _outcome(
-    chosen: Settings,
+    chosen: AttackSettings,
     scores: Mapping[str, tuple[Score, Score]],
     curve: Mapping[str, list[tuple[float, float]]],
     *,

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.attack.curator import Exhibit, synthetic_copy
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.auc import auc_score
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Progress
@@ -26,7 +26,7 @@ DELTA = 1e-9
 _ROWS_A_CHUNK = 64
 
 
-def against_copies(chosen: Settings, *, progress: Progress) -> Outcome:
+def against_copies(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return how well members are told from outsiders by a plain copy and by a private one."""
     people, epsilon = chosen.whole("people"), chosen.number("epsilon")
     progress(0, 4, "choosing who takes part")
@@ -155,7 +155,7 @@ def _distances(
         yield total
 
 
-def _outcome(chosen: Settings, found: dict[str, dict[str, Score]]) -> Outcome:
+def _outcome(chosen: AttackSettings, found: dict[str, dict[str, Score]]) -> Outcome:
     people, epsilon = chosen.whole("people"), chosen.number("epsilon")
     plain, private = found["bootstrap"], found["tree"]
     rows = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attack.ratings.index import Floats, Index, Integers
-from discreet.attack.ratings.known import Glimpse, Knowledge, Witness
+from discreet.attack.ratings.known import Glimpse, RatingKnowledge, Witness
 from discreet.attack.ratings.scores import Match, likelihoods, most_eccentric, most_likely, weighted
 
 ECCENTRICITY = 1.5
@@ -18,16 +18,16 @@ ECCENTRICITY = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class ScoringMethod:
     """A way to score records and to say how sure the best one is."""
 
     name: str
-    score: Callable[[Index, Glimpse, Knowledge], Floats]
+    score: Callable[[Index, Glimpse, RatingKnowledge], Floats]
     best: Callable[[Floats], Match]
 
 
-LIKELIHOOD = Method("likelihood ratio, calibrated", likelihoods, most_likely)
-CLASSIC = Method("weights and eccentricity 1.5", weighted, most_eccentric)
+LIKELIHOOD = ScoringMethod("likelihood ratio, calibrated", likelihoods, most_likely)
+CLASSIC = ScoringMethod("weights and eccentricity 1.5", weighted, most_eccentric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Claims:
 
 
 def calibrated(
-    index: Index, witness: Witness, known: Knowledge, *, trials: int, rate: float
+    index: Index, witness: Witness, known: RatingKnowledge, *, trials: int, rate: float
 ) -> float:
     """Return how sure one must be so that at most a share `rate` of absent people are "found".
 
@@ -65,11 +65,11 @@ def calibrated(
 
 
 def claims(
-    method: Method,
+    method: ScoringMethod,
     threshold: float,
     index: Index,
     witness: Witness,
-    known: Knowledge,
+    known: RatingKnowledge,
     *,
     present: Integers,
     absent: Integers,
@@ -92,7 +92,7 @@ def claims(
 
 
 def _found(
-    method: Method, index: Index, witness: Witness, known: Knowledge, person: int
+    method: ScoringMethod, index: Index, witness: Witness, known: RatingKnowledge, person: int
 ) -> tuple[int, Match] | None:
     seen = witness.glimpse(int(person), known)
     if seen is None:

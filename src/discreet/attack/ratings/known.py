@@ -12,7 +12,7 @@ from discreet.attack.ratings.index import GRADES, Integers, Ratings
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class RatingKnowledge:
     """How much is known: ratings, how many of them are wrong, how far dates may be off.
 
     `days` is None where no dates are known. `obscure` of the ratings are of films outside the `top`.
@@ -32,11 +32,11 @@ class Knowledge:
         return f"{self.ratings} ratings, {self.wrong} of them wrong{rare}, {dates}"
 
 
-PUBLISHED: Mapping[str, Knowledge] = MappingProxyType(
+PUBLISHED: Mapping[str, RatingKnowledge] = MappingProxyType(
     {
-        "8 ratings, 2 wrong, 14 days": Knowledge(8, 2, 14),
-        "2 ratings, 3 days": Knowledge(2, 0, 3),
-        "8 ratings, 6 obscure, no dates": Knowledge(8, 2, None, obscure=6),
+        "8 ratings, 2 wrong, 14 days": RatingKnowledge(8, 2, 14),
+        "2 ratings, 3 days": RatingKnowledge(2, 0, 3),
+        "8 ratings, 6 obscure, no dates": RatingKnowledge(8, 2, None, obscure=6),
     }
 )
 """The three settings of Narayanan and Shmatikov (2008), here against made-up data."""
@@ -68,7 +68,7 @@ class Witness:
         starts = np.searchsorted(ratings.person[order], np.arange(ratings.person.max() + 2))
         return cls(ratings, starts, order, rank, dice)
 
-    def glimpse(self, person: int, known: Knowledge) -> Glimpse | None:
+    def glimpse(self, person: int, known: RatingKnowledge) -> Glimpse | None:
         """Return what is known of a person; None where the person has too few ratings for it."""
         rows = self.order[self.starts[person] : self.starts[person + 1]]
         rare = self.rank[self.ratings.film[rows]] >= known.top
@@ -93,7 +93,7 @@ class Witness:
         chosen: Integers = self.dice.choice(source, count, replace=False)
         return chosen
 
-    def _blurred(self, picked: Integers, known: Knowledge, obscure_wrong: int) -> Glimpse:
+    def _blurred(self, picked: Integers, known: RatingKnowledge, obscure_wrong: int) -> Glimpse:
         wrong = self._wrong(known.wrong, obscure_wrong, known.top)
         film = np.concatenate([self.ratings.film[picked], self.ratings.film[wrong]])
         grade = np.concatenate(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attack.files import named, read_rows
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import (
     CLASSIC,
@@ -21,7 +21,7 @@ from discreet.attack.ratings.claims import (
     claims,
 )
 from discreet.attack.ratings.index import GRADES, Index, Integers, Ratings
-from discreet.attack.ratings.known import PUBLISHED, Knowledge, Witness
+from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
 from discreet.attack.ratings.story import outcome_of
 from discreet.attack.registry import Attack, Knob, Progress
@@ -57,7 +57,7 @@ HELD_OUT = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class RatingsScene:
     """A release, people in it and people who are not, and a witness who knows a little of each."""
 
     index: Index
@@ -68,7 +68,7 @@ class Scene:
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often a record is found, and how often one is claimed for somebody absent."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     known = _knowledge(chosen)
     steps = 3 + len(PUBLISHED)
     progress(0, steps, "reading ratings")
@@ -96,7 +96,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     )
 
 
-def scene_of(ratings: Ratings, *, targets: int, seed: int) -> Scene:
+def scene_of(ratings: Ratings, *, targets: int, seed: int) -> RatingsScene:
     """Return a release without a tenth of the people, and whom the adversary looks for."""
     dice = np.random.default_rng(seed)
     everyone = dice.permutation(np.unique(ratings.person))
@@ -107,7 +107,7 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> Scene:
         ratings.only(~np.isin(ratings.person, absent)), films=int(ratings.film.max()) + 1
     )
     rank = np.argsort(np.argsort(-index.support, kind="stable"), kind="stable")
-    return Scene(
+    return RatingsScene(
         index,
         Witness.of(ratings, rank=rank, dice=dice),
         everyone[len(absent) :][:targets],
@@ -115,7 +115,7 @@ def scene_of(ratings: Ratings, *, targets: int, seed: int) -> Scene:
     )
 
 
-def play(scene: Scene, known: Knowledge, *, rate: float) -> Claims:
+def play(scene: RatingsScene, known: RatingKnowledge, *, rate: float) -> Claims:
     """Return what an adversary claims who allows a share `rate` of false claims."""
     trials = max(300, round(CALIBRATION / rate))
     threshold = calibrated(scene.index, scene.witness, known, trials=trials, rate=rate)
@@ -130,31 +130,33 @@ def play(scene: Scene, known: Knowledge, *, rate: float) -> Claims:
     )
 
 
-def _classic(scene: Scene, known: Knowledge) -> Claims:
+def _classic(scene: RatingsScene, known: RatingKnowledge) -> Claims:
     index, witness = scene.index, scene.witness
     return claims(
         CLASSIC, ECCENTRICITY, index, witness, known, present=scene.present, absent=scene.absent
     )
 
 
-def _curve(scene: Scene, known: Knowledge, rate: float) -> dict[str, list[tuple[float, float]]]:
+def _curve(
+    scene: RatingsScene, known: RatingKnowledge, rate: float
+) -> dict[str, list[tuple[float, float]]]:
     """Return how often the record is found, by how many ratings are known."""
-    few = Scene(scene.index, scene.witness, scene.present[:150], scene.absent[:1])
+    few = RatingsScene(scene.index, scene.witness, scene.present[:150], scene.absent[:1])
     found: dict[str, list[tuple[float, float]]] = {}
     dated = 14 if known.days is None else known.days
     for name, days in ((f"dates to {dated} days", dated), ("no dates", None)):
         found[name] = []
         for many in (1, 2, 4, 8):
             wrong = round(many * known.wrong / known.ratings)
-            made = play(few, Knowledge(many, wrong, days), rate=max(rate, 0.03))
+            made = play(few, RatingKnowledge(many, wrong, days), rate=max(rate, 0.03))
             found[name].append((float(many), made.right / max(1, made.present)))
     return found
 
 
-def _private(scene: Scene, known: Knowledge, *, epsilon: float) -> Score:
+def _private(scene: RatingsScene, known: RatingKnowledge, *, epsilon: float) -> Score:
     noisy = noisy_counts(scene.index, epsilon=epsilon)
     # Every known rating is right here: the adversary of the private version is given more.
-    sure = Knowledge(known.ratings, 0, known.days)
+    sure = RatingKnowledge(known.ratings, 0, known.days)
     seen = [
         [glimpse for one in people if (glimpse := scene.witness.glimpse(int(one), sure))]
         for people in (scene.present, scene.absent)
@@ -162,17 +164,17 @@ def _private(scene: Scene, known: Knowledge, *, epsilon: float) -> Score:
     return presence(noisy, scene.index, inside=seen[0], outside=seen[1])
 
 
-def _knowledge(chosen: Settings) -> Knowledge:
+def _knowledge(chosen: AttackSettings) -> RatingKnowledge:
     known, wrong, obscure = (chosen.whole(name) for name in ("known", "wrong", "obscure"))
     if wrong >= known:
         raise InvalidInput("At least one of the known ratings must be right.")
     if obscure > known:
         raise InvalidInput("No more ratings can be obscure than are known.")
     days = chosen.whole("days")
-    return Knowledge(known, wrong, None if days < 0 else days, obscure=obscure)
+    return RatingKnowledge(known, wrong, None if days < 0 else days, obscure=obscure)
 
 
-def _ratings(chosen: Settings) -> Ratings:
+def _ratings(chosen: AttackSettings) -> Ratings:
     if chosen.text("released"):
         return from_file(chosen.text("released"), chosen.words("columns"))
     everyone = chosen.whole("people") * HELD_OUT // (HELD_OUT - 1) + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attack.ratings.index import Floats, Index
-from discreet.attack.ratings.known import Glimpse, Knowledge
+from discreet.attack.ratings.known import Glimpse, RatingKnowledge
 
 SLIP = 0.02
 """Chance that even a right rating is remembered as another grade or from another week."""
@@ -23,7 +23,7 @@ class Match:
     surety: float
 
 
-def likelihoods(index: Index, seen: Glimpse, known: Knowledge) -> Floats:
+def likelihoods(index: Index, seen: Glimpse, known: RatingKnowledge) -> Floats:
     """Return for each record log P(what is known | it is theirs) / P(what is known | it is not).
 
     Not theirs: a film is drawn by its popularity, a grade from that film's, a day from all days.
@@ -59,7 +59,7 @@ def most_likely(scores: Floats) -> Match:
     return Match(best, -float(np.log(max(others, 1e-300))))
 
 
-def weighted(index: Index, seen: Glimpse, known: Knowledge) -> Floats:
+def weighted(index: Index, seen: Glimpse, known: RatingKnowledge) -> Floats:
     """Return the scores of Narayanan and Shmatikov (2008): similarity over the log of the support."""
     rows, which = index.rows_of(seen.film)
     support = np.maximum(index.support[seen.film], 2)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, Claims
 from discreet.attack.ratings.index import Index
-from discreet.attack.ratings.known import Knowledge
+from discreet.attack.ratings.known import RatingKnowledge
 from discreet.examples import parameters as p
 from discreet.noise.bars.binomial import clopper_pearson
 from discreet.report import Figure, Grid, Words, lines
@@ -25,8 +25,8 @@ Pair = tuple[Claims, Claims]
 
 
 def outcome_of(
-    chosen: Settings,
-    known: Knowledge,
+    chosen: AttackSettings,
+    known: RatingKnowledge,
     index: Index,
     *,
     ours: Claims,
@@ -91,7 +91,7 @@ def _share(count: int, of: int) -> dict[str, float]:
 
 
 def _blocks(
-    known: Knowledge,
+    known: RatingKnowledge,
     ours: Claims,
     classic: Claims,
     table: Mapping[str, Pair],

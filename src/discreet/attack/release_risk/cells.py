@@ -26,7 +26,7 @@ _WINDOW = 0.005
 """Half the window, as a share of the column's range."""
 
 
-class Column(Protocol):
+class ReleaseColumn(Protocol):
     """One column of the release beside the same column of people."""
 
     def gaps(self, people: npt.NDArray[np.int64]) -> Gaps:
@@ -64,7 +64,7 @@ class Numbers:
         )
 
 
-class Labels:
+class CellLabels:
     """A column of words on either side: the release's may be coarser.
 
     `released` and `people` are codes of `words`. Cells that look coarse are compared with every value;
@@ -138,7 +138,7 @@ def column_of(
     released: pa.ChunkedArray,
     people: pa.ChunkedArray,
     coarser: Mapping[str, Sequence[str]] = NOTHING,
-) -> Column:
+) -> ReleaseColumn:
     """Return the comparison that suits a column: numbers where all cells are, words otherwise.
 
     `coarser` says what each value becomes at the levels of a hierarchy, where there is one.
@@ -146,7 +146,7 @@ def column_of(
     ours, theirs = _numbers(released), _numbers(people)
     if ours is not None and theirs is not None:
         return Numbers(ours, theirs)
-    return Labels(_words(released), _words(people), coarser)
+    return CellLabels(_words(released), _words(people), coarser)
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats | None:

@@ -21,7 +21,7 @@ _QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
+class AddedRisk:
     """What a release adds to guessing: `value` with its 95% interval; 0 means nothing.
 
     `right` of `trials` guesses hit people of the release, `right_on_strangers` of as many trials hit
@@ -63,7 +63,7 @@ class Risk:
         }
 
 
-def difference(right: int, right_on_strangers: int, trials: int) -> Risk:
+def difference(right: int, right_on_strangers: int, trials: int) -> AddedRisk:
     """Return the risk of two independent shares of equally many trials (Newcombe's score interval).
 
     >>> difference(60, 60, 100).found, difference(90, 60, 100).found
@@ -74,7 +74,7 @@ def difference(right: int, right_on_strangers: int, trials: int) -> Risk:
     low1, high1 = wilson(right, trials)
     low2, high2 = wilson(right_on_strangers, trials)
     gap = first - second
-    return Risk(
+    return AddedRisk(
         right,
         right_on_strangers,
         trials,
@@ -83,7 +83,7 @@ def difference(right: int, right_on_strangers: int, trials: int) -> Risk:
     )
 
 
-def split_of_hits(right: int, right_on_strangers: int, trials: int) -> Risk:
+def split_of_hits(right: int, right_on_strangers: int, trials: int) -> AddedRisk:
     """Return the risk from how the people hit divide into those of the release and strangers.
 
     If the release says nothing about its own people, each one hit is as likely a stranger: the
@@ -95,7 +95,7 @@ def split_of_hits(right: int, right_on_strangers: int, trials: int) -> Risk:
     _check(right, right_on_strangers, trials)
     hits = right + right_on_strangers
     low, high = clopper_pearson(right, hits, CONFIDENCE) if hits else (0.5, 0.5)
-    return Risk(
+    return AddedRisk(
         right,
         right_on_strangers,
         trials,

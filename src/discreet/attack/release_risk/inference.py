@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.release_risk.cells import Labels, Numbers
-from discreet.attack.release_risk.controls import Risk, difference
+from discreet.attack.release_risk.cells import CellLabels, Numbers
+from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Integers, Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
 from discreet.errors import InvalidInput, UnknownName
@@ -47,7 +47,7 @@ STORY = Story(
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often a secret is guessed right from each kind of release, beside strangers."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     known, secret = chosen.words("known"), chosen.text("secret")
     if not known or secret in known:
         raise InvalidInput(
@@ -57,7 +57,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return played(STORY, chosen, _attack, columns=(*known, secret), progress=progress)
 
 
-def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
     ours, strangers = targets(parties, chosen.whole("targets"), rng)
     known, secret = chosen.words("known"), chosen.text("secret")
     right = guessed(parties, known, secret, ours)
@@ -69,7 +69,7 @@ def guessed(parties: Parties, known: tuple[str, ...], secret: str, people: Integ
     column = parties.columns.get(secret)
     if isinstance(column, Numbers):
         return _numbers_right(parties, known, column, people)
-    if isinstance(column, Labels):
+    if isinstance(column, CellLabels):
         return _labels_right(parties, known, column, people)
     raise UnknownName(f"There is no column '{secret}' to guess.")
 
@@ -88,7 +88,7 @@ def _numbers_right(
 
 
 def _labels_right(
-    parties: Parties, known: tuple[str, ...], column: Labels, people: Integers
+    parties: Parties, known: tuple[str, ...], column: CellLabels, people: Integers
 ) -> int:
     right = 0
     for person, near in parties.nearest(known, people):

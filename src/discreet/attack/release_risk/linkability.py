@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.release_risk.controls import Risk, difference
+from discreet.attack.release_risk.controls import AddedRisk, difference
 from discreet.attack.release_risk.parties import Integers, Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played, targets
 from discreet.errors import InvalidInput
@@ -44,7 +44,7 @@ STORY = Story(
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often two pieces about a person are joined through each kind of release."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     first, second = chosen.words("first"), chosen.words("second")
     if not first or not second or set(first) & set(second):
         raise InvalidInput(
@@ -54,7 +54,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     return played(STORY, chosen, _attack, columns=(*first, *second), progress=progress)
 
 
-def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
     ours, strangers = targets(parties, chosen.whole("targets"), rng)
     first, second = chosen.words("first"), chosen.words("second")
     right = joined(parties, first, second, ours)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.anonymize.hierarchy.levels import read_hierarchies
-from discreet.attack.release_risk.cells import NOTHING, Bits, Column, Gaps, column_of
+from discreet.attack.release_risk.cells import NOTHING, Bits, Gaps, ReleaseColumn, column_of
 from discreet.errors import InvalidInput
 
 Integers = npt.NDArray[np.int64]
@@ -22,7 +22,7 @@ _TARGETS_A_CHUNK = 256
 class Parties:
     """A release beside people: places 0 to `size` - 1 are its own, the next `size` are strangers."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ReleaseColumn]
     rows: int
     size: int
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.release_risk.controls import Risk, split_of_hits
+from discreet.attack.release_risk.controls import AddedRisk, split_of_hits
 from discreet.attack.release_risk.parties import Parties
 from discreet.attack.release_risk.stage import COMMON, Story, played
 
@@ -40,15 +40,15 @@ STORY = Story(
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how many people questions from each kind of release single out, beside strangers."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     return played(STORY, chosen, _attack, columns=chosen.words("columns"), progress=progress)
 
 
-def _attack(parties: Parties, chosen: Settings, rng: np.random.Generator) -> Risk:
+def _attack(parties: Parties, chosen: AttackSettings, rng: np.random.Generator) -> AddedRisk:
     return singling_out(parties, guesses=chosen.whole("guesses"), rng=rng)
 
 
-def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) -> Risk:
+def singling_out(parties: Parties, *, guesses: int, rng: np.random.Generator) -> AddedRisk:
     """Return the risk of being singled out by questions made up from single rows of a release."""
     asked = 0
     ours: set[int] = set()

@@ -15,11 +15,11 @@ from discreet.anonymize.recode import recoded
 from discreet.anonymize.search.optimal import anonymize
 from discreet.attack.curator import Exhibit, synthetic_copy
 from discreet.attack.files import read_rows
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.copies import DECLARED
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.release_risk.controls import Risk
+from discreet.attack.release_risk.controls import AddedRisk
 from discreet.attack.release_risk.parties import Integers, Parties, parties_of
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
@@ -41,7 +41,7 @@ COMMON = (
 ANONYMIZED, RAW, PRIVATE, NULL = "anonymized", "raw copy", "synthetic, private", "other people"
 DELTA = 1e-9
 _SUPPRESSED = 0.02
-Judge: TypeAlias = Callable[[Parties, Settings, np.random.Generator], Risk]
+Judge: TypeAlias = Callable[[Parties, AttackSettings, np.random.Generator], AddedRisk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class RiskScene:
     """Releases by name, the people behind them, and strangers."""
 
     releases: Mapping[str, pa.Table]
@@ -67,7 +67,7 @@ class Scene:
 
 def played(
     story: Story,
-    chosen: Settings,
+    chosen: AttackSettings,
     judge: Judge,
     *,
     columns: Sequence[str],
@@ -78,7 +78,7 @@ def played(
     progress(0, 4, "making the releases")
     scene = _users_scene(chosen) if chosen.text("released") else _town_scene(chosen, rng)
     folder = chosen.text("hierarchies")
-    risks: dict[str, Risk] = {}
+    risks: dict[str, AddedRisk] = {}
     for i, (name, released) in enumerate(scene.releases.items()):
         progress(2 * len(scene.releases) + i, 3 * len(scene.releases), f"attacking: {name}")
         parties = parties_of(
@@ -102,7 +102,7 @@ def targets(parties: Parties, wanted: int, rng: np.random.Generator) -> tuple[In
     )
 
 
-def _town_scene(chosen: Settings, rng: np.random.Generator) -> Scene:
+def _town_scene(chosen: AttackSettings, rng: np.random.Generator) -> RiskScene:
     size = chosen.whole("people")
     with staged(3 * size, tables=("people",), seed=chosen.whole("seed")) as town:
         everyone = town.load("people").select(list(DECLARED))
@@ -119,7 +119,7 @@ def _town_scene(chosen: Settings, rng: np.random.Generator) -> Scene:
         # Nothing in it comes from the people who are attacked: its true risk is zero.
         NULL: others,
     }
-    return Scene(releases, original, control, ANONYMIZED)
+    return RiskScene(releases, original, control, ANONYMIZED)
 
 
 def anonymized(rows: pa.Table, *, k: int, quasi: Sequence[str]) -> pa.Table:
@@ -129,7 +129,7 @@ def anonymized(rows: pa.Table, *, k: int, quasi: Sequence[str]) -> pa.Table:
     return recoded(rows, groups, result.recoding)
 
 
-def _users_scene(chosen: Settings) -> Scene:
+def _users_scene(chosen: AttackSettings) -> RiskScene:
     names = ("released", "original", "control")
     missing = [name for name in names if not chosen.text(name)]
     if missing:
@@ -144,7 +144,7 @@ def _users_scene(chosen: Settings) -> Scene:
     releases = {"released": released}
     if chosen.text("private"):
         releases[PRIVATE] = _respelled(read_rows(chosen.text("private")), original)
-    return Scene(releases, original, control, "released")
+    return RiskScene(releases, original, control, "released")
 
 
 def _respelled(table: pa.Table, like: pa.Table) -> pa.Table:
@@ -153,7 +153,9 @@ def _respelled(table: pa.Table, like: pa.Table) -> pa.Table:
     return table.rename_columns([known.get(name.lower(), name) for name in table.column_names])
 
 
-def _outcome(story: Story, chosen: Settings, scene: Scene, risks: Mapping[str, Risk]) -> Outcome:
+def _outcome(
+    story: Story, chosen: AttackSettings, scene: RiskScene, risks: Mapping[str, AddedRisk]
+) -> Outcome:
     main, private = risks[scene.main], risks.get(PRIVATE)
     size = min(scene.original.num_rows, scene.control.num_rows)
     rows = [
@@ -208,7 +210,7 @@ def _outcome(story: Story, chosen: Settings, scene: Scene, risks: Mapping[str, R
     )
 
 
-def _released_words(scene: Scene, chosen: Settings) -> str:
+def _released_words(scene: RiskScene, chosen: AttackSettings) -> str:
     if scene.main == "released":
         return f"The file {chosen.text('released')}, {scene.releases['released'].num_rows:,} rows."
     k, quasi = chosen.whole("k"), ", ".join(chosen.words("quasi"))
@@ -218,7 +220,7 @@ def _released_words(scene: Scene, chosen: Settings) -> str:
     )
 
 
-def _private_words(risk: Risk, chosen: Settings) -> str:
+def _private_words(risk: AddedRisk, chosen: AttackSettings) -> str:
     found = "a leak was found" if risk.found else "no leak was found"
     price = "" if chosen.text("released") else f" at epsilon {chosen.number('epsilon'):g}"
     return (

@@ -19,14 +19,14 @@ from discreet.catalog.declare.unbudgeted import (
     unit_lines,
 )
 from discreet.catalog.propose.profile import columns_that_read
-from discreet.catalog.propose.propose import Wish, propose_file
+from discreet.catalog.propose.propose import InitRequest, propose_file
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
-from discreet.engine.types import Kind, Storage, storage
+from discreet.engine.types import ColumnKind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 
 _FIRST, _LAST = dt.date(1800, 1, 1), dt.date(2199, 12, 31)
@@ -135,7 +135,7 @@ def _declared(catalog: Catalog, path: Path) -> str | None:
 
 
 def _accepted(path: Path, place: Path, epsilon: Epsilon, delta: Delta | None, unit: str) -> Bare:
-    wish = Wish((str(path),), place, epsilon, delta, unit, None, accept=True)
+    wish = InitRequest((str(path),), place, epsilon, delta, unit, None, accept=True)
     if place.exists():
         raise InvalidInput(
             f"'{place.name}' is there already and does not list '{path.name}'.",
@@ -191,7 +191,7 @@ def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
     """Return the columns with their types, and those texts that all read as numbers."""
     columns = engine.columns(name)
     texts = [each for each in columns if storage(each[1]) is Storage.TEXT]
-    return columns, columns_that_read(engine, name, texts, Kind.NUMBER)
+    return columns, columns_that_read(engine, name, texts, ColumnKind.NUMBER)
 
 
 def _free_name(name: str, catalog: Catalog) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engine.base import Engine, open_exact
-from discreet.engine.types import Kind, read_as
+from discreet.engine.types import ColumnKind, read_as
 from discreet.errors import EngineFailed
 
 MOST_VALUES = 200_000
@@ -108,7 +108,7 @@ def _nan_as_null(values: pa.Array) -> pa.Array:
 
 
 def columns_that_read(
-    engine: Engine, table: str, columns: Sequence[tuple[str, str]], kind: Kind
+    engine: Engine, table: str, columns: Sequence[tuple[str, str]], kind: ColumnKind
 ) -> set[str]:
     """Return the columns in which some cell is filled and each filled one reads as `kind`.
 

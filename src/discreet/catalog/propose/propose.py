@@ -18,7 +18,7 @@ from discreet.errors import EngineFailed, InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class InitRequest:
     """What the owner asks `discreet init` for."""
 
     words: tuple[str, ...]
@@ -31,7 +31,7 @@ class Wish:
     force: bool = False
 
 
-def propose_file(wish: Wish, *, progress: Progress = lambda _: None) -> Proposal:
+def propose_file(wish: InitRequest, *, progress: Progress = lambda _: None) -> Proposal:
     """Return the proposal after writing it to `wish.out`."""
     check_accept(accept=wish.accept, epsilon=wish.epsilon, unit=wish.unit)
     if not wish.force:

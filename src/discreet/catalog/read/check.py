@@ -19,15 +19,15 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.engine.base import Engine
-from discreet.engine.types import Kind, readable
+from discreet.engine.types import ColumnKind, readable
 from discreet.errors import CatalogError
 
-_KINDS: dict[type[Domain], Kind] = {
-    IntegerDomain: Kind.INTEGER,
-    NumberDomain: Kind.NUMBER,
-    BooleanDomain: Kind.BOOLEAN,
-    DateDomain: Kind.DATE,
-    TimestampDomain: Kind.DATE,
+_KINDS: dict[type[Domain], ColumnKind] = {
+    IntegerDomain: ColumnKind.INTEGER,
+    NumberDomain: ColumnKind.NUMBER,
+    BooleanDomain: ColumnKind.BOOLEAN,
+    DateDomain: ColumnKind.DATE,
+    TimestampDomain: ColumnKind.DATE,
 }
 
 
@@ -84,13 +84,13 @@ def _same(name: str, found: list[str]) -> list[str]:
     return [other for other in found if other.lower() == name.lower()]
 
 
-def _declared(table: Table, name: str) -> Kind | None:
+def _declared(table: Table, name: str) -> ColumnKind | None:
     column = next((c for c in table.columns if c.name == name and not c.hidden), None)
     return None if column is None else _KINDS.get(type(column.domain))
 
 
-def _one(kind: Kind) -> str:
-    return f"an {kind.value}" if kind is Kind.INTEGER else f"a {kind.value}"
+def _one(kind: ColumnKind) -> str:
+    return f"an {kind.value}" if kind is ColumnKind.INTEGER else f"a {kind.value}"
 
 
 def _place(dataset: Dataset, table: Table) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.catalog import Budget, Cap, Catalog
+from discreet.catalog.catalog import Budget, Catalog, DeclaredCap
 from discreet.catalog.read.datasets import (
     Finished,
     Unfinished,
@@ -127,12 +127,12 @@ def _analysts(
     declared: Mapping[str, DatasetShape],
     datasets: Mapping[str, Dataset],
     budgets: Mapping[str, Budget],
-) -> tuple[dict[str, dict[str, Cap]], list[str]]:
-    found: dict[str, dict[str, Cap]] = {}
+) -> tuple[dict[str, dict[str, DeclaredCap]], list[str]]:
+    found: dict[str, dict[str, DeclaredCap]] = {}
     doubts: list[str] = []
     for analyst, shape in shapes.items():
         found[analyst] = {}
-        by_budget: dict[str, tuple[str, Cap]] = {}
+        by_budget: dict[str, tuple[str, DeclaredCap]] = {}
         for name, written in shape.datasets.items():
             if name not in declared:
                 raise UnknownName(f"analyst '{analyst}' has a cap for unknown dataset '{name}'.")
@@ -142,7 +142,7 @@ def _analysts(
             place = f"analyst '{analyst}', dataset '{name}'"
             try:
                 delta = budget.delta if written.delta is None else Delta.of(written.delta)
-                cap = Cap(Epsilon.of(written.epsilon), delta)
+                cap = DeclaredCap(Epsilon.of(written.epsilon), delta)
             except InvalidInput as error:
                 raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
             other, same = by_budget.setdefault(budget.name, (name, cap))

@@ -104,9 +104,12 @@ def anonymize(
             source, quasi, sensitive, population=population, where=where, config=config
         )
     else:
-        from discreet.anonymize.request import Wish
-
-        wish = Wish.of(
+        found, words = _made(
+            source,
+            where=where,
+            out=out,
+            report=report,
+            config=config,
             k=k,
             quasi=_list(quasi),
             sensitive=sensitive,
@@ -124,7 +127,6 @@ def anonymize(
             seconds=seconds,
             population=population,
         )
-        found, words = _made(source, wish, where=where, out=out, report=report, config=config)
     say(json_text.dumps(found) if json else "\n".join(words))
 
 
@@ -152,35 +154,11 @@ def _checked(
         return found.to_json(), measured_words(opened.label, found)
 
 
-def _made(
-    source: str,
-    wish: Any,
-    *,
-    where: str | None,
-    out: Path | None,
-    report: Path | None,
-    config: Path | None,
-) -> tuple[dict[str, Any], list[str]]:
+def _made(source: str, **wanted: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what was made, after recording the exposure and writing the copy, in that order."""
-    from discreet.anonymize.command import anonymize_file
-    from discreet.anonymize.exposure import expose
-    from discreet.api import open as open_curator
     from discreet.cli.waiting import counting
-    from discreet.core.event import NonPrivate
-
-    def remember(place: Path, dataset: str, event: NonPrivate) -> int:
-        with open_curator(place) as curator:
-            return expose(curator.ledger, dataset, event)
+    from discreet.tasks.anonymize import anonymize as make_copy
 
     with counting("Anonymizing") as progress:
-        made = anonymize_file(
-            source,
-            wish,
-            where=where,
-            out=out,
-            report=report,
-            config=config,
-            remember=remember,
-            progress=progress,
-        )
+        made = make_copy(source, progress=progress, **wanted)
     return made.to_json(), made.words()

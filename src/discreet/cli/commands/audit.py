@@ -36,26 +36,21 @@ def audit(
 
     Example: discreet audit my.py:noisy_count --epsilon 1
     """
-    from discreet.attack.audit.audit import Effort, audit_one_run
-    from discreet.attack.audit.audit import audit as run_audit
-    from discreet.attack.audit.target import load_target
     from discreet.cli.waiting import counting
+    from discreet.tasks.audit import audit as run_audit
 
-    loaded = load_target(target)
-    allowed = loaded.delta if delta is None else delta
-    claim = mu if mu is not None else loaded.epsilon if epsilon is None else epsilon
     with counting("audit") as progress:
-        if one_run:
-            found = audit_one_run(loaded, claim=claim, delta=allowed, confidence=confidence)
-        else:
-            found = run_audit(
-                loaded,
-                Effort(samples=samples, seconds=seconds, confidence=confidence),
-                claim=claim,
-                delta=allowed,
-                gaussian=mu is not None,
-                progress=progress,
-            )
+        found = run_audit(
+            target,
+            epsilon=epsilon,
+            delta=delta,
+            mu=mu,
+            samples=samples,
+            seconds=seconds,
+            confidence=confidence,
+            one_run=one_run,
+            progress=progress,
+        )
     say(json_text.dumps(found.to_json()) if json else audit_words(found))
     if found.refuted:
         raise typer.Exit(1)

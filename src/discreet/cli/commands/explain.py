@@ -20,9 +20,8 @@ def explain(
     """
     from discreet.account.explain import explain as explain_epsilon
     from discreet.account.explain import percent
-    from discreet.core.numbers import Epsilon
 
-    found = explain_epsilon(Epsilon.of(epsilon), total=None if total is None else Epsilon.of(total))
+    found = explain_epsilon(epsilon, total=total)
     if json:
         import json as json_text
 

@@ -47,21 +47,19 @@ def init(
 
     Example: discreet init people.csv --epsilon 1 --unit row
     """
-    from discreet.catalog.propose.propose import Wish, propose_file, summary
-    from discreet.core.numbers import Delta, Epsilon
+    from discreet.tasks.init import init as propose
 
-    wish = Wish(
-        words=tuple(files),
+    done = propose(
+        *files,
         out=out,
-        epsilon=None if epsilon is None else Epsilon.of(epsilon),
-        delta=None if delta is None else Delta.of(delta),
+        epsilon=epsilon,
+        delta=delta,
         unit=unit,
         dataset=dataset,
         accept=accept,
         force=force,
+        progress=_show_progress(),
     )
-    proposal = propose_file(wish, progress=_show_progress())
-    done = summary(proposal, out)
     say(json_text.dumps(done) if json else _words(done))
 
 

@@ -98,7 +98,7 @@ def explanation_words(found: Any) -> str:
         "Nothing was spent.",
         *found.notes,
         "The engine would run:",
-        *(f"  {line}" for line in found.sql),
+        *(f"  {line}" for line in found.sql.splitlines()),
     ]
     return "\n".join(lines)
 

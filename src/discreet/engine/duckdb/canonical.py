@@ -12,7 +12,7 @@ import duckdb
 
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.duckdb.snapshots import Room, Snapshot, SnapshotStore
+from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
 from discreet.engine.files import ContentHashes, FileKind, FileSource, csv_parts
 from discreet.errors import CatalogError, EngineFailed
 
@@ -20,7 +20,7 @@ Types = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SourceOrigin:
     """Where a table's rows are now: files, or a table inside the files of a database."""
 
     name: str
@@ -38,7 +38,7 @@ class Maker:
     seconds: float
     others: Callable[[str], Types]
 
-    def snapshot(self, origin: Origin, recipe: Recipe) -> tuple[Snapshot, str]:
+    def snapshot(self, origin: SourceOrigin, recipe: Recipe) -> tuple[Snapshot, str]:
         """Return the snapshot of a source's present content, held, and the content's hash.
 
         Guarantee: the rows are those of one state of the files, whose hash is returned: they are
@@ -63,7 +63,7 @@ class Maker:
                 child.close()
 
     def _made(
-        self, origin: Origin, recipe: Recipe, content: str, child: Child, room: Room
+        self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: DiskRoom
     ) -> Snapshot:
         try:
             child.wait_ready()
@@ -84,17 +84,17 @@ class Maker:
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
         return self.store.add(self._name(origin, recipe, content), origin.name, room, dropped)
 
-    def _name(self, origin: Origin, recipe: Recipe, content: str) -> str:
+    def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
         # The source's own schema is part of its content; that of the other tables is not.
         others = str(self._others_whole(origin, recipe))
         parts = (origin.name, ".".join(origin.parts), content, recipe.declared, others)
         return self.store.name(*parts, duckdb.__version__)
 
-    def _others_whole(self, origin: Origin, recipe: Recipe) -> bool:
+    def _others_whole(self, origin: SourceOrigin, recipe: Recipe) -> bool:
         """Return whether the other tables of the same people store them as integers."""
         return recipe.whole({n: self.others(n) for n in recipe.people if n != origin.name})
 
-    def _setup(self, origin: Origin, copy: FileSource, room: Room) -> dict[str, Any]:
+    def _setup(self, origin: SourceOrigin, copy: FileSource, room: DiskRoom) -> dict[str, Any]:
         place, database = place_of(origin.name, copy, origin.parts)
         return {
             **self.common,

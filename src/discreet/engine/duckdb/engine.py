@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.duckdb.canonical import Maker, Origin, place_of, unreadable
+from discreet.engine.duckdb.canonical import Maker, SourceOrigin, place_of, unreadable
 from discreet.engine.duckdb.held import DuckDBHeld, exact_of
-from discreet.engine.duckdb.pool import Pool
+from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
 from discreet.engine.files import (
     ContentHashes,
@@ -74,8 +74,8 @@ class DuckDBEngine:
         store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
         self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
         places = threading.Semaphore(limits.workers)
-        self._canon = Pool(places, seconds=limits.seconds)
-        self._raw = Pool(places, seconds=limits.seconds)
+        self._canon = ChildPool(places, seconds=limits.seconds)
+        self._raw = ChildPool(places, seconds=limits.seconds)
         self._opened: dict[str, str] = {}
         self._finalizer = weakref.finalize(self, _give_back, (self._canon, self._raw), drop)
         self._canon.warm(self._setup({}))
@@ -183,12 +183,12 @@ class DuckDBEngine:
         """End the child processes and remove temporary files."""
         self._finalizer()
 
-    def _origin(self, name: str) -> Origin:
+    def _origin(self, name: str) -> SourceOrigin:
         """Return where a table's rows are at this moment."""
         source = self._sources[name]
         if self._database is not None and not _looks_like_file(source):
-            return Origin(name, database_files(self._database), tuple(source.split(".")))
-        return Origin(name, find_files(name, source, self._base))
+            return SourceOrigin(name, database_files(self._database), tuple(source.split(".")))
+        return SourceOrigin(name, find_files(name, source, self._base))
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
@@ -244,7 +244,7 @@ class DuckDBEngine:
             "temporary": str(self._state / "spill"),
         }
 
-    def _text_table(self, origin: Origin) -> Path:
+    def _text_table(self, origin: SourceOrigin) -> Path:
         """Return the Parquet copy of a CSV source, made now unless this content has one."""
         with tempfile.TemporaryDirectory(dir=self._stored, prefix=".new-") as made:
             folder = Path(made)
@@ -297,7 +297,7 @@ def _state_folder(state: Path | None) -> tuple[Path, Path | None]:
     return folder, None
 
 
-def _give_back(pools: tuple[Pool, Pool], drop: Path | None) -> None:
+def _give_back(pools: tuple[ChildPool, ChildPool], drop: Path | None) -> None:
     for pool in pools:
         pool.close()
     if drop is not None:

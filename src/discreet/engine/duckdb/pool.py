@@ -14,7 +14,7 @@ from discreet.engine.child import Child
 Setup = Callable[[], dict[str, Any]]
 
 
-class Pool:
+class ChildPool:
     """Children of one kind. `places` is how many of all kinds may work at the same time."""
 
     def __init__(self, places: threading.Semaphore, *, seconds: float) -> None:

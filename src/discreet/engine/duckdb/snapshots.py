@@ -44,7 +44,7 @@ class Snapshot:
             os.close(lock)
 
 
-class Room:
+class DiskRoom:
     """A folder under another name in which one snapshot is being made; removed unless kept."""
 
     def __init__(self, folder: Path, lock: int) -> None:
@@ -90,14 +90,14 @@ class SnapshotStore:
             os.utime(folder)
         return Snapshot(folder, about, lock)
 
-    def room(self) -> Room:
+    def room(self) -> DiskRoom:
         """Return an empty folder to make a snapshot in."""
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix=_NEW))
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return Room(folder, lock)
+        return DiskRoom(folder, lock)
 
-    def add(self, name: str, table: str, room: Room, dropped: Mapping[str, int]) -> Snapshot:
+    def add(self, name: str, table: str, room: DiskRoom, dropped: Mapping[str, int]) -> Snapshot:
         """Return the finished snapshot, held; the work of another process counts as well as ours."""
         about = {"table": table, "dropped": dict(dropped), "digest": _digest(room.rows)}
         sealed = {**about, "name": name, "seal": self._seal(name, about)}

@@ -23,7 +23,7 @@ from discreet.engine.postgres.content import columns_of, fingerprint
 from discreet.engine.postgres.copies import is_stored, may_store, place_of, store
 from discreet.engine.postgres.held import kind_of
 from discreet.engine.postgres.holder import Holder
-from discreet.engine.postgres.pool import Pool
+from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
 
 
@@ -47,7 +47,7 @@ class PostgresEngine:
         allow_superuser: bool = False,
     ) -> None:
         self._limits = limits
-        self._pool = Pool(url, limits, allow_superuser=allow_superuser)
+        self._pool = ConnectionPool(url, limits, allow_superuser=allow_superuser)
         folder = None if state is None else state / "postgres"
         self._key = os.urandom(32) if folder is None else state_key(folder)
         self._sources: dict[str, str] = {}

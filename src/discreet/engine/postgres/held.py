@@ -13,9 +13,9 @@ from discreet.engine.base import Exact, engine_failed
 from discreet.engine.guard import only_select
 from discreet.engine.places import placed
 from discreet.engine.postgres.copies import drop, may_store, place_of, store
-from discreet.engine.postgres.pool import Pool
+from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
-from discreet.engine.postgres.session import Session
+from discreet.engine.postgres.session import PostgresSession
 from discreet.errors import CatalogError
 
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -25,7 +25,7 @@ _KINDS = (
 )
 
 
-def begin(session: Session, relations: Mapping[str, str], *, seconds: float) -> None:
+def begin(session: PostgresSession, relations: Mapping[str, str], *, seconds: float) -> None:
     """Open the transaction in which `relations` stay as they are, or refuse.
 
     Guarantee: the tables are locked against DROP, TRUNCATE and rewriting *before* the snapshot is
@@ -96,14 +96,14 @@ class PostgresHeld:
 
     def __init__(
         self,
-        pool: Pool,
-        session: Session,
+        pool: ConnectionPool,
+        session: PostgresSession,
         fingerprints: Mapping[str, str],
         places: Mapping[str, str],
     ) -> None:
         self.fingerprints = fingerprints
         self._pool = pool
-        self._session: Session | None = session
+        self._session: PostgresSession | None = session
         self._places = places
         self._kept: list[str] = []
 
@@ -141,7 +141,7 @@ class PostgresHeld:
     def _text(self, sql: str) -> str:
         return only_select(placed(sql, "postgres", self._places), "postgres")
 
-    def _open(self) -> Session:
+    def _open(self) -> PostgresSession:
         if self._session is None or self._session.idle:
             raise engine_failed()
         return self._session

@@ -20,8 +20,8 @@ from discreet.engine.postgres.copies import (
     store,
 )
 from discreet.engine.postgres.held import PostgresHeld, begin
-from discreet.engine.postgres.pool import Pool
-from discreet.engine.postgres.session import Connection, Session
+from discreet.engine.postgres.pool import ConnectionPool
+from discreet.engine.postgres.session import Connection, PostgresSession
 
 Wanted = Mapping[str, tuple[str, Canonical | None]]
 """For each table of a question its relation, and its canonical form where that is known."""
@@ -30,7 +30,7 @@ Wanted = Mapping[str, tuple[str, Canonical | None]]
 class Holder:
     """Holds tables for one question at a time on each session."""
 
-    def __init__(self, pool: Pool, key: bytes, folder: Path | None) -> None:
+    def __init__(self, pool: ConnectionPool, key: bytes, folder: Path | None) -> None:
         self._pool = pool
         self._key = key
         self._contents = _Contents(folder)
@@ -65,7 +65,7 @@ class Holder:
 
         return PostgresHeld(self._pool, session, Labels(relations, label), places)
 
-    def _counters(self, session: Session, tables: Wanted) -> dict[str, str | None]:
+    def _counters(self, session: PostgresSession, tables: Wanted) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.
 
         A change between the counter and the snapshot is then in the rows and not in the counter,
@@ -78,12 +78,12 @@ class Holder:
                 if wanted is not None and wanted.copy
             }
 
-    def _label(self, session: Session, relation: str) -> str:
+    def _label(self, session: PostgresSession, relation: str) -> str:
         with session.within(self._pool.limits.store_seconds) as wire:
             return fingerprint(wire, relation)
 
     def _copy(
-        self, session: Session, relation: str, wanted: Canonical, counter: str | None
+        self, session: PostgresSession, relation: str, wanted: Canonical, counter: str | None
     ) -> tuple[str, str]:
         """Return where the copy of a table's present content lies, made now if need be."""
         seconds = self._pool.limits.store_seconds

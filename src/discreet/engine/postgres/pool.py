@@ -12,10 +12,10 @@ from discreet.engine.base import EngineLimits
 from discreet.engine.names import quoted
 from discreet.engine.postgres.copies import store_temporary
 from discreet.engine.postgres.rows import copy_table
-from discreet.engine.postgres.session import Connection, Session
+from discreet.engine.postgres.session import Connection, PostgresSession
 
 
-class Pool:
+class ConnectionPool:
     """Lends sessions on which every uploaded and temporary table is there and up to date."""
 
     def __init__(self, url: str, limits: EngineLimits, *, allow_superuser: bool) -> None:
@@ -25,8 +25,8 @@ class Pool:
         self.temporary: dict[str, str] = {}
         self._allow_superuser = allow_superuser
         self._lock = threading.Lock()
-        self._idle: list[Session] = []
-        self._busy: set[Session] = set()
+        self._idle: list[PostgresSession] = []
+        self._busy: set[PostgresSession] = set()
 
     @contextlib.contextmanager
     def lend(self, seconds: float) -> Iterator[Connection]:
@@ -38,12 +38,12 @@ class Pool:
         finally:
             self.give_back(session)
 
-    def take(self) -> Session:
+    def take(self) -> PostgresSession:
         """Return a session; whoever takes it gives it back."""
         with self._lock:
             session = self._idle.pop() if self._idle else None
         if session is None or not session.idle:
-            session = Session(self.url, self.limits, allow_superuser=self._allow_superuser)
+            session = PostgresSession(self.url, self.limits, allow_superuser=self._allow_superuser)
         with self._lock:
             self._busy.add(session)
         try:
@@ -53,7 +53,7 @@ class Pool:
             raise
         return session
 
-    def give_back(self, session: Session) -> None:
+    def give_back(self, session: PostgresSession) -> None:
         """Take a session back; one in the middle of a transaction is rolled back or closed."""
         session.end()
         with self._lock:
@@ -79,7 +79,7 @@ class Pool:
         for session in idle:
             session.close()
 
-    def _teach(self, session: Session) -> None:
+    def _teach(self, session: PostgresSession) -> None:
         for name, (version, table) in self.uploads.items():
             if session.known.get(name) != version:
                 with session.within(self.limits.seconds) as wire:

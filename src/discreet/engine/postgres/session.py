@@ -35,7 +35,7 @@ _SETTINGS = {
 }
 
 
-class Session:
+class PostgresSession:
     """A connection that reads only, in the role of the URL, one statement at a time.
 
     Guarantee: every statement runs in a read-only transaction under a time limit of the server; if

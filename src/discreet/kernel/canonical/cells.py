@@ -15,15 +15,15 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.engine.functions import DOUBLE, TRY_CAST
-from discreet.engine.types import Kind, Storage, can_read, read_as, storage
+from discreet.engine.types import ColumnKind, Storage, can_read, read_as, storage
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.literals import constant, decimal
 
 _KINDS = {
-    IntegerDomain: Kind.INTEGER,
-    NumberDomain: Kind.NUMBER,
-    BooleanDomain: Kind.BOOLEAN,
-    DateDomain: Kind.DATE,
+    IntegerDomain: ColumnKind.INTEGER,
+    NumberDomain: ColumnKind.NUMBER,
+    BooleanDomain: ColumnKind.BOOLEAN,
+    DateDomain: ColumnKind.DATE,
 }
 _BIGINTS = frozenset({"tinyint", "smallint", "integer", "int", "bigint", "utinyint", "usmallint"})
 _BIGINTS |= {"uinteger", "int2", "int4", "int8", "byte", "short", "long"}
@@ -42,28 +42,28 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
             if stored is Storage.INTEGER:
                 inside = f"{bare} BETWEEN {lower} AND {upper}"
                 return f"CASE WHEN {inside} THEN CAST({bare} AS BIGINT) END"
-            read = read_as(Kind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+            read = read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
             return f"CASE WHEN {read} BETWEEN {lower} AND {upper} THEN {read} END"
         case NumberDomain():
             return _steps(domain, bare, engine_type, dialect)
         case CategoryDomain():
             read = bare
             if stored is not Storage.TEXT or dialect == "postgres":
-                read = read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+                read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
             return declared_text(read, domain, dialect)
         case BooleanDomain():
-            return read_as(Kind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
+            return read_as(ColumnKind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
         case DateDomain(lower=first, upper=last):
             written = bare
             if column.format is not None and stored is Storage.TEXT:
                 written = iso_text(bare, column.format)
-            read = read_as(Kind.DATE, written, engine_type=engine_type, dialect=dialect)
+            read = read_as(ColumnKind.DATE, written, engine_type=engine_type, dialect=dialect)
             if stored is Storage.DATE:
                 read = bare
             low, high = constant(first, dialect), constant(last, dialect)
             return f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END"
         case _:
-            return read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
 
 
 def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whole: bool) -> str:
@@ -77,8 +77,8 @@ def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whol
     if whole:
         return f"CAST({bare} AS BIGINT)"
     if isinstance(column.domain, IntegerDomain):
-        return read_as(Kind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
-    return read_as(Kind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+        return read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
+    return read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
 
 
 def is_whole(engine_type: str) -> bool:
@@ -91,7 +91,7 @@ def check_readable(column: Column, engine_type: str, place: str) -> None:
 
     Otherwise every one of its cells would count as missing, and the answers would be paid zeros.
     """
-    kind = _KINDS.get(type(column.by_day().domain), Kind.TEXT)
+    kind = _KINDS.get(type(column.by_day().domain), ColumnKind.TEXT)
     if not can_read(kind, engine_type):
         raise CatalogError(
             f"{place}: column '{column.name}' is stored as {engine_type.lower()} and cannot be "
@@ -166,7 +166,7 @@ def _number(bare: str, engine_type: str, dialect: str) -> str:
         return f"CAST({bare} AS {DOUBLE[dialect]})"
     if stored in {Storage.INTEGER, Storage.NUMBER}:
         return bare
-    return read_as(Kind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
+    return read_as(ColumnKind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
 
 
 def _is_double(engine_type: str) -> bool:

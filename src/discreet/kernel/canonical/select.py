@@ -180,7 +180,7 @@ def _least(column: Column, value: str, dialect: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CanonicalRecipe:
     """How one table becomes canonical: for `Engine.hold`, which knows SQL but no declarations."""
 
     dataset: Dataset

@@ -12,8 +12,8 @@ from enum import Enum
 
 from discreet.core.region import Positions
 from discreet.kernel.derive.rows import Base, Rows, Scans, filtered
-from discreet.kernel.derive.scalars import Kind, clamp_of, value_of
-from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, Select, Term, Unfit, walk
+from discreet.kernel.derive.scalars import ValueKind, clamp_of, value_of
+from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, SelectNode, Term, Unfit, walk
 
 _WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})
 _LARGEST_SQUARE = {"cast decimal(19, 0)": 10**38, "": 2**63}
@@ -67,7 +67,7 @@ class Facts:
     numbered: bool = False
 
 
-def facts_of(select: Select, scans: Scans) -> Facts:
+def facts_of(select: SelectNode, scans: Scans) -> Facts:
     """Return what the final statement adds up, or refuse it."""
     below = filtered(select, scans)
     person = bool(below.units)
@@ -80,7 +80,7 @@ def facts_of(select: Select, scans: Scans) -> Facts:
     if shown[:keys] != select.group:
         raise Unfit("keys that are not the groups")
     kinds = [value_of(key, below.values) for key in shown[:keys]]
-    numbered = bool(kinds) and kinds[-1].kind is Kind.INTEGER and kinds[-1].low is not None
+    numbered = bool(kinds) and kinds[-1].kind is ValueKind.INTEGER and kinds[-1].low is not None
     outputs = tuple(_output(term, below) for term in shown[keys:])
     single = all(
         not isinstance(part, Name) or part in below.axes
@@ -157,6 +157,6 @@ def _bounds(term: Term, below: Rows) -> tuple[int, int]:
     found = value_of(term, below.values)
     if clamp_of(term) is not None:
         return found.bounded
-    if isinstance(term, Name) and found.canonical and found.kind is Kind.INTEGER:
+    if isinstance(term, Name) and found.canonical and found.kind is ValueKind.INTEGER:
         return found.bounded
     raise Unfit("a summand without a clamp")

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 from discreet.core.region import Positions
 from discreet.core.schema import FiniteDomain
 from discreet.kernel.derive.positions import positions_of
-from discreet.kernel.derive.scalars import Kind, Value, condition, value_of
+from discreet.kernel.derive.scalars import Value, ValueKind, condition, value_of
 from discreet.kernel.trees.nodes import (
     Apply,
     Constant,
@@ -23,9 +23,9 @@ from discreet.kernel.trees.nodes import (
     Fold,
     Joined,
     Name,
-    Select,
+    SelectNode,
     Source,
-    Stored,
+    StoredScan,
     Term,
     Unfit,
     Window,
@@ -40,7 +40,7 @@ Base: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class BilledAxis:
     """A column that may split the bill: constant for a unit, and passed on unchanged."""
 
     base: Base
@@ -65,7 +65,7 @@ class Rows:
     rows: int | None = 1
     rank: frozenset[Name] | None = None
     region: Mapping[Base, Positions] = field(default_factory=dict)
-    axes: Mapping[Name, Axis] = field(default_factory=dict)
+    axes: Mapping[Name, BilledAxis] = field(default_factory=dict)
     numbers: Mapping[Name, frozenset[Term]] = field(default_factory=dict)
     copies: tuple[frozenset[Name], int] | None = None
 
@@ -73,7 +73,7 @@ class Rows:
 class Scans(Protocol):
     """Knows the canonical relations, from the catalog."""
 
-    def stored(self, source: Stored) -> Rows:
+    def stored(self, source: StoredScan) -> Rows:
         """Return what holds of a canonical relation that the engine keeps."""
         ...
 
@@ -85,7 +85,7 @@ class Scans(Protocol):
 def rows_of(source: Source, scans: Scans) -> Rows:
     """Return what holds of the rows of a FROM clause."""
     match source:
-        case Stored(alias=alias):
+        case StoredScan(alias=alias):
             check_name(alias)
             return scans.stored(source)
         case Derived(select=select, alias=alias):
@@ -105,7 +105,7 @@ def check_name(name: str) -> None:
         raise Unfit("a name that an engine could read as another")
 
 
-def filtered(select: Select, scans: Scans) -> Rows:
+def filtered(select: SelectNode, scans: Scans) -> Rows:
     """Return what holds of the rows of FROM that pass WHERE."""
     below = rows_of(select.source, scans)
     tests = conjuncts(select.where)
@@ -139,7 +139,7 @@ def _numbered(test: Term, below: Rows) -> tuple[frozenset[Term], int] | None:
     return None
 
 
-def _block(select: Select, alias: str, scans: Scans) -> Rows:
+def _block(select: SelectNode, alias: str, scans: Scans) -> Rows:
     """Return what holds of a subquery: a projection, or one row for each unit and key."""
     below = filtered(select, scans)
     names = [name for name, _ in select.outputs]
@@ -152,7 +152,7 @@ def _block(select: Select, alias: str, scans: Scans) -> Rows:
     return _projected(select, alias, below)
 
 
-def _projected(select: Select, alias: str, below: Rows) -> Rows:
+def _projected(select: SelectNode, alias: str, below: Rows) -> Rows:
     values: dict[Name, Value] = {}
     numbers: dict[Name, frozenset[Term]] = {}
     passed: dict[Name, Name] = {}
@@ -216,7 +216,7 @@ def _window(term: Window, below: Rows) -> Value:
     for part in (*term.partition, *term.order):
         value_of(part, below.values)
     if term.name == "row_number":
-        return Value(Kind.INTEGER, 1, 2**62)  # 32 bits on some engines
+        return Value(ValueKind.INTEGER, 1, 2**62)  # 32 bits on some engines
     if term.name not in {"min", "max", "bool_and", "bool_or"} or term.operand is None or term.order:
         raise Unfit(f"the window {term.name}")
     return value_of(term.operand, below.values)
@@ -234,7 +234,7 @@ def _total(term: Window, below: Rows, others: list[Term]) -> bool:
     return all(other in settled or isinstance(other, Constant) for other in others)
 
 
-def _per_unit(select: Select, alias: str, below: Rows) -> Rows:
+def _per_unit(select: SelectNode, alias: str, below: Rows) -> Rows:
     """Return what holds of GROUP BY the unit, and perhaps further keys of its own rows."""
     if not below.units.intersection(select.group):
         raise Unfit("groups that mix the rows of several units")
@@ -276,13 +276,13 @@ def _own_aggregate(term: Term, below: Rows) -> Value:
     if not isinstance(term, Fold):
         raise Unfit("neither a key nor an aggregate")
     if term.operand is None:
-        return Value(Kind.INTEGER)
+        return Value(ValueKind.INTEGER)
     inner = value_of(term.operand, below.values)
     match term.name:
         case "count":
-            return Value(Kind.INTEGER)
-        case "sum" if inner.kind in {Kind.INTEGER, Kind.NOTHING} and inner.wide:
-            return Value(Kind.INTEGER)
+            return Value(ValueKind.INTEGER)
+        case "sum" if inner.kind in {ValueKind.INTEGER, ValueKind.NOTHING} and inner.wide:
+            return Value(ValueKind.INTEGER)
         case "min" | "max" | "bool_and" | "bool_or":
             return inner
         case _:

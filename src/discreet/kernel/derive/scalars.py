@@ -18,7 +18,7 @@ WIDEST = 2**63 - 1
 """No whole number on the way may be larger in size than this."""
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """What a value is, as far as operators must agree on it."""
 
     INTEGER = "integer"
@@ -40,7 +40,7 @@ class Value:
     value of a declared column as it is, which is its own clamp.
     """
 
-    kind: Kind
+    kind: ValueKind
     low: int | None = None
     high: int | None = None
     wide: bool = False
@@ -49,20 +49,20 @@ class Value:
     @property
     def bounded(self) -> tuple[int, int]:
         """Return the range of a whole number that has one."""
-        if self.kind is not Kind.INTEGER or self.low is None or self.high is None:
+        if self.kind is not ValueKind.INTEGER or self.low is None or self.high is None:
             raise Unfit("an operand that is no bounded whole number")
         return self.low, self.high
 
 
 Values = Mapping[Name, Value]
-BOOLEAN, TEXT = Value(Kind.BOOLEAN), Value(Kind.TEXT)
+BOOLEAN, TEXT = Value(ValueKind.BOOLEAN), Value(ValueKind.TEXT)
 
 
 def integer(low: int, high: int, *, wide: bool = True) -> Value:
     """Return whole numbers in a range that must fit into 64 bits."""
     if not -WIDEST <= low <= high <= WIDEST:
         raise Unfit("a whole number that could leave 64 bits")
-    return Value(Kind.INTEGER, low, high, wide)
+    return Value(ValueKind.INTEGER, low, high, wide)
 
 
 def value_of(term: Term, columns: Values) -> Value:
@@ -89,7 +89,7 @@ def value_of(term: Term, columns: Values) -> Value:
 
 def condition(term: Term, columns: Values) -> None:
     """Refuse a term that is not a truth value of one row."""
-    if value_of(term, columns).kind not in {Kind.BOOLEAN, Kind.NOTHING}:
+    if value_of(term, columns).kind not in {ValueKind.BOOLEAN, ValueKind.NOTHING}:
         raise Unfit("a condition that is no truth value")
 
 
@@ -120,9 +120,9 @@ def clamp_of(term: Term) -> tuple[Term, int, int] | None:
 
 def _constant(value: object, kind: str) -> Value:
     if kind == "date":
-        return Value(Kind.DATE)
+        return Value(ValueKind.DATE)
     if value is None:
-        return Value(Kind.NOTHING)
+        return Value(ValueKind.NOTHING)
     if kind:
         raise Unfit("a number that is not whole")
     if isinstance(value, bool):
@@ -135,7 +135,7 @@ def _case(term: Apply, columns: Values) -> Value:
     if clamped is not None:
         operand, low, high = clamped
         found = value_of(operand, columns)
-        if found.kind is not Kind.INTEGER:
+        if found.kind is not ValueKind.INTEGER:
             raise Unfit("a clamp of something that is no whole number")
         # A short operand stays short, and its products overflow early.
         wide = found.wide or term.operands[-1] != operand or max(abs(low), abs(high)) >= 2**31
@@ -148,12 +148,12 @@ def _case(term: Apply, columns: Values) -> Value:
 
 def _one_of(found: list[Value], _term: Term) -> Value:
     """Return the kind and range of whichever of several values it is."""
-    known = [value for value in found if value.kind is not Kind.NOTHING]
+    known = [value for value in found if value.kind is not ValueKind.NOTHING]
     if not known:
-        return Value(Kind.NOTHING)
+        return Value(ValueKind.NOTHING)
     if len({value.kind for value in known}) > 1:
         raise Unfit("branches of different kinds")
-    if known[0].kind is not Kind.INTEGER:
+    if known[0].kind is not ValueKind.INTEGER:
         # Without places: two texts need not be of one list.
         return Value(known[0].kind)
     bounds = [value.bounded for value in known]
@@ -162,15 +162,15 @@ def _one_of(found: list[Value], _term: Term) -> Value:
 
 
 def _compared(found: list[Value], term: Term) -> Value:
-    units = [value.kind is Kind.UNIT for value in found]
+    units = [value.kind is ValueKind.UNIT for value in found]
     if any(units) and not (all(units) and isinstance(term, Apply) and term.name == "="):
         raise Unfit("a unit compared with something else")
-    _one_of([Value(v.kind, 0, 0) if v.kind is Kind.INTEGER else v for v in found], term)
+    _one_of([Value(v.kind, 0, 0) if v.kind is ValueKind.INTEGER else v for v in found], term)
     return BOOLEAN
 
 
 def _logical(found: list[Value], _term: Term) -> Value:
-    if any(value.kind not in {Kind.BOOLEAN, Kind.NOTHING} for value in found):
+    if any(value.kind not in {ValueKind.BOOLEAN, ValueKind.NOTHING} for value in found):
         raise Unfit("AND, OR or NOT of something that is no truth value")
     return BOOLEAN
 
@@ -186,8 +186,8 @@ def _corners(
 
     def rule(found: list[Value], _term: Term) -> Value:
         one, two = found
-        if Kind.NOTHING in {one.kind, two.kind}:
-            return Value(Kind.NOTHING)
+        if ValueKind.NOTHING in {one.kind, two.kind}:
+            return Value(ValueKind.NOTHING)
         ends = [combine(a, b) for a in one.bounded for b in two.bounded]
         # Two short operands are computed in short arithmetic, which overflows early.
         if not (one.wide or two.wide) and max(map(abs, ends)) >= 2**31:
@@ -204,7 +204,7 @@ def _constant_width(value: Value) -> bool:
 
 
 def _minus(found: list[Value], term: Term) -> Value:
-    if all(value.kind is Kind.DATE for value in found):
+    if all(value.kind is ValueKind.DATE for value in found):
         return integer(-_DAYS, _DAYS, wide=False)
     return _corners(lambda a, b: a - b)(found, term)
 
@@ -249,7 +249,7 @@ def _absolute(found: list[Value], _term: Term) -> Value:
 
 
 def _widened(found: list[Value], _term: Term) -> Value:
-    if found[0].kind is Kind.NOTHING:
+    if found[0].kind is ValueKind.NOTHING:
         return found[0]
     return integer(*found[0].bounded)
 
@@ -262,13 +262,13 @@ def _small(found: list[Value], _term: Term) -> Value:
 
 
 def _to_text(found: list[Value], _term: Term) -> Value:
-    if found[0].kind is Kind.UNIT:
+    if found[0].kind is ValueKind.UNIT:
         raise Unfit("a unit read as text")
     return TEXT
 
 
 def _texts(found: list[Value], _term: Term) -> Value:
-    if any(value.kind is not Kind.TEXT for value in found):
+    if any(value.kind is not ValueKind.TEXT for value in found):
         raise Unfit("a function of text over something else")
     return TEXT
 
@@ -298,18 +298,18 @@ def _of_list(found: list[Value], term: Term) -> Value:
     if not listed or not all(isinstance(each, Constant) for each in listed):
         raise Unfit("a list of something that is not constant")
     _texts(found, term)
-    return Value(Kind.TEXT, 0, len(listed) - 1)
+    return Value(ValueKind.TEXT, 0, len(listed) - 1)
 
 
 def _place_in_list(found: list[Value], _term: Term) -> Value:
     (text,) = found
-    if text.kind is not Kind.TEXT or text.low is None or text.high is None:
+    if text.kind is not ValueKind.TEXT or text.low is None or text.high is None:
         raise Unfit("the place of a text that is in no list")
     return integer(text.low, text.high, wide=False)
 
 
 def _part_of_date(found: list[Value], term: Term) -> Value:
-    if _named(term) not in _PARTS or [value.kind for value in found][1:] != [Kind.DATE]:
+    if _named(term) not in _PARTS or [value.kind for value in found][1:] != [ValueKind.DATE]:
         raise Unfit("a part of something that is no date")
     return integer(-_DAYS, _DAYS, wide=False)
 
@@ -330,13 +330,13 @@ def _named(term: Term) -> str:
 
 def _days_between(found: list[Value], term: Term) -> Value:
     kinds = [value.kind for value in found]
-    if _named(term) != "day" or kinds[1:] != [Kind.DATE, Kind.DATE]:
+    if _named(term) != "day" or kinds[1:] != [ValueKind.DATE, ValueKind.DATE]:
         raise Unfit("days between something that are no dates")
     return integer(-_DAYS, _DAYS)
 
 
 def _day_number(found: list[Value], _term: Term) -> Value:
-    if found[0].kind is not Kind.DATE:
+    if found[0].kind is not ValueKind.DATE:
         raise Unfit("the day number of something that is no date")
     return integer(-_DAYS, _DAYS, wide=False)
 

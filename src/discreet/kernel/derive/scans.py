@@ -27,9 +27,9 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.canonical.select import stored_columns
-from discreet.kernel.derive.rows import Axis, Base, Rows
-from discreet.kernel.derive.scalars import Kind, Value
-from discreet.kernel.trees.nodes import Derived, Name, Select, Stored, Unfit
+from discreet.kernel.derive.rows import Base, BilledAxis, Rows
+from discreet.kernel.derive.scalars import Value, ValueKind
+from discreet.kernel.trees.nodes import Derived, Name, SelectNode, StoredScan, Unfit
 
 _OWN = re.compile("c[0-9]*|u|r")
 SCHEMA = "canon"
@@ -46,7 +46,7 @@ class Declared:
 
     dataset: Dataset
     table: Table
-    view: Callable[[tuple[int, ...], bool], Select] | None = None
+    view: Callable[[tuple[int, ...], bool], SelectNode] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CatalogScans:
 
     tables: Mapping[str, Declared]
 
-    def stored(self, source: Stored) -> Rows:
+    def stored(self, source: StoredScan) -> Rows:
         """Return what holds of a canonical relation that the engine keeps."""
         if len(source.path) != 2 or source.path[0] != SCHEMA:
             raise Unfit("a table that is no canonical relation")
@@ -66,7 +66,7 @@ class CatalogScans:
         found = _rows(source.path[1], declared, source.alias, tuple(columns), ranked=True)
         # Stored as one of its declared list, in that order.
         listed = {
-            Name(source.alias, f"c{i}"): Value(Kind.TEXT, 0, column.domain.size - 1)
+            Name(source.alias, f"c{i}"): Value(ValueKind.TEXT, 0, column.domain.size - 1)
             for i, column in columns.items()
             if isinstance(column.domain, CategoryDomain)
         }
@@ -96,7 +96,7 @@ def _rows(
     if table.unit is None:
         return Rows(values, rows=None)
     axes = {
-        Name(alias, f"c{i}"): Axis((name, i), domain)
+        Name(alias, f"c{i}"): BilledAxis((name, i), domain)
         for i in places
         if (table.unit.is_row or table.columns[i].constant)
         and (domain := finite(domains[i])) is not None
@@ -104,10 +104,10 @@ def _rows(
     if table.unit.is_row:
         return Rows(values, private=(name,), axes=axes)
     unit, rank = Name(alias, "u"), Name(alias, "r")
-    values[unit] = Value(Kind.UNIT)
+    values[unit] = Value(ValueKind.UNIT)
     numbers = {}
     if ranked:
-        values[rank] = Value(Kind.INTEGER, 1, 2**62)  # 32 bits on some engines
+        values[rank] = Value(ValueKind.INTEGER, 1, 2**62)  # 32 bits on some engines
         numbers[rank] = frozenset({unit})
     return Rows(
         values,
@@ -129,16 +129,16 @@ def canonical_value(domain: Domain) -> Value:
     """Return what is known of a canonical column: its kind, and the range of whole numbers."""
     match domain:
         case IntegerDomain(lower=lower, upper=upper):
-            return Value(Kind.INTEGER, lower, upper, wide=True, canonical=True)
+            return Value(ValueKind.INTEGER, lower, upper, wide=True, canonical=True)
         case NumberDomain(lower=lower, upper=upper, step=step):
             low, high = int(lower / step), int(upper / step)
-            return Value(Kind.INTEGER, low, high, wide=True, canonical=True)
+            return Value(ValueKind.INTEGER, low, high, wide=True, canonical=True)
         case BooleanDomain():
-            return Value(Kind.BOOLEAN)
+            return Value(ValueKind.BOOLEAN)
         case DateDomain():
-            return Value(Kind.DATE)
+            return Value(ValueKind.DATE)
         case _:
-            return Value(Kind.TEXT)
+            return Value(ValueKind.TEXT)
 
 
 class Reaching(Protocol):

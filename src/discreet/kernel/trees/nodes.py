@@ -68,7 +68,7 @@ Term: TypeAlias = Name | Constant | Apply | Fold | Window
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredScan:
     """A table of the engine under an alias."""
 
     path: tuple[str, ...]
@@ -79,7 +79,7 @@ class Stored:
 class Derived:
     """A subquery in FROM."""
 
-    select: Select
+    select: SelectNode
     alias: str
 
 
@@ -93,11 +93,11 @@ class Joined:
     left: bool
 
 
-Source: TypeAlias = Stored | Derived | Joined
+Source: TypeAlias = StoredScan | Derived | Joined
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class SelectNode:
     """One block. There is no other clause: no HAVING, DISTINCT, ORDER BY, LIMIT, WITH, UNION."""
 
     outputs: tuple[tuple[str, Term], ...]

@@ -17,9 +17,9 @@ from discreet.kernel.trees.nodes import (
     Fold,
     Joined,
     Name,
-    Select,
+    SelectNode,
     Source,
-    Stored,
+    StoredScan,
     Term,
     Unfit,
     Window,
@@ -47,7 +47,7 @@ _OPERATORS = {
 _NO_ORDER = {"type": "ORDER_MODIFIER", "orders": []}
 
 
-def read_duckdb(serialised: str) -> Select:
+def read_duckdb(serialised: str) -> SelectNode:
     """Return the kernel's tree of one statement that DuckDB has parsed."""
     found = json.loads(serialised)
     if found.get("error") or len(found.get("statements", ())) != 1:
@@ -67,7 +67,7 @@ def _only(
     return node
 
 
-def _select(node: Mapping[str, Any]) -> Select:
+def _select(node: Mapping[str, Any]) -> SelectNode:
     if node.get("type") != "SELECT_NODE":
         raise Unfit("only SELECT has a place in the final SQL")
     _only(
@@ -94,7 +94,7 @@ def _select(node: Mapping[str, Any]) -> Select:
         raise Unfit("GROUPING SETS in the final SQL")
     outputs = tuple((term["alias"], _term(term)) for term in node["select_list"])
     where = node["where_clause"]
-    return Select(
+    return SelectNode(
         outputs=outputs,
         source=_source(node["from_table"]),
         where=None if where is None else _term(where),
@@ -116,7 +116,7 @@ def _source(node: Mapping[str, Any]) -> Source:
                 },
             )
             path = (node["schema_name"], node["table_name"])
-            return Stored(tuple(part for part in path if part), node["alias"])
+            return StoredScan(tuple(part for part in path if part), node["alias"])
         case "SUBQUERY":
             unused: dict[str, Any] = {"sample": None, "column_name_alias": []}
             _only(node, read=("type", "alias", "subquery"), unused=unused)

@@ -18,9 +18,9 @@ from discreet.kernel.trees.nodes import (
     Fold,
     Joined,
     Name,
-    Select,
+    SelectNode,
     Source,
-    Stored,
+    StoredScan,
     Term,
     Unfit,
     Window,
@@ -55,7 +55,7 @@ _SIGNS: dict[type[exp.Expr], str] = {
 }
 
 
-def read_sqlglot(sql: str, dialect: str) -> Select:
+def read_sqlglot(sql: str, dialect: str) -> SelectNode:
     """Return the kernel's tree of one statement in `dialect`."""
     try:
         trees = sqlglot.parse(sql, read=dialect)
@@ -75,7 +75,7 @@ def _args(node: exp.Expr, *read: str) -> dict[str, Any]:
     return node.args
 
 
-def _select(node: exp.Expr) -> Select:
+def _select(node: exp.Expr) -> SelectNode:
     if not isinstance(node, exp.Select):
         raise Unfit("only SELECT has a place in the final SQL")
     args = _args(node, "expressions", "from_", "joins", "where", "group")
@@ -87,7 +87,7 @@ def _select(node: exp.Expr) -> Select:
         source = _join(source, join)
     where, group = args.get("where"), args.get("group")
     grouped = _args(group, "expressions")["expressions"] if group is not None else ()
-    return Select(
+    return SelectNode(
         outputs=outputs,
         source=source,
         where=None if where is None else _term(_args(where, "this")["this"]),
@@ -113,7 +113,7 @@ def _source(node: exp.Expr) -> Source:
     if not isinstance(args["this"], exp.Identifier):
         raise Unfit("a function in FROM")
     path = [part.this for part in (args.get("db"), args["this"]) if part is not None]
-    return Stored(tuple(map(str, path)), name)
+    return StoredScan(tuple(map(str, path)), name)
 
 
 def _join(first: Source, node: exp.Join) -> Joined:

@@ -9,9 +9,9 @@ from enum import Enum
 from typing import Any
 
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
-from discreet.ledger.accounts import Book, Outcome, State
+from discreet.ledger.accounts import Accounts, AccountState, ChargeOutcome
 from discreet.ledger.entry import Receipt
-from discreet.ledger.session import Session
+from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store
 
 
@@ -34,11 +34,11 @@ class Outcomes:
     """
 
     store: Store
-    session: Callable[[], AbstractContextManager[Session]]
-    current: Callable[[], AbstractContextManager[Book]]
+    session: Callable[[], AbstractContextManager[LedgerTransaction]]
+    current: Callable[[], AbstractContextManager[Accounts]]
     guarded: Callable[[], AbstractContextManager[None]]
 
-    def state(self, position: int) -> Outcome | None:
+    def state(self, position: int) -> ChargeOutcome | None:
         """Return what has become of the charge at `position`; None: it was not begun."""
         with self.current() as book:
             return book.outcomes.get(position)
@@ -46,29 +46,29 @@ class Outcomes:
     def take(self, receipt: Receipt) -> Turn:
         """Return MINE to one caller, once for ever; raise what a failed or lost request ended in."""
         known = self.state(receipt.position) if receipt.repeated else None
-        if known is not None and known.state is State.BEGUN and self.alive(receipt.position):
+        if known is not None and known.state is AccountState.BEGUN and self.alive(receipt.position):
             return Turn.RUNNING
-        if known is None or known.state is State.BEGUN:
+        if known is None or known.state is AccountState.BEGUN:
             known = self._settled(receipt)
         if known is None:
             return Turn.MINE
-        if known.state is State.BEGUN:
+        if known.state is AccountState.BEGUN:
             return Turn.RUNNING
-        if known.state is State.ANSWERED:
+        if known.state is AccountState.ANSWERED:
             return Turn.OVER
         raise error_of(known)
 
-    def _settled(self, receipt: Receipt) -> Outcome | None:
+    def _settled(self, receipt: Receipt) -> ChargeOutcome | None:
         """Return how the request stands after one exclusive look; None: begun now, by us."""
         position, claimed = receipt.position, False
         try:
             with self.session() as session:
                 found = session.book.outcomes.get(position)
-                if found is not None and found.state is not State.BEGUN:
+                if found is not None and found.state is not AccountState.BEGUN:
                     return found
                 claimed = self.store.claim(position)
                 if not claimed:
-                    return Outcome(State.BEGUN)
+                    return ChargeOutcome(AccountState.BEGUN)
                 session.append("begun" if found is None else "lost", {"charge": position})
         except BaseException:
             if claimed:
@@ -77,7 +77,7 @@ class Outcomes:
         if found is None:
             return None  # the claim is held until the outcome is entered
         self._let_go(position)
-        return Outcome(State.LOST)
+        return ChargeOutcome(AccountState.LOST)
 
     def alive(self, position: int) -> bool:
         """Return whether somebody works on the charge at `position` right now."""
@@ -95,7 +95,7 @@ class Outcomes:
         said = error if isinstance(error, DiscreetError) else AnswerLost()
         with self.session() as session:
             found = session.book.outcomes.get(receipt.position)
-            if found is None or found.state is State.BEGUN:
+            if found is None or found.state is AccountState.BEGUN:
                 words = {"kind": said.kind, "message": said.message, "hint": said.hint}
                 session.append("failed", {"charge": receipt.position, "error": words})
 
@@ -109,7 +109,7 @@ class Outcomes:
             self.store.let_go(position)
 
 
-def error_of(outcome: Outcome) -> DiscreetError:
+def error_of(outcome: ChargeOutcome) -> DiscreetError:
     """Return the error that a failed or lost request ends in, every time in the same words."""
     said: dict[str, Any] | None = outcome.error
     return AnswerLost() if said is None else again(said["kind"], said["message"], said["hint"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError, RequestConflict
-from discreet.ledger.accounts import Book
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
 from discreet.ledger.store.base import Store
 
 
-def repeated(store: Store, book: Book, payer: Payer, request_id: str, asked: str) -> Receipt | None:
+def repeated(
+    store: Store, book: Accounts, payer: Payer, request_id: str, asked: str
+) -> Receipt | None:
     """Return the receipt that this payer's request id got before, None if it is new.
 
     Ids are each analyst's own: another's use of the same id is neither seen nor in the way.
@@ -26,7 +28,9 @@ def repeated(store: Store, book: Book, payer: Payer, request_id: str, asked: str
     return receipt_of(position, data, repeated=True)
 
 
-def require_same(store: Store, book: Book, receipt: Receipt, quote: Quote, snapshot: str) -> None:
+def require_same(
+    store: Store, book: Accounts, receipt: Receipt, quote: Quote, snapshot: str
+) -> None:
     """Refuse to begin under a charge that was made for other data or another price.
 
     What was begun before is not begun again, so its outcome is given out whatever has changed.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discreet.errors import LedgerTampered
-from discreet.ledger.accounts import Book
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Entry
 from discreet.ledger.loading import catch_up
 from discreet.ledger.store.base import Store, StoredAnswer, damaged_answer, seal
 
 
-def vouched(store: Store, book: Book, answer: StoredAnswer) -> StoredAnswer:
+def vouched(store: Store, book: Accounts, answer: StoredAnswer) -> StoredAnswer:
     """Return `answer` if the chain says the same of it; `book` must not be older than `answer`.
 
     Guarantee: analyst, dataset, question, snapshot, request and payload are what was stored when the
@@ -26,7 +26,7 @@ def vouched(store: Store, book: Book, answer: StoredAnswer) -> StoredAnswer:
     return answer
 
 
-def unsealed(store: Store, book: Book, answers: Iterable[StoredAnswer]) -> int:
+def unsealed(store: Store, book: Accounts, answers: Iterable[StoredAnswer]) -> int:
     """Return how many of `answers` were stored by 0.1.0, after checking each, and that none lacks.
 
     `book` is older than `answers`: what was stored in between is held to the book as it is then.
@@ -53,7 +53,7 @@ def unsealed(store: Store, book: Book, answers: Iterable[StoredAnswer]) -> int:
     return old
 
 
-def _require_as_charged(store: Store, book: Book, answer: StoredAnswer) -> None:
+def _require_as_charged(store: Store, book: Accounts, answer: StoredAnswer) -> None:
     if book.requests.get((answer.analyst or None, answer.asked_as)) != answer.position:
         raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
     found = store.find(answer.position)

@@ -13,13 +13,13 @@ from typing import Any
 from discreet.core.cost import Cost
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
-from discreet.ledger.accounts import Book, Key, limits_of
+from discreet.ledger.accounts import Accounts, Key, limits_of
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import ROOT, Link, checked, link
 from discreet.ledger.entry import checked_text, now
 from discreet.ledger.loading import sqlite_path
 from discreet.ledger.policy import Policy
-from discreet.ledger.store.base import Store, StoredAnswer, Writer
+from discreet.ledger.store.base import HistoryWriter, Store, StoredAnswer
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.presence import alone
 from discreet.ledger.store.sqlite import SqliteStore
@@ -100,7 +100,7 @@ def _alone(url: str, *, base: Path) -> Iterator[Store]:
         yield store
 
 
-def _read(path: Path) -> tuple[Book, list[Link], list[StoredAnswer]]:
+def _read(path: Path) -> tuple[Accounts, list[Link], list[StoredAnswer]]:
     if not path.is_file():
         raise InvalidInput(f"There is no backup '{path.name}'.")
     if not path.stat().st_size:
@@ -114,8 +114,8 @@ def _read(path: Path) -> tuple[Book, list[Link], list[StoredAnswer]]:
     return _book(links), links, answers
 
 
-def _book(links: Iterable[Link]) -> Book:
-    book = Book()
+def _book(links: Iterable[Link]) -> Accounts:
+    book = Accounts()
     for item in links:
         book.apply(item)
     return book
@@ -140,7 +140,7 @@ class _Known:
 
     head: Head | None
     damaged: bool
-    at_hand: Book
+    at_hand: Accounts
 
     @property
     def genesis(self) -> str | None:
@@ -150,13 +150,13 @@ class _Known:
         return self.at_hand.genesis if self.at_hand.position >= 0 else None
 
 
-def _known(file: HeadFile, writer: Writer) -> _Known:
+def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
     head, damaged = _head(file)
     try:
         links = list(checked(writer.links(start=0), position=0, previous=ROOT))
         book = _book(links)
     except LedgerTampered:
-        links, book = [], Book()
+        links, book = [], Accounts()
     if head and head.position < len(links) and links[head.position].hash == head.hash:
         # A kill between commit and head: the store has more than the head has heard of.
         head = Head(book.genesis, book.position, book.hash, book.totals())
@@ -170,7 +170,7 @@ def _head(file: HeadFile) -> tuple[Head | None, bool]:
         return None, True
 
 
-def _lost(book: Book, links: list[Link], head: Head | None) -> int:
+def _lost(book: Accounts, links: list[Link], head: Head | None) -> int:
     """Return how many entries are lost, -1 if that is unknown, 0 if none is."""
     if head is None:
         return -1
@@ -179,7 +179,7 @@ def _lost(book: Book, links: list[Link], head: Head | None) -> int:
     return 0 if links[head.position].hash == head.hash else -1
 
 
-def _totals(backup: Book, known: _Known, policy: Policy) -> list[list[Any]]:
+def _totals(backup: Accounts, known: _Known, policy: Policy) -> list[list[Any]]:
     """Return what everyone counts as having paid, for every account."""
     totals: list[Mapping[Key, Cost]] = [backup.totals(), known.at_hand.totals()]
     if known.head is not None:
@@ -192,7 +192,7 @@ def _totals(backup: Book, known: _Known, policy: Policy) -> list[list[Any]]:
     ]
 
 
-def _everything(book: Book) -> dict[Key, Cost]:
+def _everything(book: Accounts) -> dict[Key, Cost]:
     highest = {key: account.highest for key, account in book.accounts.items()}
     return {key: _whole(*most) for key, most in highest.items() if most is not None}
 

@@ -96,7 +96,7 @@ def damaged_answer(answer: StoredAnswer) -> LedgerTampered:
     )
 
 
-class Writer(Protocol):
+class HistoryWriter(Protocol):
     """The inside of one exclusive transaction."""
 
     def links(self, *, start: int) -> Iterator[Link]:
@@ -135,7 +135,7 @@ class Store(Protocol):
         """Return where the head of the chain is kept, outside the store."""
         ...
 
-    def exclusive(self) -> AbstractContextManager[Writer]:
+    def exclusive(self) -> AbstractContextManager[HistoryWriter]:
         """Return a transaction that ends with a durable commit."""
         ...
 

@@ -22,8 +22,8 @@ from discreet.ledger.chain.links import Link
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,
+    HistoryWriter,
     StoredAnswer,
-    Writer,
     not_a_ledger,
     steps_from,
 )
@@ -85,7 +85,7 @@ class PostgresStore:
         return self._folder / f"ledger-{hashlib.sha256(where.encode()).hexdigest()[:12]}.head"
 
     @contextmanager
-    def exclusive(self) -> Iterator[Writer]:
+    def exclusive(self) -> Iterator[HistoryWriter]:
         """Return a transaction that ends with a durable commit."""
         with self._translated():
             connection = self._connected()

@@ -14,7 +14,7 @@ from discreet.errors import LedgerBusy, LedgerWriteFailed
 PAUSE = 0.02  # seconds between two looks at the lock
 
 
-class Share:
+class SharedPresence:
     """Says, until it is closed or forgotten, that this process uses a ledger.
 
     The lock is on a file of its own, and belongs to the descriptor: nothing else that this process
@@ -34,7 +34,7 @@ class Share:
         self.close()
 
 
-def share(path: Path, *, seconds: float) -> Share:
+def share(path: Path, *, seconds: float) -> SharedPresence:
     """Return a share in the ledger `path`; while a restore is under way, wait for its end."""
     descriptor = _opened(path)
     end = time.monotonic() + seconds
@@ -46,7 +46,7 @@ def share(path: Path, *, seconds: float) -> Share:
                 hint="Try again in a moment.",
             )
         time.sleep(PAUSE)
-    return Share(descriptor)
+    return SharedPresence(descriptor)
 
 
 @contextmanager

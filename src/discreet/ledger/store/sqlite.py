@@ -25,8 +25,8 @@ from discreet.ledger.store import running
 from discreet.ledger.store.base import (
     TABLES,
     VERSION,
+    HistoryWriter,
     StoredAnswer,
-    Writer,
     not_a_ledger,
     steps_from,
 )
@@ -67,7 +67,7 @@ class SqliteStore:
         return _head_path(self._path)
 
     @contextmanager
-    def exclusive(self) -> Iterator[Writer]:
+    def exclusive(self) -> Iterator[HistoryWriter]:
         """Return a transaction that ends with a durable commit."""
         with self._translated(), self._file.connected() as connection:
             self._begin(connection)

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from discreet.errors import LedgerError, LedgerTampered
 from discreet.ledger.store.base import not_a_ledger
-from discreet.ledger.store.presence import Share, share
+from discreet.ledger.store.presence import SharedPresence, share
 
 SMALLEST = 512  # bytes; SQLite takes a file that is too short to be a database for an empty one
 FORK_PATIENCE = 10.0  # seconds that a fork waits for other threads to end their transactions
@@ -45,7 +45,7 @@ class SqliteFile:
         self.connection: sqlite3.Connection | None = None
         self._prepare = prepare
         self._shared = shared
-        self._presence: Share | None = None
+        self._presence: SharedPresence | None = None
         self._log = path.with_name(path.name + "-wal")
         self._identity: Identity | None = None
         self._logged: Identity | None = None

@@ -55,7 +55,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class AtomPool:
     """For one level of a tree: where a pooled plane keeps each block, and what is pooled there.
 
     Place i covers the grid's atoms members[offsets[i] : offsets[i + 1]]. Member j stands for the
@@ -83,7 +83,7 @@ class Pool:
         return np.maximum.reduceat(taken, self.offsets, axis=dimension)
 
 
-def pools(tree: Tree, mine: Axis) -> tuple[Pool, ...]:
+def pools(tree: Tree, mine: Axis) -> tuple[AtomPool, ...]:
     """Return one pool for each level of `tree`, over the atoms of `mine`.
 
     Guarantee: the place of a block covers every atom of `mine` that shares a position with it.
@@ -91,22 +91,22 @@ def pools(tree: Tree, mine: Axis) -> tuple[Pool, ...]:
     starts = np.union1d(tree.axis.starts, mine.starts)
     pairs = np.unique(tree.axis.atoms_at(starts) * mine.count + mine.atoms_at(starts))
     leaf, atom = pairs // mine.count, pairs % mine.count
-    found: list[Pool] = []
+    found: list[AtomPool] = []
     for edges in tree.edges[:-1]:
         block = np.searchsorted(edges, leaf, side="right") - 1
         found.append(_blocks(block, atom, leaf, mine.count))
     return (*found, _leaves(leaf, atom, tree.axis.count))
 
 
-def _blocks(block: Ints, atom: Ints, leaf: Ints, atoms: int) -> Pool:
+def _blocks(block: Ints, atom: Ints, leaf: Ints, atoms: int) -> AtomPool:
     keys = block * atoms + atom
     order = np.argsort(keys, kind="stable")
     members, begins = np.unique(keys[order], return_index=True)
     _, offsets = np.unique(members // atoms, return_index=True)
-    return Pool(np.arange(len(offsets)), members % atoms, offsets, leaf[order], begins)
+    return AtomPool(np.arange(len(offsets)), members % atoms, offsets, leaf[order], begins)
 
 
-def _leaves(leaf: Ints, atom: Ints, leaves: int) -> Pool:
+def _leaves(leaf: Ints, atom: Ints, leaves: int) -> AtomPool:
     size = np.bincount(leaf, minlength=leaves)
     begin = np.cumsum(size) - size
     alone = size == 1
@@ -118,4 +118,4 @@ def _leaves(leaf: Ints, atom: Ints, leaves: int) -> Pool:
     members = np.concatenate((single, atom[~alone[leaf]]))
     widths = np.concatenate((np.ones(len(single), dtype=np.int64), size[~alone]))
     nothing = np.zeros(0, dtype=np.int64)
-    return Pool(place, members, np.cumsum(widths) - widths, nothing, nothing)
+    return AtomPool(place, members, np.cumsum(widths) - widths, nothing, nothing)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.ledger.worst.axes import Axis, Ints
-from discreet.ledger.worst.axis_blocks import Pool, Tree, pools
-from discreet.ledger.worst.grid import SATURATED, Grid, first_atoms
+from discreet.ledger.worst.axis_blocks import AtomPool, Tree, pools
+from discreet.ledger.worst.grid import SATURATED, BillGrid, first_atoms
 
 KEPT = 2**16  # integers that a small grid may keep in pooled planes; a large one, as many as it has
 
@@ -22,14 +22,14 @@ class Shade:
     the sum of their greatest entries can come down a long way.
     """
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: BillGrid) -> None:
         self.grid = grid
         self.columns: tuple[int, ...] = ()  # for each axis its column in the search's node table
         self.shifts: dict[tuple[int, int], Ints] = {}  # by component and dimension
         self._kept = 0
         self._tops: dict[int, int] = {}
         self._planes: dict[tuple[int, tuple[int, ...]], Ints] = {}
-        self._pools: dict[int, tuple[Pool, ...]] = {}
+        self._pools: dict[int, tuple[AtomPool, ...]] = {}
         self._axes: dict[int, Axis] = {}
         self._trees: dict[int, Tree] = {}
 

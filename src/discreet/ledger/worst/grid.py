@@ -39,7 +39,7 @@ class Fit:
         return math.prod(axis.count for axis in self.axes)
 
 
-class Grid:
+class BillGrid:
     """The bills of every combination of atoms of `names`; identical positions share an atom."""
 
     __slots__ = ("axes", "cells", "mass", "names", "planes")
@@ -152,9 +152,9 @@ class Grid:
         return [self._atoms(i, box) for i in range(len(self.names))]
 
 
-def join(grids: Sequence[Grid], names: Sequence[str], *, cap: int) -> Grid | None:
+def join(grids: Sequence[BillGrid], names: Sequence[str], *, cap: int) -> BillGrid | None:
     """Return the sum of `grids` over all of `names`, or None if it needs over `cap` entries."""
-    joined = Grid(names)
+    joined = BillGrid(names)
     parts = {
         name: [g.axes[g.names.index(name)] for g in grids if name in g.names] for name in names
     }
@@ -179,7 +179,7 @@ def join(grids: Sequence[Grid], names: Sequence[str], *, cap: int) -> Grid | Non
     return joined
 
 
-def _spread(grid: Grid, component: int, target: Grid) -> Ints:
+def _spread(grid: BillGrid, component: int, target: BillGrid) -> Ints:
     """Return the plane of `grid` on the atoms of `target`, with length 1 on axes it lacks."""
     order = [grid.names.index(name) for name in target.names if name in grid.names]
     plane = grid.planes[component].transpose(order)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.ledger.worst.axes import Axis, Ints
 from discreet.ledger.worst.block_bounds import Shade
-from discreet.ledger.worst.grid import SATURATED, Box, Grid, Signed
+from discreet.ledger.worst.grid import SATURATED, BillGrid, Box, Signed
 
 THIN = 32  # blocks; a charge that touches no more is looked at in each of them
 INNER = 512  # integers that one block may hold about its thin charges
@@ -24,12 +24,12 @@ class Overflow:
     """
 
     def __init__(self, starts: Mapping[str, Ints], room: int) -> None:
-        grid = Grid(sorted(starts))
+        grid = BillGrid(sorted(starts))
         wanted = max(1, int(room ** (1 / len(starts))))
         grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
         grid.cells = int(np.prod(grid.shape))
         self.shade = Shade(grid)
-        self._inner: dict[tuple[int, ...], Grid] = {}
+        self._inner: dict[tuple[int, ...], BillGrid] = {}
 
     def thin(self, box: Box) -> bool:
         """Return whether `box` touches so few blocks that each of them can look at it."""
@@ -69,7 +69,7 @@ class Overflow:
     def _nest(self, block: tuple[int, ...], box: Box, amounts: Sequence[int]) -> None:
         inner = self._inner.get(block)
         if inner is None:
-            inner = self._inner[block] = Grid(self.shade.grid.names)
+            inner = self._inner[block] = BillGrid(self.shade.grid.names)
         before = {c: int(plane.max()) for c, plane in inner.planes.items()}
         boxes = ((1, box),)
         fit = inner.fit(boxes)

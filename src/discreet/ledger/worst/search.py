@@ -21,7 +21,7 @@ WIDE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WorstBox:
     """`upper` bounds every bill in the box; `point` has one position per axis and pays `value`."""
 
     upper: int
@@ -37,7 +37,7 @@ class Search:
     trees: tuple[Tree, ...]
     shades: tuple[Shade, ...]
 
-    def highest(self, component: int, box: Box, floor: int) -> Found:
+    def highest(self, component: int, box: Box, floor: int) -> WorstBox:
         """Return a bound of the greatest bill in `box`, and a point that comes close.
 
         Bills up to `floor` are of no interest: where none is higher, any bound up to it will do.
@@ -47,7 +47,7 @@ class Search:
             their bound is remembered in `upper`.
         """
         reach = _Reach(self, component, box)
-        first = reach.descend(floor, Found(0, -1, None), NARROW)
+        first = reach.descend(floor, WorstBox(0, -1, None), NARROW)
         if first.upper <= max(floor, first.value):
             return first
         return reach.descend(max(floor, first.value), first, WIDE)
@@ -84,7 +84,7 @@ class _Reach:
             steps += [column for column in rest if search.trees[column].depth > level]
         return steps
 
-    def descend(self, floor: int, known: Found, width: int) -> Found:
+    def descend(self, floor: int, known: WorstBox, width: int) -> WorstBox:
         """Return the better of `known` and what keeping `width` blocks at a time finds."""
         levels = [0] * len(self.search.names)
         nodes = np.zeros((1, len(self.search.names)), dtype=np.int64)
@@ -97,16 +97,16 @@ class _Reach:
                 dropped = max(dropped, int(uppers[keep[order[width:]]].max()))
                 keep = keep[order[:width]]
             if not len(keep):
-                return Found(max(dropped, known.value), known.value, known.point)
+                return WorstBox(max(dropped, known.value), known.value, known.point)
             nodes = self._split(nodes[keep], column, levels[column])
             levels[column] += 1
             uppers = self._uppers(levels, nodes)
         values, points = self._values(nodes)
         best = int(values.argmax())
         if int(values[best]) > known.value:
-            known = Found(0, int(values[best]), tuple(int(p) for p in points[best]))
+            known = WorstBox(0, int(values[best]), tuple(int(p) for p in points[best]))
         upper = max(dropped, int(uppers.max()), known.value)
-        return Found(upper, known.value, known.point)
+        return WorstBox(upper, known.value, known.point)
 
     def _split(self, nodes: Ints, column: int, level: int) -> Ints:
         tree = self.search.trees[column]

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.ledger.worst.axes import Ints, common
 from discreet.ledger.worst.axis_blocks import Tree
 from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
-from discreet.ledger.worst.grid import Fit, Grid, Signed, join
+from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
 from discreet.ledger.worst.overflow import Overflow
 from discreet.ledger.worst.search import Search
 
@@ -40,7 +40,7 @@ class Tables:
         self._balanced: set[int] = set()
 
     @property
-    def grids(self) -> list[Grid]:
+    def grids(self) -> list[BillGrid]:
         """Return the summands."""
         return [shade.grid for shade in self.shades]
 
@@ -70,7 +70,7 @@ class Tables:
     def _full(self) -> bool:
         return self._used > self.cell_cap // 2 or len(self.shades) >= MOST_TABLES
 
-    def _fits(self, grid: Grid, fit: Fit, planes: int) -> bool:
+    def _fits(self, grid: BillGrid, fit: Fit, planes: int) -> bool:
         entries = fit.cells * max(planes, len(grid.planes))
         if entries <= grid.entries:
             return True
@@ -78,7 +78,7 @@ class Tables:
         return entries <= min(self.cell_cap // SHARE, room)
 
     def _open(self, scope: Scope) -> Shade:
-        shade = Shade(Grid(sorted(scope)))
+        shade = Shade(BillGrid(sorted(scope)))
         self.shades.append(shade)
         self._home[scope] = shade
         return shade
@@ -150,8 +150,8 @@ class Tables:
         spare = {id(each.shade) for each in self._overflow.values()}
         plain = [shade.grid for shade in self.shades if id(shade) not in spare]
         pending = sorted(plain, key=lambda grid: (-len(grid.names), -grid.cells))
-        kept: list[Grid] = []
-        home: dict[Scope, Grid] = {}
+        kept: list[BillGrid] = []
+        home: dict[Scope, BillGrid] = {}
         for grid in pending:
             target = self._partner(grid, kept, cap)
             if target is None:
@@ -171,9 +171,9 @@ class Tables:
             self.shades.append(each.shade)
 
     @staticmethod
-    def _partner(grid: Grid, kept: Sequence[Grid], cap: int) -> tuple[int, Grid] | None:
+    def _partner(grid: BillGrid, kept: Sequence[BillGrid], cap: int) -> tuple[int, BillGrid] | None:
         """Return the table that grows least by taking `grid` in, and the result."""
-        best: tuple[int, Grid] | None = None
+        best: tuple[int, BillGrid] | None = None
         for at, other in enumerate(kept):
             names = tuple(dict.fromkeys(itertools.chain(other.names, grid.names)))
             if len(names) > max(3, len(other.names)) or not set(grid.names) & set(other.names):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from discreet.core.region import Positions
-from discreet.ledger.worst.grid import Box, Grid, Signed, join
+from discreet.ledger.worst.grid import BillGrid, Box, Signed, join
 from discreet.ledger.worst.small_grids import Tables
 
 Signature: TypeAlias = tuple[tuple[str, Positions], ...]
@@ -36,7 +36,7 @@ class Group:
         self.cell_cap = cell_cap
         self.names: tuple[str, ...] = ()
         self.tables = Tables(cell_cap)
-        self.grid: Grid | None = Grid(())
+        self.grid: BillGrid | None = BillGrid(())
         self.upper = [0] * components
         self.best = [0] * components
         self.total = [0] * components
@@ -72,7 +72,7 @@ class Group:
         return Peak(bound, found.value, {n: Positions(((at, at),)) for n, at in points})
 
     @staticmethod
-    def _exact(grid: Grid, box: Box, component: int, known: Peak) -> Peak:
+    def _exact(grid: BillGrid, box: Box, component: int, known: Peak) -> Peak:
         value = grid.highest(box, component)
         if value <= known.value:
             return Peak(known.value, known.value, known.spot)

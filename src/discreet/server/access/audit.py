@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import AuditTampered, LedgerWriteFailed
-from discreet.server.access.audit_head import HEAD, ROOT, Head, read_head, write_head
+from discreet.server.access.audit_head import HEAD, ROOT, AuditHead, read_head, write_head
 from discreet.server.access.rate_limited_log import Seldom
 
 LOG = "audit.log"
@@ -147,7 +147,7 @@ class AuditLog:
             return 0
         with self._locked(fcntl.LOCK_SH) as log:
             named = read_head(self._head)
-            now, seen = Head(-1, 0, ROOT), named.position < 0
+            now, seen = AuditHead(-1, 0, ROOT), named.position < 0
             with os.fdopen(os.dup(log), "rb") as lines:
                 for text in lines:
                     if not text.endswith(b"\n") and now.end >= named.end:
@@ -158,14 +158,14 @@ class AuditLog:
                 raise _damaged("its head names a line that is not there")
         return now.position + 1
 
-    def _caught_up(self, log: int) -> Head:
+    def _caught_up(self, log: int) -> AuditHead:
         """Return the last line there is; a crash may have left one that the head does not name."""
         head = read_head(self._head) if self._head.exists() else None
         size = os.fstat(log).st_size
         if head is None:
             if size:
                 raise _damaged("its head is missing")
-            head = Head(-1, 0, ROOT)
+            head = AuditHead(-1, 0, ROOT)
             write_head(self._head, head)
         if size < head.end:
             raise _damaged("it is shorter than its head says")
@@ -198,8 +198,8 @@ class AuditLog:
 
 
 def _written(
-    head: Head, who: Actor, deed: Deed, many: Sequence[Mapping[str, object]]
-) -> tuple[bytes, Head]:
+    head: AuditHead, who: Actor, deed: Deed, many: Sequence[Mapping[str, object]]
+) -> tuple[bytes, AuditHead]:
     """Return the new lines and the head after them."""
     time = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
     texts = []
@@ -215,17 +215,17 @@ def _written(
         content = _ENCODER.encode(body).encode()
         mark = _hash(head.hash, content)
         texts.append(mark.encode() + b" " + content + b"\n")
-        head = Head(head.position + 1, head.end + len(texts[-1]), mark)
+        head = AuditHead(head.position + 1, head.end + len(texts[-1]), mark)
     return b"".join(texts), head
 
 
-def _checked(head: Head, text: bytes) -> Head:
+def _checked(head: AuditHead, text: bytes) -> AuditHead:
     """Return the head after one more line, which must continue the chain to its last byte."""
     mark, _, content = text.removesuffix(b"\n").partition(b" ")
     found = _hash(head.hash, content)
     if not text.endswith(b"\n") or mark != found.encode() or len(text) != len(content) + 66:
         raise _damaged(f"line {head.position + 2} does not match its own hash")
-    return Head(head.position + 1, head.end + len(text), found)
+    return AuditHead(head.position + 1, head.end + len(text), found)
 
 
 def _read(text: bytes) -> Line:

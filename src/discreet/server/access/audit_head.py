@@ -15,7 +15,7 @@ ROOT = "0" * 64
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class AuditHead:
     """The last line: its position, the byte where it ends, and its hash."""
 
     position: int
@@ -28,12 +28,12 @@ class Head:
         return f"{text} {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
 
 
-def read_head(path: Path) -> Head:
+def read_head(path: Path) -> AuditHead:
     """Return the head, or raise AuditTampered where it is missing or any byte of it differs."""
     try:
         content = path.read_bytes()
         position, end, mark, _ = content.decode("ascii").split(" ")
-        head = Head(int(position), int(end), mark)
+        head = AuditHead(int(position), int(end), mark)
     except (OSError, ValueError):
         head = None
     if head is None or head.to_bytes() != content:
@@ -44,7 +44,7 @@ def read_head(path: Path) -> Head:
     return head
 
 
-def write_head(path: Path, head: Head) -> None:
+def write_head(path: Path, head: AuditHead) -> None:
     """Replace the head: after a crash there is the old one or the new one, never half of one."""
     temporary = path.with_name(path.name + ".new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -13,14 +13,14 @@ from discreet.server.access.tokens import Token, Tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """Whose session it is, and the text that state-changing requests must repeat."""
 
     token: Token
     csrf: str
 
 
-class Sessions:
+class BrowserSessions:
     """The sessions of all browsers; a session is worth no more than its token is."""
 
     def __init__(self, db: AccessDb, tokens: Tokens, *, hours: float) -> None:
@@ -41,7 +41,7 @@ class Sessions:
             )
         return cookie
 
-    def find(self, cookie: str) -> Session | None:
+    def find(self, cookie: str) -> BrowserSession | None:
         """Return the session of this cookie, if it and its token still hold."""
         rows = self._db.rows(
             "SELECT token, csrf FROM sessions WHERE hash = ? AND expires > ?",
@@ -49,7 +49,7 @@ class Sessions:
             time.time(),
         )
         token = self._tokens.by_id(rows[0][0]) if rows else None
-        return None if token is None else Session(token, rows[0][1])
+        return None if token is None else BrowserSession(token, rows[0][1])
 
     def end(self, cookie: str) -> None:
         """Forget a session."""

@@ -22,7 +22,7 @@ PATIENCE = 10.0
 Work: TypeAlias = Callable[["Job"], Any]
 
 
-class State(Enum):
+class JobState(Enum):
     """Where a job stands."""
 
     QUEUED = "queued"
@@ -34,7 +34,7 @@ class State(Enum):
     @property
     def final(self) -> bool:
         """Return whether nothing more will happen."""
-        return self not in (State.QUEUED, State.RUNNING)
+        return self not in (JobState.QUEUED, JobState.RUNNING)
 
 
 class Job:
@@ -52,7 +52,7 @@ class Job:
         self.planned: Callable[[], None] | None = None
         self.request_id = request_id
         self.created = time.time()
-        self.state = State.QUEUED
+        self.state = JobState.QUEUED
         self.step = "queued"
         self.steps: list[str] = ["queued"]
         self.progress: tuple[int, int, str] | None = None
@@ -115,7 +115,7 @@ class Job:
     def run(self) -> None:
         """Do the work in this thread; how it ended is in `future`, `state` and `step`."""
         self.thread = threading.get_ident()
-        self._move(State.RUNNING)
+        self._move(JobState.RUNNING)
         try:
             self.tell("planning")
             answer = self._work(self)
@@ -125,18 +125,18 @@ class Job:
         else:
             self.thread = None
             self.future.set_result(answer)
-            self._move(State.DONE)
+            self._move(JobState.DONE)
 
     def _fail(self, error: BaseException) -> None:
         if not self._wanted:
             self.future.set_exception(self._cancelled())
-            self._move(State.CANCELLED)
+            self._move(JobState.CANCELLED)
             return
         if not isinstance(error, DiscreetError):
             log_failure(error)
             error = ServerFailed("Something went wrong inside the server.")
         self.future.set_exception(error)
-        self._move(State.FAILED)
+        self._move(JobState.FAILED)
 
     def give_up(self) -> None:
         """End a job that has not begun."""
@@ -147,7 +147,7 @@ class Job:
         said = "The charge stands." if self.charged else "Nothing was charged."
         return Cancelled(f"The question was cancelled. {said}")
 
-    def _move(self, state: State) -> None:
+    def _move(self, state: JobState) -> None:
         self.state = state
         self._say(state.value)
 

@@ -24,7 +24,7 @@ from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign_in, still_valid
 from discreet.server.pgwire.session.dispatch import Dispatcher
 from discreet.server.pgwire.session.question import Asker, Caller
-from discreet.server.pgwire.session.session import Session
+from discreet.server.pgwire.session.session import WireSession
 from discreet.server.problems import log_failure
 from discreet.server.settings import Settings
 from discreet.server.workspace import Workspace
@@ -206,7 +206,7 @@ class _Connections:
             parts.by_token.take(token.id)
 
         try:
-            await Session(channel, dispatcher, options, allowed).run()
+            await WireSession(channel, dispatcher, options, allowed).run()
         finally:
             del self._askers[key], self._signed_in[task]
             asker.cancel()

@@ -8,7 +8,7 @@ from itertools import combinations
 from discreet.synth.encoding.merging import Merges
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.dependence import FamilyScores
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import Singles
 from discreet.synth.progress import Progress
 
@@ -22,7 +22,7 @@ def pairs_of(shape: Shape) -> list[Columns]:
 
 
 def choose_tree(
-    door: Door, singles: Singles, merges: Merges, *, share: Fraction, progress: Progress
+    door: PrivateMarginals, singles: Singles, merges: Merges, *, share: Fraction, progress: Progress
 ) -> list[Columns]:
     """Return the edges of a spanning tree, or of a forest where tables would be too large.
 

@@ -21,8 +21,19 @@ from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
-from discreet.synth.measure.private_marginals import Door, Measured, Purse, Unit
-from discreet.synth.measure.sealing import SealedCodes, SealedWords, Source, seal_codes, seal_words
+from discreet.synth.measure.private_marginals import (
+    MarginalBudget,
+    Measured,
+    PrivateMarginals,
+    Unit,
+)
+from discreet.synth.measure.sealing import (
+    SealedCodes,
+    SealedSource,
+    SealedWords,
+    seal_codes,
+    seal_words,
+)
 from discreet.synth.measure.sql_counter import PATIENCE, SqlCounter
 
 SHARE = Fraction(1, 5)
@@ -47,9 +58,9 @@ class Means:
     engine: Engine
     held: Held
     receipt: Receipt
-    purse: Purse
+    purse: MarginalBudget
     threshold_delta: Fraction
-    source: Source
+    source: SealedSource
     rng: Rng
 
 
@@ -70,11 +81,11 @@ def learn(outline: Outline, means: Means, step: Step) -> Learned:
     if ranges:
         step("learning where numbers and days lie")
         each = means.purse.amount * part * len(ranges) / 2
-        purse = Purse(each, means.purse.concentrated)
+        purse = MarginalBudget(each, means.purse.concentrated)
         found |= _learn_ranges(outline.scan, ranges, means, purse, events)
     for item in words:
         step(f"learning the common values of {item.name}")
-        purse = Purse(means.purse.amount * part, means.purse.concentrated)
+        purse = MarginalBudget(means.purse.amount * part, means.purse.concentrated)
         risk = means.threshold_delta / len(words)
         found[item.name] = _learn_words(outline.scan, item, means, (purse, risk), events)
     lost = tuple(
@@ -100,7 +111,7 @@ def _learn_ranges(
     scan: Scan,
     items: Sequence[RangeToLearn],
     means: Means,
-    purse: Purse,
+    purse: MarginalBudget,
     events: list[PrivacyEvent],
 ) -> dict[str, Coded | None]:
     """Return each column with its bins; `purse` is spent twice, once for each histogram."""
@@ -120,11 +131,15 @@ def _learn_ranges(
 
 
 def _histograms(
-    scan: Scan, columns: Sequence[Coded], means: Means, purse: Purse, events: list[PrivacyEvent]
+    scan: Scan,
+    columns: Sequence[Coded],
+    means: Means,
+    purse: MarginalBudget,
+    events: list[PrivacyEvent],
 ) -> dict[str, Measured]:
     shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
     counter = _EachColumn([seal_codes(scan, means.engine, [column]) for column in columns], means)
-    door = Door(counter, shape, purse, counter.unit, means.rng)
+    door = PrivateMarginals(counter, shape, purse, counter.unit, means.rng)
     wanted = [(i,) for i in range(len(columns))]
     measured = door.measure(wanted, share=Fraction(1))
     events += door.events
@@ -159,7 +174,7 @@ def _learn_words(
     scan: Scan,
     item: WordsToLearn,
     means: Means,
-    price: tuple[Purse, Fraction],
+    price: tuple[MarginalBudget, Fraction],
     events: list[PrivacyEvent],
 ) -> Coded | None:
     """Return the column with the values that enough units have, None where there are none.

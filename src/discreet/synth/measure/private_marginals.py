@@ -54,7 +54,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class MarginalBudget:
     """What one run has been charged: rho of zCDP, or a pure epsilon."""
 
     amount: Fraction
@@ -84,7 +84,7 @@ Scores: TypeAlias = Callable[[Counter], npt.NDArray[np.int64]]
 """From the exact marginals to one whole number for each candidate."""
 
 
-class Door:
+class PrivateMarginals:
     """Lets noisy marginals and choices out, each for a share of what was charged up front.
 
     Guarantee: all that passes is together rho-zCDP (or epsilon-DP) for `purse.amount`, in whatever
@@ -96,7 +96,9 @@ class Door:
         for one row added or removed. (docs/notes/0020)
     """
 
-    def __init__(self, counter: Counter, shape: Shape, purse: Purse, unit: Unit, rng: Rng) -> None:
+    def __init__(
+        self, counter: Counter, shape: Shape, purse: MarginalBudget, unit: Unit, rng: Rng
+    ) -> None:
         self.shape = shape
         self.purse = purse
         self.unit = unit

@@ -8,13 +8,21 @@ from fractions import Fraction
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.merging import Merges
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.measure.private_marginals import Counter, Door, Measured, Purse, Unit
+from discreet.synth.measure.private_marginals import (
+    Counter,
+    MarginalBudget,
+    Measured,
+    PrivateMarginals,
+    Unit,
+)
 
 
-class RecordingDoor(Door):
+class RecordingMarginals(PrivateMarginals):
     """The same door; `measured` lists every noisy table that passed, in order."""
 
-    def __init__(self, counter: Counter, shape: Shape, purse: Purse, unit: Unit, rng: Rng) -> None:
+    def __init__(
+        self, counter: Counter, shape: Shape, purse: MarginalBudget, unit: Unit, rng: Rng
+    ) -> None:
         super().__init__(counter, shape, purse, unit, rng)
         self.measured: list[Measured] = []
 

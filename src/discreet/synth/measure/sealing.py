@@ -27,13 +27,13 @@ from discreet.synth.measure.private_marginals import Unit
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SealedSource:
     """Whose rows a read is of, as the SQL itself says, and where these people sit."""
 
     dataset: str
     region: Region
 
-    def check(self, other: Source) -> None:
+    def check(self, other: SealedSource) -> None:
         """Refuse a read of other people than these, which are the ones that were charged."""
         if other != self:
             raise Unfit("a read of other people than were charged")
@@ -46,7 +46,7 @@ class SealedCodes:
     sql: str
     shape: Shape
     unit: Unit
-    source: Source
+    source: SealedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class SealedWords:
 
     sql: str
     groups: int
-    source: Source
+    source: SealedSource
 
 
 def seal_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
@@ -93,7 +93,7 @@ def _scans(scan: Scan, engine: Engine) -> CatalogScans:
     return declared_scans([(scan.dataset, scan.table)], engine)
 
 
-def _source(found: Reaching, scans: CatalogScans) -> Source:
+def _source(found: Reaching, scans: CatalogScans) -> SealedSource:
     # Rows without a value are left out, but nobody is billed less for it.
     region = region_of(found, scans.tables, lambda *_: None, home)
-    return Source(dataset_of(found, scans.tables).name, region)
+    return SealedSource(dataset_of(found, scans.tables).name, region)

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.synth.encoding.merging import Groups, Merges
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import Door, Measured
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats, onto_simplex
 
 RARE = 3
@@ -51,7 +51,7 @@ def by_root(share: Fraction, cells: Sequence[int]) -> list[Fraction]:
     return [share * weight / whole for weight in weights]
 
 
-def measure_singles(door: Door, *, share: Fraction) -> Singles:
+def measure_singles(door: PrivateMarginals, *, share: Fraction) -> Singles:
     """Return the one-way marginals of all columns for a share, split by the columns' sizes."""
     parts = by_root(share, door.shape.sizes)
     return settle([door.measure([(column,)], share=part)[0] for column, part in enumerate(parts)])

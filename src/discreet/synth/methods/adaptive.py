@@ -17,7 +17,7 @@ from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.coarse import coarsen, within
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
-from discreet.synth.measure.private_marginals import Counter, Door, Law, Measured
+from discreet.synth.measure.private_marginals import Counter, Law, Measured, PrivateMarginals
 from discreet.synth.measure.singles import Singles, measure_singles
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered
@@ -39,7 +39,7 @@ CELLS = 1 << 16
 
 
 def fit(
-    door: Door,
+    door: PrivateMarginals,
     *,
     workload: Wanted | None = None,
     rounds: int | None = None,
@@ -84,7 +84,7 @@ def fit(
     return layered(door.shape, state.total, state.groups, inside, state.everything)
 
 
-def _rounds(door: Door, total: float) -> int:
+def _rounds(door: PrivateMarginals, total: float) -> int:
     """Return how many marginals can be told from noise: more with more rows or more budget.
 
     From ten times the noise of a single measurement on, every order of magnitude is worth a
@@ -187,7 +187,9 @@ def _gathered(values: npt.NDArray[np.float64 | np.int64], groups: Groups) -> Tab
 class _Contest:
     """The candidates, and their exact counts by group once they have been asked for."""
 
-    def __init__(self, door: Door, candidates: Sequence[Columns], merges: Merges) -> None:
+    def __init__(
+        self, door: PrivateMarginals, candidates: Sequence[Columns], merges: Merges
+    ) -> None:
         self._door = door
         self._candidates = candidates
         self._merges = merges

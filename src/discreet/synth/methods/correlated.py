@@ -14,7 +14,7 @@ from discreet.synth.encoding.merging import Merges
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.fitting.spanning import MOST_CELLS
 from discreet.synth.measure.dependence import FamilyScores
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.singles import (
     Singles,
     by_root,
@@ -23,7 +23,7 @@ from discreet.synth.measure.singles import (
     rare_groups,
 )
 from discreet.synth.models.conditional_chain import Network
-from discreet.synth.models.inference import Link, infer
+from discreet.synth.models.inference import ModelLink, infer
 from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)
@@ -34,7 +34,7 @@ MOST_PARENTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TableRoom:
     """Which families are candidates: a function of public sizes and noisy counts."""
 
     shape: Shape
@@ -51,7 +51,7 @@ class Room:
 
 
 def fit(
-    door: Door,
+    door: PrivateMarginals,
     *,
     parents: int | None = None,
     theta: int | float = THETA,
@@ -84,7 +84,7 @@ def fit(
     sizes = merged_sizes(door.shape, merges)
     most = _most_cells(door, singles, theta)
     limit = _default_parents(sizes, most) if parents is None else parents
-    families = _grow(door, singles, merges, Room(door.shape, sizes, limit, most), progress)
+    families = _grow(door, singles, merges, TableRoom(door.shape, sizes, limit, most), progress)
     shares = by_root(
         TABLES, [prod(sizes[column] for column in family) for family in families if family[:-1]]
     )
@@ -94,13 +94,13 @@ def fit(
         measured = None
         if family[:-1]:
             (measured,) = door.measure([wanted], share=shares.pop(0), merged=merges)
-        links.append(Link(family[-1], family[:-1], measured))
+        links.append(ModelLink(family[-1], family[:-1], measured))
     network = infer(door.shape, singles, merges, links)
     progress(door.shape.width + 1, door.shape.width + 1, "done")
     return network
 
 
-def _most_cells(door: Door, singles: Singles, theta: float) -> float:
+def _most_cells(door: PrivateMarginals, singles: Singles, theta: float) -> float:
     """Return the most cells of a table whose average count is theta times its noise."""
     law = door.law(TABLES / door.shape.width)
     return singles.total / (theta * math.sqrt(law.variance))
@@ -114,7 +114,7 @@ def _default_parents(sizes: Sequence[int], most: float) -> int:
 
 
 def _grow(
-    door: Door, singles: Singles, merges: Merges, room: Room, progress: Progress
+    door: PrivateMarginals, singles: Singles, merges: Merges, room: TableRoom, progress: Progress
 ) -> list[Columns]:
     """Return the families, parents first and the column last, in the order they were chosen."""
     width = door.shape.width
@@ -141,7 +141,7 @@ def _grow(
     return [*families, *((column,) for column in range(width) if column not in there)]
 
 
-def _candidates(families: Sequence[Columns], room: Room) -> Iterator[Columns]:
+def _candidates(families: Sequence[Columns], room: TableRoom) -> Iterator[Columns]:
     """Yield what may come next: a new column with parents that stand together in a family."""
     width = room.shape.width
     if not families:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
@@ -24,7 +24,7 @@ class Split(StrEnum):
 
 
 def fit(
-    door: Door,
+    door: PrivateMarginals,
     *,
     bins: int | None = None,
     split: str = Split.ROOT,

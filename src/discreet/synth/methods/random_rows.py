@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth.measure.private_marginals import Door
+from discreet.synth.measure.private_marginals import PrivateMarginals
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.progress import Progress, silent
 
 
-def fit(door: Door, *, rows: int = 1, progress: Progress = silent) -> Network:
+def fit(door: PrivateMarginals, *, rows: int = 1, progress: Progress = silent) -> Network:
     """Return uniform, independent columns. Asks the door for nothing, so it costs nothing.
 
     `rows` is what the model says about the number of rows, since nothing was counted.

@@ -18,7 +18,7 @@ from discreet.core.extras import needs
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.fitting.beliefs import Table
-from discreet.synth.measure.private_marginals import Counter, Door, Measured
+from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.mixture import Mixture, mixture, shares_of
 from discreet.synth.progress import Progress, silent
@@ -34,7 +34,7 @@ RATE = 0.1
 
 
 def fit(
-    door: Door,
+    door: PrivateMarginals,
     *,
     workload: Wanted | None = None,
     rounds: int = 10,
@@ -145,7 +145,7 @@ class _Asked:
 class _Contest:
     """The cells to choose from, and their exact counts once they have been asked for."""
 
-    def __init__(self, door: Door, cells: _Cells) -> None:
+    def __init__(self, door: PrivateMarginals, cells: _Cells) -> None:
         self._door = door
         self._cells = cells
         self._exact: npt.NDArray[np.int64] | None = None

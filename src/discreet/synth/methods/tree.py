@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.synth.encoding.shape import Columns
 from discreet.synth.fitting.spanning import choose_tree
-from discreet.synth.measure.private_marginals import Door, Measured
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.singles import (
     Singles,
     by_root,
@@ -16,7 +16,7 @@ from discreet.synth.measure.singles import (
     rare_groups,
 )
 from discreet.synth.models.conditional_chain import Network
-from discreet.synth.models.inference import Link, infer
+from discreet.synth.models.inference import ModelLink, infer
 from discreet.synth.progress import Progress, silent
 
 SINGLES = Fraction(2, 5)
@@ -24,7 +24,7 @@ CHOICES = Fraction(1, 10)
 PAIRS = Fraction(1, 2)
 
 
-def fit(door: Door, *, progress: Progress = silent) -> Network:
+def fit(door: PrivateMarginals, *, progress: Progress = silent) -> Network:
     """Return a model in which each column depends on one other, along the strongest pairs.
 
     Maximum-spanning-tree marginals [McKenna, Miklau and Sheldon 2021], rare codes counted together
@@ -66,7 +66,7 @@ def fit(door: Door, *, progress: Progress = silent) -> Network:
     return network
 
 
-def _links(singles: Singles, measured: Sequence[Measured]) -> list[Link]:
+def _links(singles: Singles, measured: Sequence[Measured]) -> list[ModelLink]:
     """Return the columns from roots to leaves, each with the pair that joins it to its parent."""
     neighbours: dict[int, list[tuple[int, Measured]]] = {
         column: [] for column in range(len(singles.counts))
@@ -75,7 +75,7 @@ def _links(singles: Singles, measured: Sequence[Measured]) -> list[Link]:
         first, second = each.columns
         neighbours[first].append((second, each))
         neighbours[second].append((first, each))
-    links: list[Link] = []
+    links: list[ModelLink] = []
     seen: set[int] = set()
     for root in neighbours:
         if root in seen:
@@ -84,7 +84,7 @@ def _links(singles: Singles, measured: Sequence[Measured]) -> list[Link]:
         while waiting:
             column, parents, table = waiting.pop()
             seen.add(column)
-            links.append(Link(column, parents, table))
+            links.append(ModelLink(column, parents, table))
             waiting += [
                 (other, (column,), pair) for other, pair in neighbours[column] if other not in seen
             ]

@@ -18,7 +18,7 @@ from discreet.synth.models.conditioning import hosts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class ModelLink:
     """A column, its parents, and the noisy table of all of them (none for a first column)."""
 
     column: int
@@ -37,7 +37,7 @@ class Link:
         return self.measured.values.transpose(order).astype(np.float64)
 
 
-def infer(shape: Shape, singles: Singles, merges: Merges, links: Sequence[Link]) -> Network:
+def infer(shape: Shape, singles: Singles, merges: Merges, links: Sequence[ModelLink]) -> Network:
     """Return the model of a chain of tables, parents before children.
 
     Everything noisy says something about the one-way marginals: a table's sums are one more
@@ -84,7 +84,7 @@ def _margin(
     return onto_simplex(pulled / precision, total, 1 / precision)
 
 
-def _fit_all(links: Sequence[Link], margins: Sequence[Floats], total: float) -> list[Floats]:
+def _fit_all(links: Sequence[ModelLink], margins: Sequence[Floats], total: float) -> list[Floats]:
     """Return the counts of each family, each fitted to the margins fixed before it."""
     hosting = hosts([link.family for link in links])
     found: list[Floats] = []
@@ -101,7 +101,7 @@ def _fit_all(links: Sequence[Link], margins: Sequence[Floats], total: float) -> 
     return found
 
 
-def _variance(link: Link) -> float:
+def _variance(link: ModelLink) -> float:
     assert link.measured is not None, "a first column has no table"
     return link.measured.variance
 

@@ -15,7 +15,7 @@ from discreet.release.snapshots import hold
 from discreet.report import Document
 from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import Counter, Door, Purse, Unit
+from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import Looked, store_codes
 from discreet.synth.methods.registry import find_method
@@ -24,10 +24,10 @@ from discreet.synth.models.model import Model
 from discreet.synth.report.comparison import owner_report
 from discreet.synth.report.publishable import publishable_report
 from discreet.synth.report.subject import Refit, Subject
-from discreet.synth.synthetic import Rows, Synthetic
+from discreet.synth.synthetic import Synthetic, SyntheticRows
 
 
-def subject_of(saved: Saved, rows: Rows, notices: tuple[str, ...] = ()) -> Subject:
+def subject_of(saved: Saved, rows: SyntheticRows, notices: tuple[str, ...] = ()) -> Subject:
     """Return what the reports are about: the model, the made-up rows, the noisy tables, the price."""
     facts = saved.facts
     try:
@@ -57,13 +57,13 @@ def subject_of(saved: Saved, rows: Rows, notices: tuple[str, ...] = ()) -> Subje
 def _refit(facts: Any, shape: Shape) -> Refit:
     """Return the same method with the same budget, for rehearsals on synthetic rows."""
     method = find_method(str(facts["method"]))
-    purse = Purse(Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"]))
+    purse = MarginalBudget(Fraction(facts["purse"]["amount"]), bool(facts["purse"]["concentrated"]))
     unit = Unit(int(facts["unit"]["rows"]), bool(facts["unit"]["replaced"]))
     options = dict(facts["options"])
     rng: Rng = SystemRng()
 
     def refit(counter: Counter) -> Model:
-        return method.fit(Door(counter, shape, purse, unit, rng), **options)
+        return method.fit(PrivateMarginals(counter, shape, purse, unit, rng), **options)
 
     return refit
 

@@ -16,7 +16,7 @@ from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.measure.private_marginals import Counter
 from discreet.synth.report.quality_marginals import (
     Apart,
-    Groups,
+    MarginalGroups,
     Reals,
     apart,
     cramers_v,
@@ -31,7 +31,7 @@ from discreet.synth.report.quality_models import (
     features,
     regression,
 )
-from discreet.synth.report.quality_scope import Scope
+from discreet.synth.report.quality_scope import ComparisonScope
 
 JOINT_CELLS = 20_000
 """The classifier uses as many columns as fit into a table of this size."""
@@ -45,7 +45,7 @@ class Lens:
     """How to look at a table: which marginals, what codes mean, which column is to be predicted."""
 
     shape: Shape
-    scope: Scope
+    scope: ComparisonScope
     labels: tuple[tuple[str, ...], ...]
     centres: Centres
     target: int | None = None
@@ -87,7 +87,7 @@ class Quality:
     triples: tuple[Apart, ...]
     histograms: tuple[tuple[Reals, Reals], ...]
     dependence: tuple[Reals, Reals]
-    groups: tuple[Groups, ...]
+    groups: tuple[MarginalGroups, ...]
     invented: float
     coefficients: Coefficients | None
     prediction: Prediction | None
@@ -120,13 +120,15 @@ def compare(first: Counter, second: Counter, lens: Lens) -> Quality:
 
 def dependence(counter: Counter, lens: Lens) -> Reals:
     """Return Cramér's V of the pairs of one data set; NaN where a pair is not looked at."""
-    return _dependence(_Tables(counter, Scope((), lens.scope.pairs, ())), lens.scope, lens.shape)
+    return _dependence(
+        _Tables(counter, ComparisonScope((), lens.scope.pairs, ())), lens.scope, lens.shape
+    )
 
 
 class _Tables:
     """Tables by columns; those of the scope are read in one go."""
 
-    def __init__(self, counter: Counter, scope: Scope) -> None:
+    def __init__(self, counter: Counter, scope: ComparisonScope) -> None:
         self._counter = counter
         wanted = [*scope.ones, *scope.pairs, *scope.triples]
         self._known = dict(zip(wanted, counter.marginals(wanted), strict=True))
@@ -137,7 +139,7 @@ class _Tables:
         return self._known[columns]
 
 
-def _dependence(table: _Tables, scope: Scope, shape: Shape) -> Reals:
+def _dependence(table: _Tables, scope: ComparisonScope, shape: Shape) -> Reals:
     """Return Cramér's V of the pairs; NaN where a pair was not compared."""
     found = np.full((shape.width, shape.width), np.nan)
     for low, high in scope.pairs:

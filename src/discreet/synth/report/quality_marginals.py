@@ -27,7 +27,7 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class MarginalGroups:
     """Cells of about the same size: how many, and how far off their counts are.
 
     `relative` is the median of |difference| / size, `absolute` the mean of |difference|, as a share
@@ -70,7 +70,7 @@ def cramers_v(counts: npt.NDArray[np.generic]) -> float:
     return float(min(1.0, np.sqrt(squared / least)))
 
 
-def groups(tables: Sequence[tuple[Reals, Reals]]) -> tuple[Groups, ...]:
+def groups(tables: Sequence[tuple[Reals, Reals]]) -> tuple[MarginalGroups, ...]:
     """Return how well groups of each size are kept, over the cells of many tables."""
     if not tables:
         return ()
@@ -82,7 +82,7 @@ def groups(tables: Sequence[tuple[Reals, Reals]]) -> tuple[Groups, ...]:
         off = np.abs(first[here] - second[here])
         relative = float(np.median(off / first[here])) if here.any() else float("nan")
         absolute = float(off.mean()) if here.any() else float("nan")
-        found.append(Groups(above, int(here.sum()), relative, absolute))
+        found.append(MarginalGroups(above, int(here.sum()), relative, absolute))
         below = above
     return tuple(found)
 

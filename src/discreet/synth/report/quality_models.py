@@ -31,7 +31,7 @@ RARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
+class ModelFeature:
     """One column of a design matrix: a function of one column's code."""
 
     column: int
@@ -41,7 +41,7 @@ class Feature:
 
 def features(
     column: int, shape: Shape, centres: Centres, labels: Sequence[str], common: Reals
-) -> list[Feature]:
+) -> list[ModelFeature]:
     """Return a column as features: itself if it is a number, else indicators of its codes.
 
     `common` are the shares of its codes: the commonest is the base that the others are told from.
@@ -54,16 +54,18 @@ def features(
         mean = float((weight * filled).sum() / max(weight.sum(), 1e-12))
         values = np.where(known, filled - mean, 0.0)
         spread = float(np.sqrt((weight * values**2).sum() / max(weight.sum(), 1e-12)))
-        return [Feature(column, name, values / spread)] if spread > 0 else []
+        return [ModelFeature(column, name, values / spread)] if spread > 0 else []
     order = np.argsort(-common, kind="stable")[1 : 1 + _INDICATORS]
     return [
-        Feature(column, f"{name} = {labels[code]}", (np.arange(len(common)) == code).astype(float))
+        ModelFeature(
+            column, f"{name} = {labels[code]}", (np.arange(len(common)) == code).astype(float)
+        )
         for code in order
         if common[code] >= RARE
     ]
 
 
-def regression(table: Table, target: Feature, given: Sequence[Feature]) -> Reals:
+def regression(table: Table, target: ModelFeature, given: Sequence[ModelFeature]) -> Reals:
     """Return the least-squares coefficients of `target` on `given`, from two-way tables.
 
     The first coefficient is the intercept. Solved with a tiny ridge, so that it always exists.
@@ -79,11 +81,11 @@ def regression(table: Table, target: Feature, given: Sequence[Feature]) -> Reals
     return np.asarray(np.linalg.solve(moments + RIDGE * np.eye(size), sides))
 
 
-def _mean(table: Table, one: Feature) -> float:
+def _mean(table: Table, one: ModelFeature) -> float:
     return float((shares(table((one.column,))) * one.values).sum())
 
 
-def _product(table: Table, one: Feature, other: Feature) -> float:
+def _product(table: Table, one: ModelFeature, other: ModelFeature) -> float:
     if one.column == other.column:
         return float((shares(table((one.column,))) * one.values * other.values).sum())
     low, high = (one, other) if one.column < other.column else (other, one)

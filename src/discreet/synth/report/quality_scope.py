@@ -21,7 +21,7 @@ _DRAWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ComparisonScope:
     """The one-, two- and three-way marginals that are compared."""
 
     ones: tuple[Columns, ...]
@@ -29,7 +29,7 @@ class Scope:
     triples: tuple[Columns, ...]
 
     @classmethod
-    def of(cls, shape: Shape, rows: int) -> Scope:
+    def of(cls, shape: Shape, rows: int) -> ComparisonScope:
         """Return all columns, pairs and a draw of triples whose tables are not too large.
 
         The triples follow the rule of the RAP paper: drawn at random, with fewer cells than rows.

@@ -22,7 +22,7 @@ from discreet.synth.measure.private_marginals import Counter, Measured
 from discreet.synth.models.model import Model
 from discreet.synth.report.quality import Lens
 from discreet.synth.report.quality_marginals import Reals
-from discreet.synth.report.quality_scope import Scope
+from discreet.synth.report.quality_scope import ComparisonScope
 
 Refit: TypeAlias = Callable[[Counter], Model]
 """The same method with the same budget, run on other rows: for rehearsals on synthetic data."""
@@ -56,7 +56,7 @@ class Subject:
         columns, shape = self.encoding.coded, self.encoding.shape
         return Lens(
             shape,
-            Scope.of(shape, self.rows),
+            ComparisonScope.of(shape, self.rows),
             tuple(labels_of(column) for column in columns),
             tuple(centres_of(column) for column in columns),
             None if target is None else self.encoding.index(target),

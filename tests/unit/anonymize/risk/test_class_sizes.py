@@ -1,10 +1,10 @@
 import numpy as np
 
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 
 
 def test_everything_follows_from_the_sizes():
-    sizes = Sizes.of([1, 1, 1, 2, 5])
+    sizes = ClassSizes.of([1, 1, 1, 2, 5])
     assert (sizes.rows, sizes.count, sizes.k, sizes.uniques) == (10, 5, 1, 3)
     assert sizes.share_unique == 0.3
     assert sizes.average == 2
@@ -13,10 +13,10 @@ def test_everything_follows_from_the_sizes():
 
 
 def test_no_row_is_no_risk():
-    empty = Sizes.of([])
+    empty = ClassSizes.of([])
     assert (empty.rows, empty.k, empty.uniques, empty.share_unique, empty.average) == (0,) * 5
 
 
 def test_squares_do_not_overflow():
-    huge = Sizes(np.array([10**10]), np.array([2]))
+    huge = ClassSizes(np.array([10**10]), np.array([2]))
     assert huge.discernibility == 2 * 10**20

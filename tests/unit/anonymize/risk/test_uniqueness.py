@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.risk.class_sizes import Sizes
+from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import (
     MODELS,
     estimates,
@@ -18,7 +18,7 @@ def sampled(population, part, seed=1):
     """Return the true share of uniques and the sizes that a sample of the classes shows."""
     rng = np.random.default_rng(seed)
     seen = rng.binomial(population, part)
-    return (population == 1).sum() / population.sum(), Sizes.of(seen)
+    return (population == 1).sum() / population.sum(), ClassSizes.of(seen)
 
 
 def shares(sizes, people):
@@ -26,17 +26,17 @@ def shares(sizes, people):
 
 
 def test_the_whole_population_is_no_guess():
-    sizes = Sizes.of([1, 1, 2, 6])
+    sizes = ClassSizes.of([1, 1, 2, 6])
     assert set(shares(sizes, 10).values()) == {0.2}
     assert set(shares(sizes, 5).values()) == {0.2}
 
 
 def test_without_sample_uniques_there_are_none():
-    assert set(shares(Sizes.of([2, 3, 9]), 1000).values()) == {0.0}
+    assert set(shares(ClassSizes.of([2, 3, 9]), 1000).values()) == {0.0}
 
 
 def test_no_estimate_is_above_the_sample():
-    for sizes in (Sizes.of([1] * 50), Sizes.of([1, 1, 500]), Sizes.of([1])):
+    for sizes in (ClassSizes.of([1] * 50), ClassSizes.of([1, 1, 500]), ClassSizes.of([1])):
         for people in (51, 600, 10**9):
             found = [s for s in shares(sizes, people).values() if s is not None]
             assert found, "at least one model says something"
@@ -71,13 +71,13 @@ def test_a_pitman_population_is_recovered_by_its_own_model():
             tables[other] += 1
     truth = sum(size == 1 for size in tables) / people
     sample = rng.permutation(guests)[: people // 10]
-    sizes = Sizes.of(np.unique(sample, return_counts=True)[1])
+    sizes = ClassSizes.of(np.unique(sample, return_counts=True)[1])
     assert pitman(sizes, 0.1) == pytest.approx(truth, rel=0.15)
 
 
 def test_zayatz_is_bayes_by_hand():
     # Two classes of 1 and one of 2 seen in 4 of 8 people.
-    sizes = Sizes.of([1, 1, 2])
+    sizes = ClassSizes.of([1, 1, 2])
 
     def drawn(size):
         return size * math.comb(8 - size, 3) / math.comb(8, 4)

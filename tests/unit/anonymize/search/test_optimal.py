@@ -5,8 +5,8 @@ import pytest
 from discreet.anonymize.criteria.models import Closeness, DistinctDiversity
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
-from discreet.anonymize.search.costs import Cost
-from discreet.anonymize.search.optimal import Method, Missing, anonymize
+from discreet.anonymize.search.costs import GeneralisationCost
+from discreet.anonymize.search.optimal import AnonymizeMethod, Missing, anonymize
 from discreet.errors import InvalidInput
 
 PEERS_ORDER = [
@@ -36,12 +36,12 @@ def adult_trees(adult):
 @pytest.mark.parametrize(
     ("cost", "suppress", "levels", "suppressed", "classes"),
     [
-        (Cost.DISCERNIBILITY, 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
-        (Cost.DISCERNIBILITY, 0.02, (0, 0, 1, 2, 3, 2, 2, 1), 105, 356),
-        (Cost.HEIGHT, 0.0, None, 0, None),
-        (Cost.HEIGHT, 0.02, None, None, None),
-        (Cost.CLASSES, 0.0, None, 0, 48),
-        (Cost.CLASSES, 0.02, None, 419, 636),
+        (GeneralisationCost.DISCERNIBILITY, 0.0, (1, 1, 1, 2, 3, 2, 2, 1), 0, 45),
+        (GeneralisationCost.DISCERNIBILITY, 0.02, (0, 0, 1, 2, 3, 2, 2, 1), 105, 356),
+        (GeneralisationCost.HEIGHT, 0.0, None, 0, None),
+        (GeneralisationCost.HEIGHT, 0.02, None, None, None),
+        (GeneralisationCost.CLASSES, 0.0, None, 0, 48),
+        (GeneralisationCost.CLASSES, 0.02, None, 419, 636),
     ],
 )
 def test_adult_has_the_known_optima(
@@ -50,12 +50,12 @@ def test_adult_has_the_known_optima(
     """The optima that ARX finds on the same rows, hierarchies and cost models."""
     found = anonymize(adult_groups, adult_trees, k=5, suppress=suppress, cost=cost)
     known = {
-        (Cost.DISCERNIBILITY, 0.0): found.costs.discernibility == 33_627_534,
-        (Cost.DISCERNIBILITY, 0.02): found.costs.discernibility == 7_220_555,
-        (Cost.HEIGHT, 0.0): found.costs.height == 13,
-        (Cost.HEIGHT, 0.02): found.costs.height == 9,
-        (Cost.CLASSES, 0.0): found.costs.average_class_size == 628.375,
-        (Cost.CLASSES, 0.02): round(found.costs.average_class_size, 2) == 47.35,
+        (GeneralisationCost.DISCERNIBILITY, 0.0): found.costs.discernibility == 33_627_534,
+        (GeneralisationCost.DISCERNIBILITY, 0.02): found.costs.discernibility == 7_220_555,
+        (GeneralisationCost.HEIGHT, 0.0): found.costs.height == 13,
+        (GeneralisationCost.HEIGHT, 0.02): found.costs.height == 9,
+        (GeneralisationCost.CLASSES, 0.0): found.costs.average_class_size == 628.375,
+        (GeneralisationCost.CLASSES, 0.02): round(found.costs.average_class_size, 2) == 47.35,
     }
     assert known[cost, suppress]
     assert found.optimal
@@ -70,12 +70,18 @@ def test_adult_has_the_known_optima(
 
 @pytest.fixture(scope="module")
 def least_loss(adult_groups, adult_trees):
-    return anonymize(adult_groups, adult_trees, k=5, suppress=0.02, cost=Cost.LOSS).costs.loss
+    return anonymize(
+        adult_groups, adult_trees, k=5, suppress=0.02, cost=GeneralisationCost.LOSS
+    ).costs.loss
 
 
-@pytest.mark.parametrize("method", [Method.MONDRIAN, Method.RELAXED, Method.LOCAL])
+@pytest.mark.parametrize(
+    "method", [AnonymizeMethod.MONDRIAN, AnonymizeMethod.RELAXED, AnonymizeMethod.LOCAL]
+)
 def test_adult_by_the_other_methods(adult_groups, adult_trees, least_loss, method):
-    found = anonymize(adult_groups, adult_trees, k=5, suppress=0.02, cost=Cost.LOSS, method=method)
+    found = anonymize(
+        adult_groups, adult_trees, k=5, suppress=0.02, cost=GeneralisationCost.LOSS, method=method
+    )
     assert found.least >= 5
     assert found.levels is None
     assert not found.optimal
@@ -108,7 +114,7 @@ STARS = {
         ({"suppress": float("nan")}, "between 0 and 1"),
         ({"seconds": 0}, "above 0 seconds"),
         ({"models": [Closeness(0.01)], "hierarchies": {}}, "sensitive column"),
-        ({"missing": Missing.MATCHES, "method": Method.LOCAL}, "value of its own"),
+        ({"missing": Missing.MATCHES, "method": AnonymizeMethod.LOCAL}, "value of its own"),
         ({"missing": Missing.MATCHES, "models": [DistinctDiversity(2)], "groups": GROUPS}, "alone"),
     ],
 )
@@ -122,7 +128,9 @@ def test_no_allowed_node_is_said():
     with pytest.raises(InvalidInput, match="not even the coarsest"):
         anonymize(GROUPS, STARS, k=2, models=[DistinctDiversity(3)])
     with pytest.raises(InvalidInput, match="whole table as one class"):
-        anonymize(GROUPS, STARS, k=2, models=[DistinctDiversity(3)], method=Method.MONDRIAN)
+        anonymize(
+            GROUPS, STARS, k=2, models=[DistinctDiversity(3)], method=AnonymizeMethod.MONDRIAN
+        )
 
 
 def test_never_all_rows_are_suppressed():
@@ -139,7 +147,9 @@ def test_progress_is_told():
     told = []
     anonymize(PLAIN, STARS, k=2, progress=lambda *step: told.append(step))
     assert told[-1] == (4, 4, "nodes of the lattice")
-    anonymize(PLAIN, STARS, k=2, method=Method.MONDRIAN, progress=lambda *s: told.append(s))
+    anonymize(
+        PLAIN, STARS, k=2, method=AnonymizeMethod.MONDRIAN, progress=lambda *s: told.append(s)
+    )
     assert told[-1][2] == "rounds of cuts"
     assert told[-1][0] == told[-1][1]
 

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from discreet.attack.audit.bounds import (
-    Measure,
-    Tally,
+    GuessCount,
+    LossMeasure,
     epsilon_from_guesses,
     epsilon_from_one_run,
     epsilon_from_shares,
@@ -40,5 +40,5 @@ def test_shares_and_mu():
 
 
 def test_an_unfair_coin_falls_back_on_shares():
-    tally = Tally(900, 100, 900, 100, 1000, 1000)
-    assert Measure(fair=False).bound(tally, alpha=0.05) < Measure().bound(tally, alpha=0.05)
+    tally = GuessCount(900, 100, 900, 100, 1000, 1000)
+    assert LossMeasure(fair=False).bound(tally, alpha=0.05) < LossMeasure().bound(tally, alpha=0.05)

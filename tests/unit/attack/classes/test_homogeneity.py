@@ -6,7 +6,7 @@ import pyarrow.csv
 import pytest
 
 from discreet.attack.classes.homogeneity import ATTACK, known_of
-from discreet.attack.classes.release_classes import Release
+from discreet.attack.classes.release_classes import ClassRelease
 from discreet.errors import InvalidInput
 
 
@@ -30,7 +30,9 @@ def test_background_knowledge_only_adds(outcome):
 
 
 def test_a_class_that_agrees_and_one_that_does_not():
-    release = Release.of(np.array([0] * 5 + [1] * 5), np.array([0] * 5 + [0, 1, 2, 3, 4]), "abcde")
+    release = ClassRelease.of(
+        np.array([0] * 5 + [1] * 5), np.array([0] * 5 + [0, 1, 2, 3, 4]), "abcde"
+    )
     plain, more = known_of(release, 0, np.random.default_rng(0))
     assert (plain.certain, plain.right) == (5, 6)
     assert more == plain

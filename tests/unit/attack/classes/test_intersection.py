@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.attack.classes.intersection import ATTACK, believed, places, two_hospitals
-from discreet.attack.classes.release_classes import Release
+from discreet.attack.classes.release_classes import ClassRelease
 from discreet.errors import InvalidInput
 
 
@@ -28,16 +28,16 @@ def test_two_releases_tell_more_than_one(outcome):
 
 def test_the_example_of_the_lecture():
     """Two classes, each with three illnesses, have one in common."""
-    first = Release.of(np.array([0, 0, 0]), np.array([0, 1, 2]), "abcde")
-    second = Release.of(np.array([0, 0, 0]), np.array([0, 3, 4]), "abcde")
+    first = ClassRelease.of(np.array([0, 0, 0]), np.array([0, 1, 2]), "abcde")
+    second = ClassRelease.of(np.array([0, 0, 0]), np.array([0, 3, 4]), "abcde")
     alone, together = believed((first, second), np.array([0]), np.array([0]))
     assert alone[0].max() == pytest.approx(1 / 3)
     assert together[0].tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_releases_that_contradict_each_other_leave_the_first():
-    first = Release.of(np.array([0, 0]), np.array([0, 1]), "abc")
-    second = Release.of(np.array([0]), np.array([2]), "abc")
+    first = ClassRelease.of(np.array([0, 0]), np.array([0, 1]), "abc")
+    second = ClassRelease.of(np.array([0]), np.array([2]), "abc")
     alone, together = believed((first, second), np.array([0]), np.array([0]))
     assert (alone == together).all()
 

@@ -3,8 +3,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.classes.release_classes import (
-    Knowledge,
-    Release,
+    ClassKnowledge,
+    ClassRelease,
     codes_of,
     read_release,
     release_of,
@@ -25,7 +25,7 @@ def people(many=600, seed=0):
 
 
 def test_a_release_by_hand():
-    release = Release.of(np.array([0, 0, 1, -1]), np.array([0, 0, 1, 1]), ("x", "y"))
+    release = ClassRelease.of(np.array([0, 0, 1, -1]), np.array([0, 0, 1, 1]), ("x", "y"))
     assert release.counts.tolist() == [[2, 0], [0, 1]]
     assert release.smallest == 1
     assert release.shares(np.array([0, 2])).tolist() == [[1.0, 0.0], [0.0, 1.0]]
@@ -53,7 +53,7 @@ def test_a_file_is_read_as_it_shows():
 
 def test_knowledge_counts():
     beliefs = np.array([[1.0, 0.0], [0.95, 0.05], [0.6, 0.4], [0.5, 0.5]])
-    known = Knowledge.of(beliefs, np.array([0, 1, 0, 1]))
+    known = ClassKnowledge.of(beliefs, np.array([0, 1, 0, 1]))
     assert (known.people, known.right, known.certain, known.nearly) == (4, 2, 1, 2)
     assert known.shares()["known for certain"] == 0.25
 

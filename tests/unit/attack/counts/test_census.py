@@ -4,7 +4,7 @@ import pytest
 from discreet.attack.counts.census import ATTACK, overlap, private_blocks, reconstruct
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block
 from discreet.attack.counts.census_solve import consistent_block, least_overlap
-from discreet.attack.counts.census_tables import Rows, count_rows, tabulated
+from discreet.attack.counts.census_tables import ResidentRows, count_rows, tabulated
 from discreet.errors import InvalidInput
 
 TRIO = np.array([[34, 1, 1, 0], [7, 0, 0, 0], [81, 0, 1, 1]])
@@ -31,14 +31,14 @@ def test_without_ages_many_blocks_are_possible_and_that_is_said():
 
 def test_the_least_overlap_counts_twins_twice():
     twins = tabulated(np.array([[50, 0, 0, 0], [50, 0, 0, 0]]))
-    fixed = Rows(np.eye(twins.size), twins.astype(float), twins.astype(float))
+    fixed = ResidentRows(np.eye(twins.size), twins.astype(float), twins.astype(float))
     assert least_overlap(fixed, twins) == 2
-    loose = Rows(np.ones((1, twins.size)), np.array([2.0]), np.array([2.0]))
+    loose = ResidentRows(np.ones((1, twins.size)), np.array([2.0]), np.array([2.0]))
     assert least_overlap(loose, twins) == 0
 
 
 def test_tables_without_any_block_are_refused():
-    nothing = Rows(np.ones((1, 840)), np.array([9.0]), np.array([9.0]))
+    nothing = ResidentRows(np.ones((1, 840)), np.array([9.0]), np.array([9.0]))
     with pytest.raises(InvalidInput, match="No block"):
         consistent_block(nothing, 0)
 

@@ -3,8 +3,8 @@ import pytest
 
 from discreet.attack.counts.refusals_auditor import databases, determined
 from discreet.attack.counts.refusals_cost import (
-    Cost,
-    Search,
+    AuditingCost,
+    DatabaseSearch,
     doubling,
     hard_queries,
     measured,
@@ -23,7 +23,7 @@ def test_the_search_decides_what_all_databases_decide():
         counts = every.astype(int) @ queries.T.astype(int)
         possible = (counts == queries.astype(int) @ secret.astype(int)).all(1)
         fixed = determined(possible, every)
-        found = undetermined(queries, secret, Search(queries))
+        found = undetermined(queries, secret, DatabaseSearch(queries))
         assert found == np.flatnonzero(~fixed).tolist()
         seen.add(bool(fixed.any()))
     assert seen == {True, False}, "both kinds of instances were met"
@@ -31,7 +31,7 @@ def test_the_search_decides_what_all_databases_decide():
 
 def test_a_person_with_the_other_bit_is_found_or_proved_impossible():
     queries = np.array([[True, True, False]])
-    search = Search(queries)
+    search = DatabaseSearch(queries)
     assert search.find([1], person=0, bit=1) == [1, 0, 0]
     assert search.find([2], person=0, bit=0) is None
     assert search.steps > 2
@@ -46,8 +46,8 @@ def test_the_work_grows_exponentially():
 
 
 def test_doubling_is_read_off_a_straight_line():
-    assert doubling([Cost(n, 2.0 ** (n / 3), 0.0) for n in (3, 6, 9)]) == pytest.approx(3)
-    assert doubling([Cost(n, 5.0, 0.0) for n in (3, 6, 9)]) > 1e6
+    assert doubling([AuditingCost(n, 2.0 ** (n / 3), 0.0) for n in (3, 6, 9)]) == pytest.approx(3)
+    assert doubling([AuditingCost(n, 5.0, 0.0) for n in (3, 6, 9)]) > 1e6
 
 
 def test_hard_queries_are_about_as_many_as_determine_everybody():

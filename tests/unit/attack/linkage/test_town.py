@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.linkage.join import Links
+from discreet.attack.linkage.join import PersonLinks
 from discreet.attack.linkage.town import (
     Hospital,
     Roll,
@@ -60,7 +60,7 @@ def test_slips_are_as_many_as_asked(town):
 
 def true_links(hospital, roll):
     _, voter, patient = np.intersect1d(roll.identity, hospital.identity, return_indices=True)
-    return Links(voter, patient, len(voter))
+    return PersonLinks(voter, patient, len(voter))
 
 
 def test_right_links_tell_everything_and_shuffled_ones_nothing(town):
@@ -77,7 +77,7 @@ def test_right_links_tell_everything_and_shuffled_ones_nothing(town):
 
 def test_without_links_the_adversary_guesses_blindly(town):
     hospital, roll, _, prior, _ = town
-    none = Links(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+    none = PersonLinks(np.empty(0, np.int64), np.empty(0, np.int64), 0)
     found, named, blind = learned(hospital, roll, none, prior)
     assert not found.any()
     assert (named == blind).all()

@@ -5,19 +5,19 @@ import pytest
 
 from discreet.attack.ratings.claims import CLASSIC, LIKELIHOOD, calibrated, claims
 from discreet.attack.ratings.index import Ratings
-from discreet.attack.ratings.known import Knowledge
-from discreet.attack.ratings.netflix import Scene, play, scene_of
+from discreet.attack.ratings.known import RatingKnowledge
+from discreet.attack.ratings.netflix import RatingsScene, play, scene_of
 from discreet.attack.town import staged
 from discreet.noise.bars.binomial import lower_limit
 
 
 @pytest.fixture(scope="module")
-def scene() -> Scene:
+def scene() -> RatingsScene:
     with staged(1, tables=("ratings",), ratings=300_000) as made:
         return scene_of(Ratings.of(made.load("ratings")), targets=150, seed=1)
 
 
-KNOWN = Knowledge(8, 2, 14)
+KNOWN = RatingKnowledge(8, 2, 14)
 
 
 def both(scene, method, threshold, known=KNOWN):

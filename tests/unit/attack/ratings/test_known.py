@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from discreet.attack.ratings.index import Ratings
-from discreet.attack.ratings.known import PUBLISHED, Knowledge, Witness
+from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def witness():
 def test_right_ratings_come_from_the_record_and_dates_are_off_by_so_much(witness):
     ratings = witness.ratings
     for person in range(1, 21):
-        seen = witness.glimpse(person, Knowledge(6, 2, 14))
+        seen = witness.glimpse(person, RatingKnowledge(6, 2, 14))
         mine = ratings.only(ratings.person == person)
         for film, grade, day in zip(seen.film[:4], seen.grade[:4], seen.day[:4], strict=True):
             (row,) = np.flatnonzero(mine.film == film)
@@ -29,13 +29,15 @@ def test_right_ratings_come_from_the_record_and_dates_are_off_by_so_much(witness
 
 
 def test_obscure_films_are_outside_the_top(witness):
-    seen = witness.glimpse(3, Knowledge(8, 0, None, obscure=6, top=500))
+    seen = witness.glimpse(3, RatingKnowledge(8, 0, None, obscure=6, top=500))
     assert (witness.rank[seen.film] >= 500).sum() >= 6
 
 
 def test_too_little_to_know(witness):
-    assert witness.glimpse(3, Knowledge(31, 0, 3)) is None
-    assert witness.glimpse(99_999 % 20 + 1, Knowledge(8, 0, None, obscure=8, top=1_000)) is None
+    assert witness.glimpse(3, RatingKnowledge(31, 0, 3)) is None
+    assert (
+        witness.glimpse(99_999 % 20 + 1, RatingKnowledge(8, 0, None, obscure=8, top=1_000)) is None
+    )
 
 
 def test_words():

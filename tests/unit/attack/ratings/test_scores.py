@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from discreet.attack.ratings.index import Index, Ratings
-from discreet.attack.ratings.known import Glimpse, Knowledge
+from discreet.attack.ratings.known import Glimpse, RatingKnowledge
 from discreet.attack.ratings.scores import likelihoods, most_eccentric, most_likely, weighted
 
 
@@ -27,7 +27,7 @@ def index():
 def test_the_ratio_of_foreign_records_has_mean_one(index):
     """Glimpses of nobody: films by popularity, grades by film, any day. Mean 1 bounds false claims."""
     dice = np.random.default_rng(2)
-    known = Knowledge(1, 0, 30)
+    known = RatingKnowledge(1, 0, 30)
     means = []
     for _ in range(1_500):
         row = dice.integers(0, len(index.record))
@@ -50,7 +50,7 @@ def test_rare_films_speak_louder(index):
         rows, _ = index.rows_of(np.array([film]))
         seen = Glimpse(np.array([film]), index.grade[rows[:1]], index.day[rows[:1]])
         for score in (likelihoods, weighted):
-            scores[score.__name__, film] = score(index, seen, Knowledge(1, 0, 14)).max()
+            scores[score.__name__, film] = score(index, seen, RatingKnowledge(1, 0, 14)).max()
     assert scores["likelihoods", rare] > scores["likelihoods", popular] + 1
     assert scores["weighted", rare] > scores["weighted", popular]
 
@@ -58,7 +58,7 @@ def test_rare_films_speak_louder(index):
 def test_dates_and_grades_count(index):
     rows, _ = index.rows_of(np.array([5]))
     row = rows[0]
-    known = Knowledge(1, 0, 3)
+    known = RatingKnowledge(1, 0, 3)
     mine = index.record[row]
 
     def at(grade, day):

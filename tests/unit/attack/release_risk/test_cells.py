@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attack.release_risk import cells as controls_cells
-from discreet.attack.release_risk.cells import Labels, Numbers, column_of
+from discreet.attack.release_risk.cells import CellLabels, Numbers, column_of
 from discreet.errors import InvalidInput
 
 
@@ -29,7 +29,7 @@ def test_a_number_with_many_values_is_matched_in_a_window():
 
 
 def test_codes_with_leading_zeros_and_booleans_are_words():
-    assert isinstance(column_of(_column(["02139"]), _column(["02139"])), Labels)
+    assert isinstance(column_of(_column(["02139"]), _column(["02139"])), CellLabels)
     column = column_of(_column([True, False]), _column(["True", "False"]))
     assert column.gaps(np.array([0, 1])).tolist() == [[0, 1], [1, 0]]
 
@@ -48,7 +48,7 @@ def test_whole_numbers_from_floats_read_like_whole_numbers():
 
 def test_coarse_labels_fit_all_that_they_cover_and_a_star_is_no_guess():
     column = column_of(_column(["30-39", "*", "40"]), _column([34, 40]))
-    assert isinstance(column, Labels)
+    assert isinstance(column, CellLabels)
     assert column.like(0)[1].tolist() == [True, False]
     assert column.like(1)[1].tolist() == [True, True]
     codes = column.released.tolist()

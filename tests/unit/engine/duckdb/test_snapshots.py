@@ -22,7 +22,7 @@ from discreet.engine.connect import connect
 from discreet.engine.duckdb.snapshots import NEWEST, SnapshotStore, secret_key
 from discreet.engine.files import ContentHashes
 from discreet.errors import CatalogError
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 
 LIMITS = EngineLimits(seconds=20.0, memory_mb=512, threads=1, workers=2)
 TOML = """
@@ -43,7 +43,7 @@ def catalog(base: Path, source="people.csv", person="identifier"):
 
 
 def recipe(known):
-    return {"town.people": Recipe(known.dataset("town"), known.table("people"))}
+    return {"town.people": CanonicalRecipe(known.dataset("town"), known.table("people"))}
 
 
 def count(held, what="COUNT(*)") -> int:
@@ -315,7 +315,7 @@ def test_people_go_by_one_kind_of_name_in_all_tables(tmp_path):
     known = loads(text + part, base=tmp_path)
     engine = connect("duckdb:", known.sources, base=tmp_path, limits=LIMITS)
     dataset = known.dataset("town")
-    both = {f"town.{table.name}": Recipe(dataset, table) for table in dataset.tables}
+    both = {f"town.{table.name}": CanonicalRecipe(dataset, table) for table in dataset.tables}
     with engine.hold(both) as held:
         sql = (
             'SELECT COUNT(*) AS n FROM canon."town.people" a JOIN canon."town.more" b ON a.u = b.u'

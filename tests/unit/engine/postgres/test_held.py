@@ -43,12 +43,12 @@ def open_engine(url, **more):
 def wanted(_engine, *, copy=True, version=None, owner="ledger"):
     from discreet.core.schema import Column, Dataset, IntegerDomain, Table
     from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical.select import Recipe
+    from discreet.kernel.canonical.select import CanonicalRecipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "town.t", PrivacyUnit(), columns, version=version, copied=copy)
     dataset = Dataset("d", (table,), Neighbours.ADD_REMOVE, "d")
-    return {"d.t": Recipe(dataset, table, owner=owner)}
+    return {"d.t": CanonicalRecipe(dataset, table, owner=owner)}
 
 
 def read(held):

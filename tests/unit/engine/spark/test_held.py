@@ -13,7 +13,7 @@ from discreet.core.schema import Column, Dataset, DateDomain, IntegerDomain, Tab
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.errors import EngineFailed
-from discreet.kernel.canonical.select import Recipe
+from discreet.kernel.canonical.select import CanonicalRecipe
 
 pytestmark = pytest.mark.spark
 
@@ -44,7 +44,7 @@ def wanted(*, copy, version=None, owner="ledger"):
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "t.parquet", PrivacyUnit(), columns, version=version, copied=copy)
     dataset = Dataset("d", (table,), Neighbours.ADD_REMOVE, "d")
-    return {"d.t": Recipe(dataset, table, owner=owner)}
+    return {"d.t": CanonicalRecipe(dataset, table, owner=owner)}
 
 
 def read(held, column="a", place="`d.t`"):
@@ -168,7 +168,7 @@ def test_times_in_nanoseconds_are_days(folder):
     engine = open_engine(folder)
     day = Column("a", DateDomain(dt.date(1960, 1, 1), dt.date(2000, 1, 1)))
     table = Table("t", "t.parquet", PrivacyUnit(), (day,), copied=True)
-    recipe = Recipe(Dataset("d", (table,), Neighbours.ADD_REMOVE, "d"), table)
+    recipe = CanonicalRecipe(Dataset("d", (table,), Neighbours.ADD_REMOVE, "d"), table)
     with engine.hold({"d.t": recipe}) as held:
         found = open_exact(held.run("SELECT c0 FROM canon.`d.t` AS t")).to_pylist()
     days = [dt.date(1969, 12, 31), dt.date(1970, 1, 1), dt.date(1970, 1, 1), dt.date(1970, 1, 2)]

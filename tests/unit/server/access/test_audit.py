@@ -21,7 +21,7 @@ from discreet.server.access.audit import (
     AuditLog,
     Deed,
 )
-from discreet.server.access.audit_head import HEAD, Head, read_head, write_head
+from discreet.server.access.audit_head import HEAD, AuditHead, read_head, write_head
 from discreet.server.access.rate_limited_log import BURST, KEPT, PAUSE, Seldom
 from patience import LONG
 
@@ -158,7 +158,7 @@ def test_a_line_torn_by_a_crash_was_never_told_and_goes(filled, tmp_path, kept):
 
 
 def test_a_birth_that_crashed_begins_again(log, tmp_path):
-    write_head(tmp_path / HEAD, Head(-1, 0, audit_head.ROOT))
+    write_head(tmp_path / HEAD, AuditHead(-1, 0, audit_head.ROOT))
     (tmp_path / LOG).touch()
     assert log.verify() == 0
     log.record(ALICE, Deed.SIGNED_IN)
@@ -242,7 +242,7 @@ def test_seldom_counts_what_it_leaves_out():
 
 
 def test_the_head_reads_back_and_nothing_else_does(tmp_path):
-    head = Head(3, 400, "ab" * 32)
+    head = AuditHead(3, 400, "ab" * 32)
     write_head(tmp_path / HEAD, head)
     assert read_head(tmp_path / HEAD) == head
     for wrong in (b"", b"3 400", b"x y z w\n", head.to_bytes() + b" ", b"\xff" * 40):

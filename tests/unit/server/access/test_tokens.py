@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.server.access.access_db import FILE, AccessDb
-from discreet.server.access.sessions import Sessions
+from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import PREFIX, ROUNDS, Role, Tokens
 
 
@@ -55,7 +55,7 @@ def test_expired_and_revoked_tokens_open_nothing(db, tokens):
     assert tokens.find(short.text) is None
     made = tokens.new(Role.OWNER, expires_days=1)
     assert tokens.find(made.text) is not None
-    sessions = Sessions(db, tokens, hours=1)
+    sessions = BrowserSessions(db, tokens, hours=1)
     cookie = sessions.new(made.token)
     assert sessions.find(cookie).token.id == made.token.id
     assert tokens.revoke(made.token.id).revoked is not None
@@ -75,7 +75,7 @@ def test_another_process_sees_a_revocation_at_once(tmp_path, tokens):
 
 def test_sessions_end_and_expire(db, tokens):
     token = tokens.new(Role.OWNER).token
-    sessions = Sessions(db, tokens, hours=1)
+    sessions = BrowserSessions(db, tokens, hours=1)
     first, second = sessions.new(token), sessions.new(token)
     assert first != second
     assert sessions.find(first).csrf != sessions.find(second).csrf
@@ -83,7 +83,7 @@ def test_sessions_end_and_expire(db, tokens):
     assert sessions.find(first) is None
     assert sessions.find(second) is not None
     assert sessions.find("nonsense\udcff") is None
-    over = Sessions(db, tokens, hours=-1).new(token)
+    over = BrowserSessions(db, tokens, hours=-1).new(token)
     assert sessions.find(over) is None
 
 

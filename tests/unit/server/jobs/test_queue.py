@@ -9,7 +9,7 @@ from discreet.errors import (
     TooManyRequests,
     UnknownName,
 )
-from discreet.server.jobs.queue import KEPT_EACH, Runner, State
+from discreet.server.jobs.queue import KEPT_EACH, JobState, Runner
 from patience import LONG
 
 
@@ -59,7 +59,7 @@ def test_one_caller_waits_behind_themselves_only(runner):
     second = runner.submit("a", lambda _: "second")
     other = runner.submit("b", lambda _: "other")
     assert other.future.result(10) == "other"
-    assert second.state is State.QUEUED
+    assert second.state is JobState.QUEUED
     assert runner.load == (1, 1)
     go.set()
     assert first.future.result(10) == "a"
@@ -97,7 +97,7 @@ def test_cancelling_while_waiting_and_while_running(runner):
     assert began.wait(LONG)
     waiting = runner.submit("a", lambda _: None)
     runner.cancel(waiting)
-    assert waiting.state is State.CANCELLED
+    assert waiting.state is JobState.CANCELLED
     with pytest.raises(Cancelled, match="Nothing was charged"):
         waiting.future.result(1)
     stopped = []
@@ -114,10 +114,10 @@ def test_a_job_that_ended_stays_as_it_is(runner):
     assert job.future.result(10) == 1
     done = threading.Event()
     job.listen(done.set)
-    while job.state is not State.DONE:
+    while job.state is not JobState.DONE:
         assert done.wait(LONG)
     runner.cancel(job)
-    assert job.state is State.DONE
+    assert job.state is JobState.DONE
 
 
 def test_remembered_jobs_belong_to_their_caller(runner):
@@ -182,7 +182,7 @@ def test_questions_pass_long_jobs_by():
         third = runner.submit("b", lambda _: "third", long=True)  # and one in four threads
         assert runner.submit("a", lambda _: "quick").future.result(10) == "quick"
         assert runner.submit("b", lambda _: "quick").future.result(10) == "quick"
-        assert second.state is third.state is State.QUEUED
+        assert second.state is third.state is JobState.QUEUED
         go.set()
         assert first.future.result(10) == "a"
         assert second.future.result(10) == "second"

@@ -7,12 +7,12 @@ import numpy as np
 
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.fitting.spanning import MOST_CELLS, choose_tree, pairs_of
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.singles import measure_singles
 from discreet.synth.progress import silent
 from synth_kit import door_to, shape_of
 
-RICH = Purse(Fraction(10), concentrated=True)
+RICH = MarginalBudget(Fraction(10), concentrated=True)
 
 
 def chain_of(order, size, rows, rng):
@@ -41,7 +41,7 @@ def test_a_chain_of_dependence_is_found():
 
 def test_with_next_to_no_budget_any_tree_may_come_out_but_a_tree_it_is():
     codes = chain_of([0, 1, 2, 3], 3, 200, np.random.default_rng(2))
-    poor = Purse(Fraction(1, 10**9), concentrated=True)
+    poor = MarginalBudget(Fraction(1, 10**9), concentrated=True)
     edges, _ = chosen(codes, shape_of(3, 3, 3, 3), poor)
     part = list(range(4))
     for first, second in edges:

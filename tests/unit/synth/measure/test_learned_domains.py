@@ -15,13 +15,13 @@ from discreet.core.schema import CategoryDomain
 from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.learned_domains import Means, learn
-from discreet.synth.measure.private_marginals import Purse
-from discreet.synth.measure.sealing import Source
+from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.measure.sealing import SealedSource
 from discreet.testing import SeededRng
 
-PURSE = Purse(Fraction(1, 10), concentrated=True)
+PURSE = MarginalBudget(Fraction(1, 10), concentrated=True)
 RISK = Fraction(1, 10**6)
-TOWN = Source("town", EVERYONE)
+TOWN = SealedSource("town", EVERYONE)
 
 
 def learned(base, table, *, rng, bins=Bins.QUANTILE, purse=PURSE, neighbours="add-remove"):
@@ -82,7 +82,7 @@ def test_a_canary_of_many_people_does_appear(tmp_path):
 
 
 def test_too_little_budget_leaves_a_column_out_and_says_so(tmp_path):
-    poor = Purse(Fraction(1, 10**7), concentrated=True)
+    poor = MarginalBudget(Fraction(1, 10**7), concentrated=True)
     found = learned(tmp_path, people(200), rng=SeededRng(5), purse=poor)
     names = Counter(column.name for column in found.encoding.coded)
     assert "job" not in names

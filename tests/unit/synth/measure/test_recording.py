@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
-from discreet.synth.measure.recording import RecordingDoor
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
+from discreet.synth.measure.recording import RecordingMarginals
 from discreet.testing import SeededRng
 from synth_kit import random_codes, shape_of
 
@@ -15,8 +15,8 @@ def test_it_remembers_and_changes_nothing():
     shape = shape_of(3, 4)
     counter = MemoryCounter(random_codes(np.random.default_rng(1), shape, 50), shape)
     doors = [
-        kind(counter, shape, Purse(Fraction(1), concentrated=True), Unit(), SeededRng(4))
-        for kind in (Door, RecordingDoor)
+        kind(counter, shape, MarginalBudget(Fraction(1), concentrated=True), Unit(), SeededRng(4))
+        for kind in (PrivateMarginals, RecordingMarginals)
     ]
     found = [door.measure([(0,), (0, 1)], share=Fraction(1, 2)) for door in doors]
     for one, two in zip(*found, strict=True):

@@ -13,7 +13,7 @@ from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure import sql_counter
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Unit
-from discreet.synth.measure.sealing import SealedCodes, Source
+from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.measure.sql_counter import Looked, SqlCounter, store_codes
 
 SHAPE = Shape(("a", "b", "c", "d"), (3, 1, 7, 300))
@@ -83,7 +83,7 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def codes(sql):
-    return SealedCodes(sql, Shape(("a",), (3,)), Unit(), Source("town", EVERYONE))
+    return SealedCodes(sql, Shape(("a",), (3,)), Unit(), SealedSource("town", EVERYONE))
 
 
 def test_nobody_counts_without_a_permit():

@@ -9,12 +9,12 @@ import pytest
 from discreet.core.event import Select
 from discreet.errors import InvalidInput
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import adaptive, independent, tree
 from synth_kit import PURE, door_to, random_codes, shape_of
 
 SHAPE = shape_of(4, 6, 3, 40, 2)
-RICH = Purse(Fraction(2), concentrated=True)
+RICH = MarginalBudget(Fraction(2), concentrated=True)
 TRIPLES = list(combinations(range(SHAPE.width), 3))
 
 
@@ -97,7 +97,7 @@ def test_many_rounds_are_fitted_in_batches(monkeypatch):
 
 
 def test_rounds_grow_with_rows_and_budget_and_there_is_one_at_least():
-    poor = Purse(Fraction(1, 10**6), concentrated=True)
+    poor = MarginalBudget(Fraction(1, 10**6), concentrated=True)
     counts = []
     for rows, purse in ((0, poor), (400, RICH), (4000, RICH)):
         door = door_to(codes_of(rows), SHAPE, purse=purse)

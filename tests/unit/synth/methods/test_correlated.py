@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import correlated, tree
 from synth_kit import door_to, shape_of
 
-RICH = Purse(Fraction(10), concentrated=True)
+RICH = MarginalBudget(Fraction(10), concentrated=True)
 SHAPE = shape_of(2, 2, 2, 3)
 
 
@@ -47,7 +47,7 @@ def test_one_parent_makes_a_tree():
 
 def test_a_useless_table_is_no_candidate():
     """So little budget that no pair is worth measuring: columns stay independent."""
-    poor = Purse(Fraction(1, 10**7), concentrated=True)
+    poor = MarginalBudget(Fraction(1, 10**7), concentrated=True)
     door = door_to(parity(), SHAPE, purse=poor)
     model = correlated.fit(door)
     assert all(not node.parents for node in model.nodes)

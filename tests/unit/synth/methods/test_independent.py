@@ -7,13 +7,13 @@ import pytest
 
 from discreet.core.event import Laplace
 from discreet.errors import InvalidInput
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import independent
 from synth_kit import PURE, door_to, random_codes, shape_of
 
 SHAPE = shape_of(2, 50, 21)
 CODES = random_codes(np.random.default_rng(5), SHAPE, 4000)
-RICH = Purse(Fraction(10), concentrated=True)
+RICH = MarginalBudget(Fraction(10), concentrated=True)
 
 
 def test_histograms_are_near_the_rows():

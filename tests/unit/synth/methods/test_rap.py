@@ -10,7 +10,7 @@ import pytest
 from discreet.core.event import Gaussian, Laplace, Select
 from discreet.errors import InvalidInput, MissingExtra
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, door_to, random_codes, shape_of
 
@@ -18,7 +18,7 @@ pytest.importorskip("jax")
 
 SHAPE = shape_of(4, 6, 3)
 SMALL = {"rounds": 3, "queries": 4, "relaxed_rows": 50, "steps": 60}
-RICH = Purse(Fraction(2), concentrated=True)
+RICH = MarginalBudget(Fraction(2), concentrated=True)
 
 
 def codes_of(rows=3000):

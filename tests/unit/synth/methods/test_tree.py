@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Purse
+from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods import independent, tree
 from synth_kit import door_to, random_codes, shape_of
 
 SHAPE = shape_of(4, 6, 3, 12)
-RICH = Purse(Fraction(10), concentrated=True)
+RICH = MarginalBudget(Fraction(10), concentrated=True)
 
 
 def codes_of(rows=5000):
@@ -43,7 +43,7 @@ def test_more_budget_means_less_error():
         np.mean(
             [
                 apart(
-                    tree.fit(door_to(codes, SHAPE, purse=Purse(rho, True), seed=s)),
+                    tree.fit(door_to(codes, SHAPE, purse=MarginalBudget(rho, True), seed=s)),
                     codes,
                     NEIGHBOURS,
                 )

@@ -8,7 +8,7 @@ import pytest
 from copying import encoding
 from discreet.errors import InvalidInput
 from discreet.synth.measure.memory import MemoryCounter
-from discreet.synth.measure.private_marginals import Door, Purse, Unit
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, Unit
 from discreet.synth.methods.registry import find_method
 from discreet.synth.models.drawing import ROUNDS, draw
 from discreet.synth.rules import Rules, holds, read_condition, read_rules
@@ -19,8 +19,10 @@ DICE = np.random.default_rng(11)
 
 def model_of(codes):
     shape = encoding().shape
-    purse = Purse(Fraction(1000), concentrated=True)  # next to no noise: the rows are the point
-    door = Door(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(1))
+    purse = MarginalBudget(
+        Fraction(1000), concentrated=True
+    )  # next to no noise: the rows are the point
+    door = PrivateMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(1))
     return find_method("tree").fit(door)
 
 

@@ -8,7 +8,7 @@ import pytest
 from discreet.noise.laws import GaussianLaw
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.singles import settle
-from discreet.synth.models.inference import Link, infer
+from discreet.synth.models.inference import ModelLink, infer
 from synth_kit import shape_of
 
 SHAPE = shape_of(2, 3, 2)
@@ -31,7 +31,7 @@ def story(seed=1, variance=(25, 100)):
 
     ones = [noisy((column,), variance[0]) for column in range(3)]
     pairs = [noisy((0, 1), variance[1]), noisy((1, 2), variance[1])]
-    links = [Link(0, (), None), Link(1, (0,), pairs[0]), Link(2, (1,), pairs[1])]
+    links = [ModelLink(0, (), None), ModelLink(1, (0,), pairs[0]), ModelLink(2, (1,), pairs[1])]
     return ones, pairs, links
 
 
@@ -96,7 +96,7 @@ def test_without_noise_a_chain_is_found_again():
         measured((1, 2), np.rint(two).astype(int), tiny),
     ]
     # From the middle outwards: axes of a table need not be in the order of its columns.
-    links = [Link(1, (), None), Link(0, (1,), pairs[0]), Link(2, (1,), pairs[1])]
+    links = [ModelLink(1, (), None), ModelLink(0, (1,), pairs[0]), ModelLink(2, (1,), pairs[1])]
     network = infer(SHAPE, settle(ones), {}, links)
     assert np.abs(network.marginal((0, 1)) - one).max() < 5
     assert np.abs(network.marginal((1, 2)) - two).max() < 5
@@ -107,7 +107,7 @@ def test_merged_codes_share_their_group_by_their_own_counts():
     ones = [measured((0,), [600, 400], 1), measured((1,), [900, 60, 30, 10], 1)]
     groups = {1: np.array([0, 1, 1, 1])}
     pair = measured((0, 1), [[560, 40], [340, 60]], 1)
-    network = infer(shape, settle(ones), groups, [Link(0, (), None), Link(1, (0,), pair)])
+    network = infer(shape, settle(ones), groups, [ModelLink(0, (), None), ModelLink(1, (0,), pair)])
     found = network.marginal((1,))
     assert np.allclose(found, [900, 60, 30, 10], atol=2)
     # Given either parent, the rare codes stand 6 : 3 : 1.
@@ -118,5 +118,5 @@ def test_merged_codes_share_their_group_by_their_own_counts():
 def test_a_group_that_vanished_is_shared_evenly():
     shape = shape_of(3)
     ones = [measured((0,), [1000, -40, -50], 100)]
-    network = infer(shape, settle(ones), {0: np.array([0, 1, 1])}, [Link(0, (), None)])
+    network = infer(shape, settle(ones), {0: np.array([0, 1, 1])}, [ModelLink(0, (), None)])
     assert network.marginal((0,))[0] == pytest.approx(network.total)

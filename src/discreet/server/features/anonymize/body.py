@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from discreet.anonymize.hierarchy.levels import Hierarchy, parse_hierarchy
-from discreet.anonymize.request import Wish
-from discreet.anonymize.source import Source, declared_source, find_table
+from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.source import AnonymizeSource, declared_source, find_table
 from discreet.api import Curator
 
 Name = Annotated[StrictStr, Field(min_length=1, max_length=400)]
@@ -17,7 +17,7 @@ MOST_COLUMNS = 60
 MOST_SECONDS = 300.0
 
 
-class Asked(BaseModel):
+class AnonymizeBody(BaseModel):
     """One anonymization. `hierarchies` holds a text for each column: value;level;level on a line."""
 
     model_config = ConfigDict(extra="forbid")
@@ -40,9 +40,9 @@ class Asked(BaseModel):
         default_factory=dict, max_length=MOST_COLUMNS
     )
 
-    def wish(self) -> Wish:
+    def wish(self) -> AnonymizeRequest:
         """Return the wish, or say which word or number makes no sense."""
-        found = Wish.of(
+        found = AnonymizeRequest.of(
             k=self.k,
             quasi=self.quasi,
             sensitive=self.sensitive,
@@ -61,7 +61,7 @@ class Asked(BaseModel):
     def _given(self) -> dict[str, Hierarchy]:
         return {column: parse_hierarchy(text, column) for column, text in self.hierarchies.items()}
 
-    def source(self, curator: Curator) -> tuple[str, Source]:
+    def source(self, curator: Curator) -> tuple[str, AnonymizeSource]:
         """Return the dataset and the table in the curator's engine, hidden columns marked."""
         dataset, name = find_table(curator.catalog, self.table)
         return dataset, declared_source(

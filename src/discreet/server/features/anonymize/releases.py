@@ -31,7 +31,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class StoredRelease:
     """An anonymized copy that was made, and what it is worth."""
 
     id: str
@@ -54,14 +54,14 @@ class Releases:
     def __init__(self, state: Path) -> None:
         self._folder = state / FOLDER
 
-    def all(self) -> list[Release]:
+    def all(self) -> list[StoredRelease]:
         """Return the copies, latest first."""
         if not self._folder.is_dir():
             return []
         found = [self._read(place) for place in self._folder.iterdir() if _ID.fullmatch(place.name)]
         return sorted((each for each in found if each is not None), key=lambda each: -each.created)
 
-    def find(self, name: str) -> Release:
+    def find(self, name: str) -> StoredRelease:
         """Return one copy."""
         found = self._read(self._folder / name) if _ID.fullmatch(name) else None
         if found is None:
@@ -70,14 +70,14 @@ class Releases:
             )
         return found
 
-    def file(self, release: Release, name: str) -> Path:
+    def file(self, release: StoredRelease, name: str) -> Path:
         """Return the path of one of a copy's files."""
         path = self._folder / release.id / name
         if name not in FILES or not path.is_file():
             raise UnknownName("This copy has no such file.", hint=f"There are: {', '.join(FILES)}.")
         return path
 
-    def part(self, release: Release) -> str:
+    def part(self, release: StoredRelease) -> str:
         """Return the report as a part of a page: markup that we made, every text escaped."""
         try:
             return (self._folder / release.id / FRAGMENT).read_text(encoding="utf-8")
@@ -94,9 +94,9 @@ class Releases:
 
     def keep(
         self, dataset: str, table: str, facts: dict[str, Any], fill: Callable[[Path], None]
-    ) -> Release:
+    ) -> StoredRelease:
         """Return the copy after `fill` has written its files into a folder; whole or not at all."""
-        release = Release(uuid.uuid4().hex, dataset, table, time.time(), facts)
+        release = StoredRelease(uuid.uuid4().hex, dataset, table, time.time(), facts)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(dir=self._folder, prefix="making-"))
         try:
@@ -107,12 +107,12 @@ class Releases:
             shutil.rmtree(place, ignore_errors=True)
         return release
 
-    def remove(self, release: Release) -> None:
+    def remove(self, release: StoredRelease) -> None:
         """Delete a copy; that it left stays in the ledger."""
         shutil.rmtree(self._folder / release.id, ignore_errors=True)
 
-    def _read(self, place: Path) -> Release | None:
+    def _read(self, place: Path) -> StoredRelease | None:
         try:
-            return Release(**json.loads((place / _FACTS).read_text(encoding="utf-8")))
+            return StoredRelease(**json.loads((place / _FACTS).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None  # being made, being deleted, or left behind by a crash

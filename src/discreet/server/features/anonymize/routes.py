@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, Response
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.anonymize.body import Asked
+from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FILES, Releases
 from discreet.server.features.anonymize.work import make as make_copy
 from discreet.server.features.anonymize.work import measure as measure_ks
@@ -32,7 +32,7 @@ def releases_of(request: Request) -> Releases:
     return found
 
 
-def check_asked(request: Request, asked: Asked) -> None:
+def check_asked(request: Request, asked: AnonymizeBody) -> None:
     """Refuse here, not in the queue, what can be refused without reading rows."""
     wish = asked.wish()
     with context_of(request).workspace.curator() as curator:
@@ -42,7 +42,7 @@ def check_asked(request: Request, asked: Asked) -> None:
 
 @router.post("/anonymize", status_code=202)
 @allow(Role.OWNER)
-def make(request: Request, asked: Asked) -> dict[str, Any]:
+def make(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start making a k-anonymous copy: no guarantee, recorded as an exposure; follow the job."""
     check_asked(request, asked)
     job = make_copy(context_of(request), releases_of(request), caller(request), asked)
@@ -51,7 +51,7 @@ def make(request: Request, asked: Asked) -> dict[str, Any]:
 
 @router.post("/anonymize/measure", status_code=202)
 @allow(Role.OWNER)
-def measure(request: Request, asked: Asked) -> dict[str, Any]:
+def measure(request: Request, asked: AnonymizeBody) -> dict[str, Any]:
     """Start measuring what several k would cost and leave; recorded as a look of the owner."""
     check_asked(request, asked)
     return {"job": measure_ks(context_of(request), caller(request), asked).id}

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from discreet.anonymize.text import percent
-from discreet.server.features.anonymize.releases import Release
+from discreet.server.features.anonymize.releases import StoredRelease
 
 _DOWNLOADS = (
     ("rows.csv", "CSV"),
@@ -16,7 +16,7 @@ _DOWNLOADS = (
 )
 
 
-def release_view(release: Release) -> dict[str, Any]:
+def release_view(release: StoredRelease) -> dict[str, Any]:
     """Return one copy as the pages show it."""
     facts = release.facts
     return {

@@ -15,13 +15,13 @@ from discreet.report import write as write_report
 from discreet.report.rows import write_rows
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
-from discreet.server.features.anonymize.body import Asked
+from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FRAGMENT, Releases
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import finite
 
 
-def measure(context: Context, who: Principal, asked: Asked) -> Job:
+def measure(context: Context, who: Principal, asked: AnonymizeBody) -> Job:
     """Return the job that tries several k; the owner's look at exact counts is recorded first."""
     wish = asked.wish()
 
@@ -44,7 +44,7 @@ def measure(context: Context, who: Principal, asked: Asked) -> Job:
     return context.runner.submit(who.key, work, keep=True)
 
 
-def make(context: Context, releases: Releases, who: Principal, asked: Asked) -> Job:
+def make(context: Context, releases: Releases, who: Principal, asked: AnonymizeBody) -> Job:
     """Return the job that makes the copy: run, recorded as an exposure, then kept."""
     wish = asked.wish()
     releases.room()

@@ -16,7 +16,7 @@ from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
 from discreet.server.features.data.review.confirm import dataset_of, open_for
 from discreet.server.features.data.review.proposal import look, proposal_json
-from discreet.server.features.data.review.review import Review, Share, still_open
+from discreet.server.features.data.review.review import AnalystShare, Review, still_open
 from discreet.server.features.data.shares import NewBudget, remove_share, set_budget, set_share
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.expire import expire
@@ -166,7 +166,7 @@ def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]
 
 @router.put("/data/datasets/{dataset}/analysts/{analyst}")
 @allow(Role.OWNER)
-def share(request: Request, dataset: Name, analyst: Name, wanted: Share) -> dict[str, Any]:
+def share(request: Request, dataset: Name, analyst: Name, wanted: AnalystShare) -> dict[str, Any]:
     """Give an analyst a share of a dataset, or change it; the ledger records it."""
     found = set_share(context_of(request).workspace, dataset, analyst, wanted)
     _tell(request, Deed.SHARE_CHANGED, dataset=dataset, analyst=analyst, **_change(found))

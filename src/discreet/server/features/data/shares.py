@@ -10,7 +10,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.features.data.change import change
-from discreet.server.features.data.review.review import Amount, Share, checked_share
+from discreet.server.features.data.review.review import Amount, AnalystShare, checked_share
 from discreet.server.features.data.toml_edit import with_amounts, with_share
 from discreet.server.workspace import Workspace
 
@@ -57,7 +57,9 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
     return {"budget": now.name, **amounts, "before": before}
 
 
-def set_share(workspace: Workspace, dataset: str, analyst: str, share: Share) -> dict[str, Any]:
+def set_share(
+    workspace: Workspace, dataset: str, analyst: str, share: AnalystShare
+) -> dict[str, Any]:
     """Return the analyst's share after and `before` the change; before a first one it is None."""
     epsilon, delta = checked_share(analyst, share)
     before: list[dict[str, float]] = []

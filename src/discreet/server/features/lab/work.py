@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob
 from discreet.attack.story import private_words, score_words
@@ -70,13 +70,13 @@ def sliders(attack: Attack) -> tuple[Knob, ...]:
     return tuple(knob for knob in attack.knobs if knob.choices or not isinstance(knob.default, str))
 
 
-def result_id(attack: Attack, settings: Settings) -> str:
+def result_id(attack: Attack, settings: AttackSettings) -> str:
     """Return the name of an outcome, which says everything it depends on."""
     said = json.dumps([attack.name, dict(settings.values)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
-def turned(attack: Attack, given: Mapping[str, Any]) -> Settings:
+def turned(attack: Attack, given: Mapping[str, Any]) -> AttackSettings:
     """Return the settings of a run; refuses what the lab does not offer."""
     offered = {knob.name for knob in sliders(attack)}
     for name in given:
@@ -85,7 +85,7 @@ def turned(attack: Attack, given: Mapping[str, Any]) -> Settings:
                 f"The lab has no setting '{name}' for this attack.",
                 hint="Attacks on your own files are run by the command: discreet attack.",
             )
-    return Settings.of(attack.knobs, given)
+    return AttackSettings.of(attack.knobs, given)
 
 
 def submit(

@@ -22,7 +22,7 @@ MAX_SQL = 100_000
 Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
 
 
-class Question(BaseModel):
+class QuestionBody(BaseModel):
     """One question. `analyst` is for an owner who asks in an analyst's name."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,7 @@ def payer_of(who: Principal, analyst: str | None) -> str | None:
     return analyst
 
 
-def request_id_of(question: Question, key: str | None) -> str | None:
+def request_id_of(question: QuestionBody, key: str | None) -> str | None:
     """Return the id under which a question may be repeated; header and body must agree."""
     if key is not None and question.request_id not in (None, key):
         raise InvalidInput("The Idempotency-Key and request_id differ.", hint="Send one of them.")
@@ -56,7 +56,7 @@ def request_id_of(question: Question, key: str | None) -> str | None:
 
 
 def submit(
-    context: Context, who: Principal, question: Question, key: str | None, *, keep: bool
+    context: Context, who: Principal, question: QuestionBody, key: str | None, *, keep: bool
 ) -> Job:
     """Return the job that answers the question; the caller's place in the queue is fair."""
     analyst = payer_of(who, question.analyst)
@@ -87,7 +87,7 @@ def submit(
     return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
 
 
-def submit_explain(context: Context, who: Principal, question: Question) -> Job:
+def submit_explain(context: Context, who: Principal, question: QuestionBody) -> Job:
     """Return the job that explains the question; it waits in the same queue, and spends nothing."""
     analyst = payer_of(who, question.analyst)
 

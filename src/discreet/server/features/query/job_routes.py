@@ -14,9 +14,9 @@ from discreet.errors import DiscreetError
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import IdempotencyKey, Question, submit
+from discreet.server.features.query.body import IdempotencyKey, QuestionBody, submit
 from discreet.server.jobs.lasting import LOOK_AGAIN, still_signed_in
-from discreet.server.jobs.queue import Job, State
+from discreet.server.jobs.queue import Job, JobState
 from discreet.server.problems import problem_of
 
 router = api_router("jobs")
@@ -27,7 +27,7 @@ KEEP_ALIVE = 15.0
 @router.post("/jobs", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
 async def start(
-    request: Request, question: Question, idempotency_key: IdempotencyKey = None
+    request: Request, question: QuestionBody, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Start a question that may take long; its answer is kept for you."""
     job = submit(context_of(request), caller(request), question, idempotency_key, keep=True)
@@ -122,7 +122,7 @@ def _brief(job: Job) -> dict[str, Any]:
 
 def _whole(job: Job) -> dict[str, Any]:
     found = _brief(job)
-    if job.state is State.DONE:
+    if job.state is JobState.DONE:
         found["answer"] = job.future.result()
     elif job.state.final:
         error = job.future.exception()

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import IdempotencyKey, Question, submit, submit_explain
+from discreet.server.features.query.body import IdempotencyKey, QuestionBody, submit, submit_explain
 from discreet.server.jobs.lasting import answer_of
 
 router = api_router("ask")
@@ -19,7 +19,7 @@ router = api_router("ask")
 @router.post("/query")
 @allow(Role.OWNER, Role.ANALYST)
 async def query(
-    request: Request, question: Question, idempotency_key: IdempotencyKey = None
+    request: Request, question: QuestionBody, idempotency_key: IdempotencyKey = None
 ) -> JSONResponse:
     """Answer one SQL question privately; the budget is charged first."""
     job = submit(context_of(request), caller(request), question, idempotency_key, keep=False)
@@ -28,7 +28,7 @@ async def query(
 
 @router.post("/explain")
 @allow(Role.OWNER, Role.ANALYST)
-async def explain(request: Request, question: Question) -> dict[str, Any]:
+async def explain(request: Request, question: QuestionBody) -> dict[str, Any]:
     """Say what a question would cost, how exact it would be and what it promises; spend nothing."""
     job = submit_explain(context_of(request), caller(request), question)
     said: dict[str, Any] = await answer_of(request, job)

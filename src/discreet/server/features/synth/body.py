@@ -16,7 +16,7 @@ from discreet.server.features.query.body import Amount, payer_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
-from discreet.synth.prepare import Prepared, prepared, preview_of
+from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import DEFAULT_METHOD, SynthRequest
 from discreet.synth.synthetic import Synthetic
@@ -26,7 +26,7 @@ MOST_ROWS = 10_000_000
 MOST_CHOICES = 8
 
 
-class Wish(BaseModel):
+class SynthBody(BaseModel):
     """One synthesis. `analyst` is for an owner who pays from an analyst's share."""
 
     model_config = ConfigDict(extra="forbid")
@@ -50,15 +50,15 @@ class Wish(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SynthSettings:
     """A wish with its payer and the id under which it may be repeated."""
 
-    wish: Wish
+    wish: SynthBody
     analyst: str | None
     request_id: str
 
     @classmethod
-    def of(cls, who: Principal, wish: Wish, key: str | None) -> Wanted:
+    def of(cls, who: Principal, wish: SynthBody, key: str | None) -> SynthSettings:
         """Return the wish of this caller; header and body must agree on the id."""
         if key is not None and wish.request_id not in (None, key):
             raise InvalidInput(
@@ -92,7 +92,7 @@ class Wanted:
             "request_id": self.request_id,
         }
 
-    def prepared(self, curator: Curator) -> Prepared:
+    def prepared(self, curator: Curator) -> PreparedSynthesis:
         """Return the plan; refuses what would be refused, and spends nothing."""
         if self.analyst is None and curator.catalog.analysts:
             raise CatalogError(
@@ -109,7 +109,7 @@ class Wanted:
         return ready
 
 
-def explained(curator: Curator, wanted: Wanted) -> dict[str, Any]:
+def explained(curator: Curator, wanted: SynthSettings) -> dict[str, Any]:
     """Return plan and price of a synthesis; spends nothing and reads no row."""
     ready = wanted.prepared(curator)
     request = ready.request

@@ -12,7 +12,7 @@ from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.query.body import IdempotencyKey
-from discreet.server.features.synth.body import Wanted, Wish, explained, methods_json
+from discreet.server.features.synth.body import SynthBody, SynthSettings, explained, methods_json
 from discreet.server.features.synth.copies import FILES, OWNERS_ONLY, Copies, Copy
 from discreet.server.features.synth.work import compare as compare_copy
 from discreet.server.features.synth.work import submit
@@ -46,10 +46,12 @@ def _whose(who: Principal) -> str | None:
 
 @router.post("/synth", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def start(request: Request, wish: Wish, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+def start(
+    request: Request, wish: SynthBody, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Start making a synthetic copy of a table; follow the job, then download its files."""
     who = caller(request)
-    wanted = Wanted.of(who, wish, idempotency_key)
+    wanted = SynthSettings.of(who, wish, idempotency_key)
     _price(request, wanted)  # what can be refused is refused here, not in the queue
     job = submit(context_of(request), copies_of(request), who, wanted)
     return {"job": job.id}
@@ -57,12 +59,12 @@ def start(request: Request, wish: Wish, idempotency_key: IdempotencyKey = None) 
 
 @router.post("/synth/explain")
 @allow(Role.OWNER, Role.ANALYST)
-def explain(request: Request, wish: Wish) -> dict[str, Any]:
+def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
-    return _price(request, Wanted.of(caller(request), wish, None))
+    return _price(request, SynthSettings.of(caller(request), wish, None))
 
 
-def _price(request: Request, wanted: Wanted) -> dict[str, Any]:
+def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
         found: dict[str, Any] = finite(explained(curator.seen_by(wanted.analyst), wanted))
     return found

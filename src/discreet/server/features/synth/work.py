@@ -16,19 +16,19 @@ from discreet.report import to_fragment, to_html
 from discreet.report import write as write_report
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
-from discreet.server.features.synth.body import Wanted
+from discreet.server.features.synth.body import SynthSettings
 from discreet.server.features.synth.copies import CODES, FRAGMENT, Copies, Copy, now
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import watched
 from discreet.server.plain_json import finite
 from discreet.synth.model_file import load_model
-from discreet.synth.synthetic import Rows, Synthetic
+from discreet.synth.synthetic import Synthetic, SyntheticRows
 
 FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
 """Of a hundred steps: fitting ends here, then rows are written, then the report."""
 
 
-def submit(context: Context, copies: Copies, who: Principal, wanted: Wanted) -> Job:
+def submit(context: Context, copies: Copies, who: Principal, wanted: SynthSettings) -> Job:
     """Return the job that makes the copy; refused at once where that can be known."""
     copies.room(wanted.analyst)
 
@@ -76,7 +76,7 @@ def _read(copies: Copies, copy: Copy) -> Synthetic:
     nothing = Spent(Fraction(0), Fraction(0))
     return Synthetic(
         saved=load_model(copies.file(copy, "model.json")),
-        rows=Rows(table, copies.codes(copy)),
+        rows=SyntheticRows(table, copies.codes(copy)),
         method=copy.method,
         cost=nothing,
         before=nothing,
@@ -111,7 +111,9 @@ def _part(job: Job, start: int, end: int) -> Callable[[int, int, str], None]:
     return told
 
 
-def _kept(job: Job, copies: Copies, wanted: Wanted, curator: Curator, synthetic: Synthetic) -> Copy:
+def _kept(
+    job: Job, copies: Copies, wanted: SynthSettings, curator: Curator, synthetic: Synthetic
+) -> Copy:
     facts = synthetic.saved.facts
     copy = Copy(
         id=wanted.copy_id,

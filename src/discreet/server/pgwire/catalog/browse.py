@@ -13,16 +13,16 @@ from sqlglot import exp
 from discreet.api import Curator
 from discreet.errors import UnknownName
 from discreet.server.pgwire.catalog.functions import macros
-from discreet.server.pgwire.catalog.locked import LockedDb, Rows, Unanswerable, pg_type
+from discreet.server.pgwire.catalog.locked import LockedDb, PublicRows, Unanswerable, pg_type
 from discreet.server.pgwire.catalog.preview import previews
-from discreet.server.pgwire.catalog.rewrite import Facts, rewritten
+from discreet.server.pgwire.catalog.rewrite import RewriteFacts, rewritten
 from discreet.server.pgwire.catalog.rows import catalog_tables, names_of, search_path
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
 from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import TEXT, Column, PgType
+from discreet.server.pgwire.protocol.types import TEXT, PgType, WireColumn
 
 KEPT = 16
 """Callers whose catalog is kept ready; the longest unseen are forgotten first."""
@@ -45,10 +45,10 @@ class Browser:
         )
         return cls(user, tables, made)
 
-    def facts(self, setting: Callable[[str], str]) -> Facts:
+    def facts(self, setting: Callable[[str], str]) -> RewriteFacts:
         """Return what functions such as current_user say."""
         names = frozenset(seen.name.lower() for seen in self.tables if seen.schema == PREVIEW)
-        return Facts(self.user, tuple(search_path(self.tables)), names, setting)
+        return RewriteFacts(self.user, tuple(search_path(self.tables)), names, setting)
 
     def check(self, tree: exp.Expr) -> None:
         """Refuse tables that are not the caller's to see, as if there were none."""
@@ -77,7 +77,7 @@ class Browser:
 
     def describe(
         self, tree: exp.Expr, types: Sequence[PgType], setting: Callable[[str], str]
-    ) -> tuple[Column, ...]:
+    ) -> tuple[WireColumn, ...]:
         """Return the columns that the query will have."""
         try:
             probe = rewritten(filled(tree, samples(types)), self.facts(setting))
@@ -87,7 +87,9 @@ class Browser:
         except Unanswerable:
             return _nothing(tree).columns
 
-    def run(self, tree: exp.Expr, values: Sequence[Any], setting: Callable[[str], str]) -> Rows:
+    def run(
+        self, tree: exp.Expr, values: Sequence[Any], setting: Callable[[str], str]
+    ) -> PublicRows:
         """Return the rows; a catalog query that cannot be run here finds nothing."""
         try:
             found = rewritten(filled(tree, values), self.facts(setting))
@@ -96,13 +98,13 @@ class Browser:
             return _nothing(tree)
 
 
-def _nothing(tree: exp.Expr) -> Rows:
+def _nothing(tree: exp.Expr) -> PublicRows:
     """Return no rows under the right names, for a query over catalog tables."""
     schemas = {table.db.lower() for table in tree.find_all(exp.Table)}
     names = output_names(tree)
     if names is None or not schemas or PREVIEW in schemas:
         raise Failure("0A000", "This query cannot be answered here.", hint="Ask in a simpler way.")
-    return Rows(tuple(Column(name, TEXT) for name in names), [])
+    return PublicRows(tuple(WireColumn(name, TEXT) for name in names), [])
 
 
 class Browsers:

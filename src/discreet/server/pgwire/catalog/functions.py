@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.server.pgwire.catalog.rows import DATABASE, SYSTEM_TABLES, Names, spelled
+from discreet.server.pgwire.catalog.rows import DATABASE, SYSTEM_TABLES, CatalogNames, spelled
 from discreet.server.pgwire.options import VERSION
 from discreet.server.pgwire.protocol.types import ALL
 
@@ -229,7 +229,7 @@ _FIXED: dict[str, list[tuple[str, str]]] = {
 }
 
 
-def _bodies(names: Names) -> dict[str, list[tuple[str, str]]]:
+def _bodies(names: CatalogNames) -> dict[str, list[tuple[str, str]]]:
     """Return each macro's forms: its arguments, and its body."""
     tables = {**SYSTEM_TABLES, **{name.lower(): oid for name, oid in names.written.items()}}
     schemas = {name.lower(): oid for oid, name in names.schemas.items()}
@@ -254,7 +254,7 @@ def _bodies(names: Names) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def macros(names: Names) -> list[str]:
+def macros(names: CatalogNames) -> list[str]:
     """Return the statements that make every macro."""
     bodies = _bodies(names)
     for listed, value in (
@@ -272,7 +272,7 @@ def macros(names: Names) -> list[str]:
 
 
 MACROS = (
-    frozenset(_bodies(Names()))
+    frozenset(_bodies(CatalogNames()))
     | set(_TRUE_FUNCTIONS)
     | set(_NULL_FUNCTIONS)
     | set(_FALSE_FUNCTIONS)

@@ -27,8 +27,8 @@ from discreet.server.pgwire.protocol.types import (
     OID,
     TEXT,
     TIMESTAMP,
-    Column,
     PgType,
+    WireColumn,
 )
 from discreet.server.public_db import carried, restored
 
@@ -43,10 +43,10 @@ class Unanswerable(DiscreetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PublicRows:
     """Columns and rows of a result."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[WireColumn, ...]
     rows: list[tuple[Any, ...]]
 
 
@@ -83,7 +83,7 @@ class LockedDb:
         self._lock = threading.Lock()
         self._child: Child | None = None
 
-    def run(self, sql: str, *, seconds: float = SECONDS) -> Rows:
+    def run(self, sql: str, *, seconds: float = SECONDS) -> PublicRows:
         """Return the result of one SELECT that we generated."""
         with self._lock:
             began, reply = time.monotonic(), b""
@@ -100,8 +100,8 @@ class LockedDb:
             refusal = _REFUSALS[reply]
             raise refusal()
         described, rows = json.loads(reply[1:])
-        columns = tuple(Column(name, pg_type(kind)) for name, kind in described)
-        return Rows(columns, [tuple(restored(row)) for row in rows])
+        columns = tuple(WireColumn(name, pg_type(kind)) for name, kind in described)
+        return PublicRows(columns, [tuple(restored(row)) for row in rows])
 
     def _started(self) -> Child:
         if self._child is None or not self._child.alive:

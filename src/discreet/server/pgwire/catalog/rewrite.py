@@ -21,7 +21,7 @@ from discreet.server.pgwire.protocol.problems import Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RewriteFacts:
     """What functions without arguments say: who asks, where, and with which settings."""
 
     user: str
@@ -30,7 +30,7 @@ class Facts:
     setting: Callable[[str], str]
 
 
-def rewritten(tree: exp.Expr, facts: Facts) -> exp.Expr:
+def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
     """Return the query over our own tables and functions only.
 
     Guarantee: every table is one of ours and every function is on a list; anything else is refused,
@@ -69,7 +69,7 @@ def _end_recursion(with_: exp.With) -> None:
     with_.set("recursive", False)
 
 
-def _changed(node: exp.Expr, facts: Facts, defined: set[str]) -> exp.Expr:
+def _changed(node: exp.Expr, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
     if isinstance(node, exp.Table):
         return _table(node, facts, defined)
     if isinstance(node, exp.Column):
@@ -86,7 +86,7 @@ def _changed(node: exp.Expr, facts: Facts, defined: set[str]) -> exp.Expr:
     return node
 
 
-def _table(node: exp.Table, facts: Facts, defined: set[str]) -> exp.Expr:
+def _table(node: exp.Table, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
     name, schema = node.name.lower(), node.db.lower()
     if isinstance(node.this, exp.Func | exp.Dot):
         return _table_function(node)
@@ -198,7 +198,7 @@ _REWRITTEN: Mapping[type[exp.Expr], Callable[[Any], exp.Expr]] = {
 }
 
 
-def _function(node: exp.Func, facts: Facts) -> exp.Expr:
+def _function(node: exp.Func, facts: RewriteFacts) -> exp.Expr:
     anonymous = isinstance(node, exp.Anonymous)
     name = (node.name if anonymous else node.sql_name()).lower()
     said = _WITHOUT_ARGUMENTS.get(name)
@@ -224,7 +224,7 @@ def _function(node: exp.Func, facts: Facts) -> exp.Expr:
     return node
 
 
-def _setting(name: str, node: exp.Func, facts: Facts) -> exp.Expr:
+def _setting(name: str, node: exp.Func, facts: RewriteFacts) -> exp.Expr:
     written = [each for each in node.expressions if isinstance(each, exp.Literal)]
     if not written or not written[0].is_string:
         if name == "current_setting":
@@ -253,15 +253,15 @@ def _no_function(name: str) -> Failure:
     )
 
 
-def _user(facts: Facts) -> exp.Expr:
+def _user(facts: RewriteFacts) -> exp.Expr:
     return exp.Literal.string(facts.user)
 
 
-def _schema(facts: Facts) -> exp.Expr:
+def _schema(facts: RewriteFacts) -> exp.Expr:
     return exp.Literal.string(facts.path[0]) if facts.path else exp.Null()
 
 
-_WITHOUT_ARGUMENTS: Mapping[str, Callable[[Facts], exp.Expr]] = {
+_WITHOUT_ARGUMENTS: Mapping[str, Callable[[RewriteFacts], exp.Expr]] = {
     "current_user": _user,
     "session_user": _user,
     "user": _user,

@@ -62,7 +62,7 @@ def search_path(tables: tuple[Seen, ...]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class CatalogNames:
     """Numbers and names of everything in a catalog, for functions that turn one into the other."""
 
     tables: dict[int, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Names:
     visible: tuple[int, ...] = ()
 
 
-def names_of(tables: tuple[Seen, ...], user: str) -> Names:
+def names_of(tables: tuple[Seen, ...], user: str) -> CatalogNames:
     """Return the names in the catalog of these tables."""
     numbered = [(_FIRST_TABLE + place, seen) for place, seen in enumerate(tables)]
     path = search_path(tables)
@@ -83,7 +83,7 @@ def names_of(tables: tuple[Seen, ...], user: str) -> Names:
             visible.setdefault(seen.name, oid)
     written = {f"{seen.schema}.{seen.name}": oid for oid, seen in numbered} | visible
     schemas = {**SYSTEM_SCHEMAS, **schemas_of(tables)}
-    return Names(
+    return CatalogNames(
         tables={
             oid: seen.name if oid in visible.values() else f"{seen.schema}.{seen.name}"
             for oid, seen in numbered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from discreet.server.pgwire.protocol.types import Column, PgType
+from discreet.server.pgwire.protocol.types import PgType, WireColumn
 
 PARSE_COMPLETE = b"1\0\0\0\4"
 BIND_COMPLETE = b"2\0\0\0\4"
@@ -51,7 +51,7 @@ def negotiate(minor: int, options: Sequence[str]) -> bytes:
     return message(b"v", struct.pack("!ii", minor, len(options)) + names)
 
 
-def row_description(columns: Sequence[Column], formats: Sequence[int]) -> bytes:
+def row_description(columns: Sequence[WireColumn], formats: Sequence[int]) -> bytes:
     """Return names, types and formats of the columns."""
     body = struct.pack("!h", len(columns))
     for column, form in zip(columns, formats, strict=True):

@@ -29,7 +29,7 @@ class PgType:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WireColumn:
     """One column of a result."""
 
     name: str

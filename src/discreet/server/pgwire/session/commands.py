@@ -6,9 +6,9 @@ import re
 
 from discreet.server.pgwire.options import Options
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import TEXT, Column
-from discreet.server.pgwire.session.result import Result
-from discreet.server.pgwire.session.statements import Statement
+from discreet.server.pgwire.protocol.types import TEXT, WireColumn
+from discreet.server.pgwire.session.result import StatementResult
+from discreet.server.pgwire.session.statements import WireStatement
 
 _SET = re.compile(
     r"SET\s+(?:(?P<scope>SESSION|LOCAL)\s+)?(?P<name>[\w.]+|\"[^\"]+\")\s*(?:=|\s+TO\s+|\bTO\b)\s*(?P<value>.+)",
@@ -36,24 +36,24 @@ class Transaction:
         self._before: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._local: set[str] = set()
 
-    def run(self, statement: Statement) -> Result:
+    def run(self, statement: WireStatement) -> StatementResult:
         """Return the answer to BEGIN, COMMIT, ROLLBACK or a savepoint."""
         verb, words = statement.verb, statement.words
         if verb in ("BEGIN", "START"):
             if self.status == "I":
                 self.status = "T"
                 self._before = (dict(self._options.own), dict(self._options.other))
-            return Result("BEGIN" if verb == "BEGIN" else "START TRANSACTION")
+            return StatementResult("BEGIN" if verb == "BEGIN" else "START TRANSACTION")
         if verb in ("SAVEPOINT", "RELEASE"):
-            return Result(verb)
+            return StatementResult(verb)
         if verb == "ROLLBACK" and "TO" in words:
             self.status = "T" if self.status == "E" else self.status
-            return Result("ROLLBACK")
+            return StatementResult("ROLLBACK")
         if verb in ("COMMIT", "END") and self.status != "E":
             self._end(keep=True)
-            return Result("COMMIT")
+            return StatementResult("COMMIT")
         self._end(keep=False)
-        return Result("ROLLBACK")
+        return StatementResult("ROLLBACK")
 
     def refuse_aborted(self, verb: str) -> None:
         """Refuse any statement but the end of a block in which something went wrong."""
@@ -85,7 +85,9 @@ class Transaction:
         self._local.clear()
 
 
-def set_setting(statement: Statement, options: Options, transaction: Transaction) -> Result:
+def set_setting(
+    statement: WireStatement, options: Options, transaction: Transaction
+) -> StatementResult:
     """Carry out a SET."""
     text = statement.text
     if _FORBIDDEN.match(text):
@@ -93,7 +95,7 @@ def set_setting(statement: Statement, options: Options, transaction: Transaction
             "42501", "Who asks is decided by the token.", hint="Connect with another one."
         )
     if _TRANSACTION.match(text):
-        return Result("SET")
+        return StatementResult("SET")
     for pattern, spelled in _ALIASES:
         text = pattern.sub(spelled, text, count=1)
     found = _SET.fullmatch(text)
@@ -104,7 +106,7 @@ def set_setting(statement: Statement, options: Options, transaction: Transaction
     options.set(name, None if value.upper() == "DEFAULT" and "'" not in found["value"] else value)
     if (found["scope"] or "").upper() == "LOCAL":
         transaction.local(name)
-    return Result("SET")
+    return StatementResult("SET")
 
 
 def value_of(written: str) -> str:
@@ -116,22 +118,22 @@ def value_of(written: str) -> str:
     )
 
 
-def reset_setting(statement: Statement, options: Options) -> Result:
+def reset_setting(statement: WireStatement, options: Options) -> StatementResult:
     """Carry out a RESET."""
     name = re.sub(r"^RESET\s+", "", statement.text, flags=re.IGNORECASE).strip().strip('"')
     options.reset(None if name.upper() == "ALL" else _shown_name(name))
-    return Result("RESET")
+    return StatementResult("RESET")
 
 
-def shown_columns(statement: Statement) -> tuple[Column, ...]:
+def shown_columns(statement: WireStatement) -> tuple[WireColumn, ...]:
     """Return the columns of a SHOW."""
     name = show_name(statement)
     if name == "all":
-        return tuple(Column(each, TEXT) for each in ("name", "setting", "description"))
-    return (Column(name, TEXT),)
+        return tuple(WireColumn(each, TEXT) for each in ("name", "setting", "description"))
+    return (WireColumn(name, TEXT),)
 
 
-def show_name(statement: Statement) -> str:
+def show_name(statement: WireStatement) -> str:
     """Return what a SHOW asks for."""
     name = re.sub(r"^SHOW\s+", "", statement.text, flags=re.IGNORECASE).strip().strip('"')
     return _shown_name(name)

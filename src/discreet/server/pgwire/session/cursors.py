@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.result import Ready, Result
-from discreet.server.pgwire.session.statements import Statement, split
+from discreet.server.pgwire.session.result import Ready, StatementResult
+from discreet.server.pgwire.session.statements import WireStatement, split
 
 VERBS = frozenset({"DECLARE", "FETCH", "MOVE", "CLOSE"})
 MAX_KEPT = 1000
@@ -30,7 +30,7 @@ _FETCH = re.compile(
 )
 _CLOSE = re.compile(rf"CLOSE\s+{_NAME}", re.IGNORECASE)
 
-Prepare = Callable[[Statement, Sequence[int]], Awaitable[Ready]]
+Prepare = Callable[[WireStatement, Sequence[int]], Awaitable[Ready]]
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Portal:
     ready: Ready | None
     values: Sequence[Any]
     formats: tuple[int, ...]
-    result: Result | None = None
+    result: StatementResult | None = None
     sent: int = 0
     hold: bool = False
     scroll: bool = True
@@ -63,7 +63,7 @@ class Cursors:
         self._transaction = transaction
         self._prepare = prepare
 
-    async def ready(self, statement: Statement, types: Sequence[int]) -> Ready:
+    async def ready(self, statement: WireStatement, types: Sequence[int]) -> Ready:
         """Return a DECLARE, FETCH, MOVE or CLOSE ready to run, or refuse it."""
         self._transaction.refuse_aborted(statement.verb)
         if statement.verb == "DECLARE":
@@ -77,23 +77,23 @@ class Cursors:
         for name in [name for name, portal in self._portals.items() if not portal.hold]:
             del self._portals[name]
 
-    async def _declare(self, statement: Statement, types: Sequence[int]) -> Ready:
+    async def _declare(self, statement: WireStatement, types: Sequence[int]) -> Ready:
         found = _read(_DECLARE, statement, "DECLARE name CURSOR FOR SELECT ...")
         kind, hold = found["kind"].upper().split(), (found["hold"] or "").upper() == "WITH"
         if "BINARY" in kind:
             raise Failure("0A000", "Binary cursors are declined.", hint="Leave BINARY out.")
-        [*_, inner] = [Statement("", (), ()), *split(found["query"])]
-        asked = Statement(inner.text, inner.words, (*statement.hints, *inner.hints))
+        [*_, inner] = [WireStatement("", (), ()), *split(found["query"])]
+        asked = WireStatement(inner.text, inner.words, (*statement.hints, *inner.hints))
         ready = await self._prepare(asked, types)
         if ready.columns is None:
             raise Failure("42601", "A cursor is declared for a SELECT.")
         name, scroll = _name(found), "NO" not in kind
 
-        async def run(values: Sequence[Any]) -> Result:
+        async def run(values: Sequence[Any]) -> StatementResult:
             self._refuse(name, hold=hold)  # before anything is paid for
             result = await ready.run(values)
             self._portals[name] = Portal(ready, values, (), result, hold=hold, scroll=scroll)
-            return Result("DECLARE CURSOR", notices=result.notices)
+            return StatementResult("DECLARE CURSOR", notices=result.notices)
 
         return Ready(run, None, ready.parameters)
 
@@ -109,44 +109,44 @@ class Cursors:
         if len(self._portals) >= MAX_KEPT:
             raise Failure("53000", "Too many cursors.", hint="CLOSE ALL.")
 
-    def _fetch(self, statement: Statement) -> Ready:
+    def _fetch(self, statement: WireStatement) -> Ready:
         found = _read(_FETCH, statement, "FETCH FORWARD 100 FROM name")
         name, verb = _name(found), statement.verb
         columns = self._result(name)[1].columns if verb == "FETCH" else None
 
-        async def run(_values: Sequence[Any]) -> Result:
+        async def run(_values: Sequence[Any]) -> StatementResult:
             portal, result = self._result(name)
             if verb == "FETCH" and result.columns != columns:
                 raise Failure("0A000", "The cursor has been declared anew.", hint="Prepare again.")
             rows, place = _paged(portal, result, found["way"], found["count"])
             portal.sent = place
             if verb == "MOVE":
-                return Result(f"MOVE {len(rows)}")
-            return Result("FETCH", columns, rows, counted=True)
+                return StatementResult(f"MOVE {len(rows)}")
+            return StatementResult("FETCH", columns, rows, counted=True)
 
         return Ready(run, columns)
 
-    def _result(self, name: str) -> tuple[Portal, Result]:
+    def _result(self, name: str) -> tuple[Portal, StatementResult]:
         portal = self._portals.get(name)
         if portal is None or portal.result is None or portal.result.columns is None:
             raise Failure("34000", "There is no cursor of this name.", hint="DECLARE it first.")
         return portal, portal.result
 
-    def _close(self, statement: Statement) -> Ready:
+    def _close(self, statement: WireStatement) -> Ready:
         found = _read(_CLOSE, statement, "CLOSE name")
 
-        async def run(_values: Sequence[Any]) -> Result:
+        async def run(_values: Sequence[Any]) -> StatementResult:
             if found["name"].upper() == "ALL":
                 self._portals.clear()
-                return Result("CLOSE CURSOR ALL")
+                return StatementResult("CLOSE CURSOR ALL")
             if self._portals.pop(_name(found), None) is None:
                 raise Failure("34000", "There is no cursor of this name.")
-            return Result("CLOSE CURSOR")
+            return StatementResult("CLOSE CURSOR")
 
         return Ready(run)
 
 
-def _read(pattern: re.Pattern[str], statement: Statement, example: str) -> re.Match[str]:
+def _read(pattern: re.Pattern[str], statement: WireStatement, example: str) -> re.Match[str]:
     found = pattern.fullmatch(statement.text)
     if found is None:
         raise Failure("42601", f"This {statement.verb} cannot be read.", hint=f"Write: {example}.")
@@ -159,7 +159,7 @@ def _name(found: re.Match[str]) -> str:
 
 
 def _paged(
-    portal: Portal, result: Result, way: str | None, count: str | None
+    portal: Portal, result: StatementResult, way: str | None, count: str | None
 ) -> tuple[Sequence[Sequence[Any]], int]:
     """Return the rows that a FETCH gives, and where the cursor stands afterwards."""
     rows, at = result.rows, portal.sent

@@ -17,13 +17,13 @@ from discreet.server.pgwire.catalog.visible import PREVIEW
 from discreet.server.pgwire.options import DEFAULTS, OURS, Options
 from discreet.server.pgwire.parameters import parameter_types
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, Column
+from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, WireColumn
 from discreet.server.pgwire.session import commands
 from discreet.server.pgwire.session.commands import Transaction
 from discreet.server.pgwire.session.question import Asker, explained, pg_columns, pg_result
-from discreet.server.pgwire.session.result import Ready, Result, rows_of
+from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
-from discreet.server.pgwire.session.statements import Statement, refuse_bomb
+from discreet.server.pgwire.session.statements import WireStatement, refuse_bomb
 from discreet.server.workspace import Workspace
 
 _BLOCK = {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"}
@@ -33,7 +33,7 @@ _WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TR
 _QUESTIONS = {"SELECT", "WITH", "VALUES", "TABLE", "("}
 _CATALOGS = {"pg_catalog", "information_schema"}
 _BUDGET = tuple(
-    Column(name, kind)
+    WireColumn(name, kind)
     for name, kind in (
         ("dataset", TEXT),
         ("epsilon_limit", FLOAT8),
@@ -64,7 +64,7 @@ class Dispatcher:
         self._user = user
         self.transaction = Transaction(options)
 
-    async def ready(self, statement: Statement, declared: Sequence[int] = ()) -> Ready:
+    async def ready(self, statement: WireStatement, declared: Sequence[int] = ()) -> Ready:
         """Return the statement ready to run, or refuse it."""
         verb = statement.verb
         refuse_bomb(statement.text)
@@ -77,7 +77,7 @@ class Dispatcher:
             return self._show(statement)
         return self._command(statement)
 
-    def _command(self, statement: Statement) -> Ready:
+    def _command(self, statement: WireStatement) -> Ready:
         verb = statement.verb
         if verb in _BLOCK:
             return _later(lambda: self.transaction.run(statement))
@@ -88,7 +88,7 @@ class Dispatcher:
         if verb == "DISCARD":
             return _later(self._discard)
         if verb in _ACCEPTED:
-            return _later(lambda: Result(verb))
+            return _later(lambda: StatementResult(verb))
         if verb in _WRITES:
             raise Failure(
                 "25006",
@@ -101,11 +101,11 @@ class Dispatcher:
             hint="The data cannot be changed, copied or listed through Discreet.",
         )
 
-    def _discard(self) -> Result:
+    def _discard(self) -> StatementResult:
         self._options.reset()
-        return Result("DISCARD ALL")
+        return StatementResult("DISCARD ALL")
 
-    async def _select(self, statement: Statement, declared: Sequence[int]) -> Ready:
+    async def _select(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         tree = await self._asker.aside(parsed, statement.text)
         place = _place(tree)
         if place == "question" and asks_for_no_rows(tree):
@@ -122,7 +122,7 @@ class Dispatcher:
         setting = self._options.show
         columns = await self._asker.aside(browser.describe, tree, types, setting)
 
-        async def run(values: Sequence[Any]) -> Result:
+        async def run(values: Sequence[Any]) -> StatementResult:
             found = await self._asker.aside(browser.run, tree, values, setting)
             return rows_of(found.columns, found.rows)
 
@@ -132,7 +132,7 @@ class Dispatcher:
         with self._workspace.curator() as curator:
             return self._browsers.of(curator, self._asker.caller.analyst, self._user)
 
-    async def _question(self, statement: Statement, declared: Sequence[int]) -> Ready:
+    async def _question(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         asked = await self._asker.aside(api.parsed, statement.text)
         browser = await asyncio.to_thread(self._browser)
         browser.check(asked.tree)
@@ -140,14 +140,14 @@ class Dispatcher:
         errors = self._options.asking(statement.hints).errors
         outputs = await self._asker.columns(asked, types)
 
-        async def run(values: Sequence[Any]) -> Result:
+        async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(statement.hints)
             answer = await self._asker.answer(asked, values, asking)
             return pg_result(answer, outputs, errors=errors)
 
         return Ready(run, pg_columns(outputs, errors=errors), types)
 
-    async def _explain(self, statement: Statement, declared: Sequence[int]) -> Ready:
+    async def _explain(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
         asked = await self._asker.aside(api.parsed, inner.text)
         if _place(asked.tree) != "question":
@@ -155,37 +155,37 @@ class Dispatcher:
         browser = await asyncio.to_thread(self._browser)
         browser.check(asked.tree)
         types = parameter_types(asked.tree, declared, browser.columns())
-        columns = (Column("QUERY PLAN", TEXT),)
+        columns = (WireColumn("QUERY PLAN", TEXT),)
 
-        async def run(values: Sequence[Any]) -> Result:
+        async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(inner.hints)
             found = await self._asker.explanation(asked, values, asking)
             lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
-            return Result("EXPLAIN", columns, [(line,) for line in lines])
+            return StatementResult("EXPLAIN", columns, [(line,) for line in lines])
 
         return Ready(run, columns, types)
 
-    def _show(self, statement: Statement) -> Ready:
+    def _show(self, statement: WireStatement) -> Ready:
         name = commands.show_name(statement)
         if name == "discreet.budget":
             return Ready(self._budget, _BUDGET)
         columns = commands.shown_columns(statement)
 
-        async def run(_values: Sequence[Any]) -> Result:
+        async def run(_values: Sequence[Any]) -> StatementResult:
             if name == "all":
                 ours = [
                     (f"discreet.{n}", self._options.show(f"discreet.{n}"), w)
                     for n, w in OURS.items()
                 ]
                 rows = [*ours, *((n, self._options.show(n), "") for n in sorted(DEFAULTS))]
-                return Result("SHOW", columns, rows)
-            return Result("SHOW", columns, [(self._options.show(name),)])
+                return StatementResult("SHOW", columns, rows)
+            return StatementResult("SHOW", columns, [(self._options.show(name),)])
 
         if name != "all":
             self._options.show(name)  # an unknown name is refused before it is run
         return Ready(run, columns)
 
-    async def _budget(self, _values: Sequence[Any]) -> Result:
+    async def _budget(self, _values: Sequence[Any]) -> StatementResult:
         def look() -> dict[str, Any]:
             with self._workspace.curator() as curator:
                 found: dict[str, Any] = curator.share_report(self._asker.caller.analyst)
@@ -201,12 +201,12 @@ class Dispatcher:
             )
             for name, facts in report["datasets"].items()
         ]
-        return Result("SHOW", _BUDGET, rows)
+        return StatementResult("SHOW", _BUDGET, rows)
 
 
 def _later(act: Any) -> Ready:
-    async def run(_values: Sequence[Any]) -> Result:
-        found: Result = act()
+    async def run(_values: Sequence[Any]) -> StatementResult:
+        found: StatementResult = act()
         return found
 
     return Ready(run)
@@ -249,7 +249,7 @@ def _place(tree: exp.Expr) -> str:
     return next(iter(schemas - {"catalog"}), "catalog")
 
 
-def _explained_statement(statement: Statement) -> tuple[Statement, bool]:
+def _explained_statement(statement: WireStatement) -> tuple[WireStatement, bool]:
     words = statement.words
     skip = 1
     while skip < len(words) and words[skip] in ("ANALYZE", "VERBOSE"):
@@ -265,7 +265,7 @@ def _explained_statement(statement: Statement) -> tuple[Statement, bool]:
         if "ANALYZE" in given.upper() or "ANALYSE" in given.upper():
             raise _no_analyze()
         as_json = "JSON" in given.upper()
-        found = Statement(rest, (), inner.hints).after(0)
+        found = WireStatement(rest, (), inner.hints).after(0)
         return found, as_json
     if words[skip : skip + 1] == ("ANALYSE",):
         raise _no_analyze()

@@ -20,8 +20,8 @@ from discreet.server.jobs.watched import watched
 from discreet.server.pgwire.catalog.rows import DATABASE
 from discreet.server.pgwire.options import Asking
 from discreet.server.pgwire.parameters import filled, samples
-from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, Column, PgType
-from discreet.server.pgwire.session.result import Result, rows_of
+from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, PgType, WireColumn
+from discreet.server.pgwire.session.result import StatementResult, rows_of
 from discreet.server.workspace import Workspace
 
 Found = TypeVar("Found")
@@ -180,17 +180,17 @@ def _with_preview(error: QueryRefused, tree: exp.Expr) -> QueryRefused:
     return QueryRefused(error.message, hint=hint, construct=error.construct)
 
 
-def pg_columns(columns: Sequence[OutputColumn], *, errors: bool) -> tuple[Column, ...]:
+def pg_columns(columns: Sequence[OutputColumn], *, errors: bool) -> tuple[WireColumn, ...]:
     """Return the answer's columns; with `errors`, each noisy one is followed by its error."""
     found = []
     for column in columns:
-        found.append(Column(column.name, _TYPES[column.type]))
+        found.append(WireColumn(column.name, _TYPES[column.type]))
         if errors and column.noisy:
-            found.append(Column(f"{column.name}_error95", FLOAT8))
+            found.append(WireColumn(f"{column.name}_error95", FLOAT8))
     return tuple(found)
 
 
-def pg_result(answer: Answer, columns: Sequence[OutputColumn], *, errors: bool) -> Result:
+def pg_result(answer: Answer, columns: Sequence[OutputColumn], *, errors: bool) -> StatementResult:
     """Return the answer as rows, and its provenance as notices."""
     rows = []
     for row, halves in zip(answer.rows, answer.error95, strict=True):
@@ -229,5 +229,5 @@ def explained(found: Any, asking: Asking) -> list[str]:
     if asking.epsilon is not None:
         lines.append(f"Promise: {promise(asking.epsilon)}")
     lines += [f"Note: {note}" for note in found.notes]
-    lines += [f"SQL: {line}" for sql in found.sql for line in sql.splitlines()]
+    lines += [f"SQL: {line}" for line in found.sql.splitlines()]
     return lines

@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.server.pgwire.protocol.types import Column, PgType
+from discreet.server.pgwire.protocol.types import PgType, WireColumn
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class StatementResult:
     """Rows, the tag that ends them, and notices. `columns` is None where there are no rows."""
 
     tag: str
-    columns: tuple[Column, ...] | None = None
+    columns: tuple[WireColumn, ...] | None = None
     rows: Sequence[Sequence[Any]] = ()
     notices: tuple[str, ...] = ()
     counted: bool = False
@@ -28,11 +28,13 @@ class Result:
 class Ready:
     """A statement that is understood: its parameters, its columns, and how to run it."""
 
-    run: Callable[[Sequence[Any]], Awaitable[Result]]
-    columns: tuple[Column, ...] | None = None
+    run: Callable[[Sequence[Any]], Awaitable[StatementResult]]
+    columns: tuple[WireColumn, ...] | None = None
     parameters: tuple[PgType, ...] = ()
 
 
-def rows_of(columns: tuple[Column, ...], rows: Sequence[Sequence[Any]], *notices: str) -> Result:
+def rows_of(
+    columns: tuple[WireColumn, ...], rows: Sequence[Sequence[Any]], *notices: str
+) -> StatementResult:
     """Return the result of a SELECT."""
-    return Result("SELECT", columns, rows, tuple(notices), counted=True)
+    return StatementResult("SELECT", columns, rows, tuple(notices), counted=True)

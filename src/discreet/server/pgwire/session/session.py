@@ -12,11 +12,11 @@ from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.channel import Channel, Gone
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
-from discreet.server.pgwire.protocol.types import Column, read, write
+from discreet.server.pgwire.protocol.types import WireColumn, read, write
 from discreet.server.pgwire.session.cursors import MAX_KEPT, VERBS, Cursors, Portal
 from discreet.server.pgwire.session.dispatch import Dispatcher
-from discreet.server.pgwire.session.result import Ready, Result
-from discreet.server.pgwire.session.statements import Statement, split
+from discreet.server.pgwire.session.result import Ready, StatementResult
+from discreet.server.pgwire.session.statements import WireStatement, split
 
 IDLE_SECONDS = 3600.0
 WRITE_SECONDS = 120.0
@@ -24,7 +24,7 @@ _BATCH = 500
 """Rows after which the client must keep up."""
 
 
-class Session:
+class WireSession:
     """Answers the messages of one client until it leaves.
 
     `allowed` is asked before every statement and raises when the token has been revoked.
@@ -131,18 +131,18 @@ class Session:
         self._statements[message.name] = ready
         self._channel.put(replies.PARSE_COMPLETE)
 
-    async def _prepared(self, statement: Statement, types: Sequence[int]) -> Ready:
+    async def _prepared(self, statement: WireStatement, types: Sequence[int]) -> Ready:
         if statement.verb in VERBS:
             return await self._cursors.ready(statement, types)
         if statement.verb == "DEALLOCATE":
 
-            async def forget(_values: Sequence[Any]) -> Result:
-                return Result(self._forget(statement))
+            async def forget(_values: Sequence[Any]) -> StatementResult:
+                return StatementResult(self._forget(statement))
 
             return Ready(forget)
         return await self._dispatcher.ready(statement, types)
 
-    def _forget(self, statement: Statement) -> str:
+    def _forget(self, statement: WireStatement) -> str:
         name = statement.text.split()[-1].strip('"')
         if name.upper() == "ALL":
             self._statements.clear()
@@ -212,9 +212,9 @@ class Session:
             self._channel.put(replies.complete(result.tag_for(len(rows))))
 
     async def _rows(
-        self, result: Result, rows: Sequence[Sequence[Any]], formats: Sequence[int]
+        self, result: StatementResult, rows: Sequence[Sequence[Any]], formats: Sequence[int]
     ) -> None:
-        columns: tuple[Column, ...] = result.columns or ()
+        columns: tuple[WireColumn, ...] = result.columns or ()
         for first in range(0, len(rows), _BATCH):
             data = b"".join(
                 replies.data_row(
@@ -228,7 +228,7 @@ class Session:
             self._channel.put(data)
             await self._channel.drained(WRITE_SECONDS)
 
-    def _notices(self, result: Result) -> None:
+    def _notices(self, result: StatementResult) -> None:
         if not self._options.quiet:
             for said in result.notices:
                 self._channel.put(replies.notice(said))

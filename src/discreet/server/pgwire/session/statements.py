@@ -32,7 +32,7 @@ _HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class WireStatement:
     """One statement: its text without comments, its leading words, and the hints in its comments."""
 
     text: str
@@ -44,29 +44,29 @@ class Statement:
         """Return the first word, in capitals; empty where there is nothing."""
         return self.words[0] if self.words else ""
 
-    def after(self, words: int) -> Statement:
+    def after(self, words: int) -> WireStatement:
         """Return what follows the first `words` words, as a statement with the same hints."""
         rest = self.text
         for word in self.words[:words]:
             place = rest.upper().index(word)
             rest = rest[place + len(word) :]
         found = split(rest)
-        inner = found[0] if found else Statement("", (), ())
-        return Statement(inner.text, inner.words, (*self.hints, *inner.hints))
+        inner = found[0] if found else WireStatement("", (), ())
+        return WireStatement(inner.text, inner.words, (*self.hints, *inner.hints))
 
 
 class _Splitter:
     def __init__(self, sql: str) -> None:
         self.sql = sql
         self.at = 0
-        self.found: list[Statement] = []
+        self.found: list[WireStatement] = []
         self.parts: list[str] = []
         self.words: list[str] = []
         self.hints: list[tuple[str, str]] = []
         self.leading = True
         self.previous = ""
 
-    def run(self) -> list[Statement]:
+    def run(self) -> list[WireStatement]:
         while (piece := _PIECE.search(self.sql, self.at)) is not None:
             self._plain(self.sql[self.at : piece.start()])
             kind, text = piece.lastgroup, piece.group()
@@ -136,7 +136,7 @@ class _Splitter:
     def _end(self) -> None:
         text = "".join(self.parts).strip()
         if text:
-            self.found.append(Statement(text, tuple(self.words), tuple(self.hints)))
+            self.found.append(WireStatement(text, tuple(self.words), tuple(self.hints)))
             if len(self.found) > MAX_STATEMENTS:
                 raise QueryRefused(
                     "So many statements at once are declined.",
@@ -146,7 +146,7 @@ class _Splitter:
         self.parts, self.words, self.hints, self.leading = [], [], [], True
 
 
-def split(sql: str) -> list[Statement]:
+def split(sql: str) -> list[WireStatement]:
     """Return the statements of `sql`; what is only space and comments is none."""
     return _Splitter(sql).run()
 

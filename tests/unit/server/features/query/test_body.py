@@ -5,7 +5,7 @@ import pytest
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
-from discreet.server.features.query.body import Question, finite, payer_of, request_id_of
+from discreet.server.features.query.body import QuestionBody, finite, payer_of, request_id_of
 
 OWNER = Principal(Role.OWNER, None, "1")
 ALICE = Principal(Role.ANALYST, "alice", "2")
@@ -26,10 +26,10 @@ def test_callers_are_told_apart_by_analyst_and_otherwise_by_token():
 
 
 def test_header_and_body_must_agree_on_the_id():
-    question = Question(sql="x", request_id="a")
+    question = QuestionBody(sql="x", request_id="a")
     assert request_id_of(question, None) == "a"
     assert request_id_of(question, "a") == "a"
-    assert request_id_of(Question(sql="x"), "b") == "b"
+    assert request_id_of(QuestionBody(sql="x"), "b") == "b"
     with pytest.raises(InvalidInput):
         request_id_of(question, "b")
 

@@ -8,13 +8,13 @@ import pytest
 
 from discreet.server.pgwire.options import Options
 from discreet.server.pgwire.protocol.problems import Failure
-from discreet.server.pgwire.protocol.types import INT4, Column
+from discreet.server.pgwire.protocol.types import INT4, WireColumn
 from discreet.server.pgwire.session.commands import Transaction
 from discreet.server.pgwire.session.cursors import Cursors, Portal
-from discreet.server.pgwire.session.result import Ready, Result, rows_of
+from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
 from discreet.server.pgwire.session.statements import split
 
-COLUMNS = (Column("n", INT4),)
+COLUMNS = (WireColumn("n", INT4),)
 
 
 class Desk:
@@ -38,7 +38,7 @@ class Desk:
         return Ready(run, COLUMNS)
 
     async def run(self, _values):
-        return Result("SET")
+        return StatementResult("SET")
 
     def __call__(self, sql, *values):
         async def whole():

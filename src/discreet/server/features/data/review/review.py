@@ -52,7 +52,7 @@ class ColumnReview(_Shape):
     public: StrictBool = False
 
 
-class Share(_Shape):
+class AnalystShare(_Shape):
     """What an analyst may spend."""
 
     epsilon: Amount
@@ -70,7 +70,7 @@ class Review(_Shape):
     neighbours: StrictStr | None = Field(None, max_length=20)
     epsilon: Amount | None = None
     delta: Amount | None = None
-    analysts: dict[str, Share] = Field(default_factory=dict)
+    analysts: dict[str, AnalystShare] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _open_budget(review: Review) -> Iterator[Open]:
         yield Open("names", "Name the dataset and its table.")
 
 
-def checked_share(analyst: str, share: Share) -> tuple[Epsilon, Delta | None]:
+def checked_share(analyst: str, share: AnalystShare) -> tuple[Epsilon, Delta | None]:
     """Return the amounts of a share, or refuse it."""
     if not analyst.strip() or len(analyst) > 200 or not analyst.isprintable():
         raise InvalidInput("An analyst's name is 1 to 200 printable characters.")

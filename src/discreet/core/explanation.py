@@ -1,0 +1,101 @@
+"""What a question would cost and how exact it would be; nothing was spent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from discreet.core.answer import Spent
+from discreet.core.answer_text import shown
+from discreet.core.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a question would cost and how exact it would be; nothing was spent.
+
+    `after` is the payer's bill as the ledger would record it: that of the worst-hit person, not the
+    sum of all prices. `words` says what the price promises, where a server answered.
+    """
+
+    dataset: str
+    columns: tuple[str, ...]
+    sql: str
+    mechanisms: tuple[str, ...]
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    expected_error: dict[str, float | None]
+    region: str
+    free: bool
+    notes: tuple[str, ...]
+    words: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet query --explain --json` prints."""
+        return {
+            "dataset": self.dataset,
+            "columns": list(self.columns),
+            "sql": self.sql,
+            "mechanisms": list(self.mechanisms),
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "expected_error": self.expected_error,
+            "region": self.region,
+            "free": self.free,
+            "spends": False,
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Return what `to_json` wrote, with the words that a server added."""
+        budget = found["budget"]
+        return cls(
+            dataset=found["dataset"],
+            columns=tuple(found["columns"]),
+            sql=found["sql"],
+            mechanisms=tuple(found["mechanisms"]),
+            cost=Spent.from_json(found["cost"]),
+            before=Spent.from_json(budget["before"]),
+            after=Spent.from_json(budget["after"]),
+            limit=Spent.from_json(budget["limit"]),
+            expected_error=found["expected_error"],
+            region=found["region"],
+            free=found["free"],
+            notes=tuple(found["notes"]),
+            words=found.get("words", ""),
+        )
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what a person reads: a name and a sentence in each line."""
+        noise = [
+            f"{visible(name)} ± {'depends on the data' if error is None else shown(error)}"
+            for name, error in self.expected_error.items()
+        ]
+        price = "nothing: it follows from paid answers" if self.free else f"epsilon {self.cost}"
+        left = float(self.limit.epsilon - self.after.epsilon)
+        return [
+            ("uses", f"{price}; leaves {left:.6g} of {float(self.limit.epsilon):.6g}"),
+            ("noise (95%)", ", ".join(noise) or "none"),
+            ("about", visible(self.region)),
+            ("mechanisms", "; ".join(self.mechanisms)),
+            *(("note", visible(note)) for note in self.notes),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<12} {said}" for name, said in self.lines())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(said)}</td></tr>"
+            for name, said in self.lines()
+        )
+        return f"<table>{rows}</table>"

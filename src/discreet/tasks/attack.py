@@ -1,0 +1,17 @@
+"""`discreet.attack(NAME)`: one of the red team's attacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.attack.attacks import attack_named
+from discreet.attack.outcome import Outcome
+from discreet.attack.registry import Progress, quiet
+
+
+def attack(name: str, *, progress: Progress = quiet, **settings: Any) -> Outcome:
+    """Return what an attack found, beside guessing and beside the private version.
+
+    `settings` are the options of `discreet attack NAME`.
+    """
+    return attack_named(name).run(settings, progress=progress)

@@ -1,0 +1,32 @@
+"""`discreet.audit("FILE.py:FUNCTION")`: how much privacy it loses at the very least."""
+
+from __future__ import annotations
+
+from discreet.attack.audit.audit import Audit, Effort, audit_one_run
+from discreet.attack.audit.audit import audit as audit_samples
+from discreet.attack.audit.target import load_target
+from discreet.attack.registry import Progress, quiet
+
+
+def audit(
+    target: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    mu: float | None = None,
+    samples: int = 1_000_000,
+    seconds: float = 120.0,
+    confidence: float = 0.95,
+    one_run: bool = False,
+    progress: Progress = quiet,
+) -> Audit:
+    """Return a lower bound on the epsilon of `FILE.py:FUNCTION`, measured from its outputs alone."""
+    loaded = load_target(target)
+    allowed = loaded.delta if delta is None else delta
+    claim = mu if mu is not None else loaded.epsilon if epsilon is None else epsilon
+    if one_run:
+        return audit_one_run(loaded, claim=claim, delta=allowed, confidence=confidence)
+    effort = Effort(samples=samples, seconds=seconds, confidence=confidence)
+    return audit_samples(
+        loaded, effort, claim=claim, delta=allowed, gaussian=mu is not None, progress=progress
+    )
