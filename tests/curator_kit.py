@@ -175,6 +175,9 @@ class MemoryEngine:
     def columns(self, name: str) -> list[tuple[str, str]]:
         return self.types[name]
 
+    def names(self, name: str) -> list[str]:
+        return [column for column, _ in self.types[name]]
+
     def fingerprint(self, name: str) -> str:
         return "one and the same"
 

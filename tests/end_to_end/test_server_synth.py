@@ -140,6 +140,8 @@ def test_a_copy_is_no_answer_to_a_question(owner, made):
         ({"rows": -1}, 400),
         ({"rows": 10**9}, 400),
         ({"where": "nothing = 5"}, 404),
+        ({"where": "DATE(" * 40 + "1" + ")" * 40 + " = 1"}, 400),  # hangs the parser
+        ({"rules": ["age = " + "INT(" * 40 + "1" + ")" * 40]}, 400),
         ({"choose": ["tree", "tree"]}, 400),
         ({"bins": "odd"}, 400),
         ({"target": "nothing"}, 400),

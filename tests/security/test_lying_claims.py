@@ -55,6 +55,7 @@ BINS = Draft(f"SELECT t.c0 AS k0, COUNT(*) AS r0 FROM {R} AS t GROUP BY 1", {}, 
 CHOSEN = Selection(Fraction(1, 2), Fraction(1), 4)
 TOP = Top(Fraction(1), flip=False)
 SAME_NAME = Draft(units("t.c1").sql, {"m0": Asked(Kind.UNITS, (0,))})
+OTHER = Draft(counted(f"{R} AS t").sql, {"m1": Asked(Kind.ROWS, (0,))})
 AS_ROWS = counted(f"{V} AS t WHERE t.r <= 3", key="t.c1")
 
 
@@ -97,6 +98,10 @@ REFUSED = {
         Mechanisms({"m0": LAPLACE}, {}, units="m0", failing=Fraction(1)),
         (read_of(units("t.c1")),),
     ),
+    "two datasets under one price": (
+        Mechanisms({"m0": LAPLACE, "m1": LAPLACE}, {}),
+        (COUNTED, replace(read_of(OTHER), dataset="elsewhere")),
+    ),
     "the largest group and its count": (Mechanisms({"m0": LAPLACE}, {}, top=TOP), (BY_A,)),
     "the largest of two": (Mechanisms({}, {}, top=TOP), (BY_A, BY_A)),
     "the largest for nothing": (Mechanisms({}, {}, top=replace(TOP, epsilon=Fraction(0))), (BY_A,)),
@@ -107,6 +112,11 @@ REFUSED = {
 def test_it_is_refused(lie: str) -> None:
     with pytest.raises(Unfit):
         admit(*REFUSED[lie])
+
+
+def test_reads_of_one_dataset_may_be_several() -> None:
+    laws: dict[str, Any] = {"m0": LAPLACE, "m1": LAPLACE}
+    assert admit(Mechanisms(laws, {}), (COUNTED, read_of(OTHER))).laws == laws
 
 
 def test_bins_of_text_are_refused() -> None:

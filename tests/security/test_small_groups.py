@@ -9,13 +9,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from curator_kit import DATASET, SCHEMAS, catalog_of, planned
+from curator_kit import DATASET, SCHEMAS, TABLES, MemoryEngine, catalog_of, planned
 from discreet.api import Curator
+from discreet.core.numbers import Delta
 from discreet.kernel.seal import group_noise
 from discreet.noise.laws import LaplaceLaw
-from discreet.noise.threshold import appearance_bounds
+from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.plan.keys import PrivateGroups
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
+from nasty_rows import arrow
 
 QUESTIONS = (
     "SELECT town, COUNT(*) FROM people GROUP BY town",
@@ -120,3 +122,50 @@ def test_nothing_of_a_hidden_group_comes_out(tmp_path):
         )
         assert b"Boston" in stored
         assert b"secret" not in stored
+
+
+REWRITTEN = (
+    "SELECT reason, COUNT(*) FROM visits GROUP BY reason",
+    "SELECT t.r, COUNT(*) FROM (SELECT reason AS r, person FROM visits) AS t GROUP BY t.r",
+    "WITH a AS (SELECT * FROM visits), b AS (SELECT * FROM a) SELECT reason, COUNT(*) FROM b GROUP BY 1",
+    "SELECT v.reason, w.wing, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY 1, 2",
+    "SELECT v.reason, COUNT(*) FROM patients p JOIN visits v ON p.person = v.person GROUP BY 1",
+    "SELECT v.reason, v.code, SUM(v.cost), MEDIAN(v.cost) FROM visits v GROUP BY 1, 2",
+)
+"""Private groups behind renaming, subqueries and joins, some of which repeat a person's rows."""
+
+
+def lonely_engine() -> MemoryEngine:
+    """A database of one person, whose every row is in a group of its own."""
+    visits = [
+        {"person": 1, "reason": f"r{i}", "ward": "A", "code": i % 7, "cost": 5.0} for i in range(60)
+    ]
+    wards = [{"ward": "A", "floor": i, "wing": wing} for i, wing in enumerate(("east", "west"))]
+    patients = [{"person": 1, "sex": "Male", "age": 30, "weight": 70.0}]
+    rows = {"visits": visits, "wards": wards, "patients": patients}
+    return MemoryEngine({name: arrow(name, rows.get(name, [])) for name in TABLES})
+
+
+def risk_of(plan, groups: list[int], threshold: int) -> Fraction:
+    """Return the chance that any of one person's groups appears, over what the engine counted."""
+    law = plan.plan.mechanisms.laws[plan.question.measured.units]
+    return sum(appearance_bounds(group_noise(law), threshold, units=n)[1] for n in groups)
+
+
+@pytest.mark.parametrize("max_rows", [None, 1, 7])
+@pytest.mark.parametrize("sql", REWRITTEN)
+def test_all_groups_of_one_person_together_after_any_rewriting(sql, max_rows):
+    """Counted by an engine, not derived: what is rewritten may give a person more groups."""
+    catalog = catalog_of(Path(), delta="1e-6")
+    plan = planned(sql, catalog, epsilon="1", max_rows=max_rows)
+    found = plan.exact(lonely_engine())
+    counted = [int(n) for n in found.measures[plan.question.measured.units]]
+    assert counted, "a person without groups shows nothing"
+    threshold = plan.plan.mechanisms.threshold
+    assert risk_of(plan, counted, threshold) <= plan.plan.delta.value / 2
+    if len(counted) > 1:
+        # The twin that counts one group of a person has a lower threshold, and is caught.
+        law = plan.plan.mechanisms.laws[plan.question.measured.units]
+        lower = threshold_for(group_noise(law), Delta(plan.plan.delta.value / 2), max_groups=1)
+        assert lower < threshold
+        assert risk_of(plan, counted, lower) > plan.plan.delta.value / 2

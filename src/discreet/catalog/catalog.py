@@ -41,7 +41,8 @@ class Catalog:
     `analysts` maps a name to the caps by dataset; empty means that only the local owner asks.
     `unfinished` maps a dataset that cannot be asked yet to the sentence that says what to fill in;
     `waiting` holds the names of its tables. `warnings` are for the owner's eyes. `allow_superuser`:
-    the engine's role may be a superuser of its server.
+    the engine's role may be a superuser of its server. `every` has all datasets, also where
+    `datasets` are those that one analyst sees.
     """
 
     base: Path
@@ -55,6 +56,7 @@ class Catalog:
     warnings: tuple[str, ...] = ()
     allow_superuser: bool = False
     path: Path | None = None
+    every: Mapping[str, Dataset] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -59,6 +60,21 @@ class Cost:
 
 def _sum(first: Fraction | None, second: Fraction | None) -> Fraction | None:
     return None if first is None or second is None else first + second
+
+
+def larger(costs: Sequence[Cost]) -> Cost:
+    """Return the least cost that none of `costs` exceeds, component by component."""
+    return Cost(
+        epsilon=_most([cost.epsilon for cost in costs]),
+        delta=max(cost.delta for cost in costs),
+        rho=_most([cost.rho for cost in costs]),
+        rho_delta=max(cost.rho_delta for cost in costs),
+    )
+
+
+def _most(parts: Sequence[Fraction | None]) -> Fraction | None:
+    known = [part for part in parts if part is not None]
+    return max(known) if len(known) == len(parts) else None
 
 
 FREE = Cost(Fraction(0), Fraction(0), Fraction(0), Fraction(0))

@@ -227,6 +227,10 @@ class Engine(Protocol):
         """Return the columns of a table with the engine's names for their types."""
         ...
 
+    def names(self, name: str) -> list[str]:
+        """Return the names of a source's columns as it spells them; no row is read for it."""
+        ...
+
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters, that no row can change."""
         ...

@@ -10,13 +10,14 @@ import json
 import os
 import tempfile
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import CatalogError
+from discreet.errors import CatalogError, InvalidInput
 
 _BLOCK = 1 << 20
 _DELIMITERS = (",", ";", "\t", "|")
@@ -111,8 +112,20 @@ def column_names(name: str, path: Path) -> list[str]:
 def _first_line(path: Path) -> str:
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as file:
-        return file.readline(_BLOCK).decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    try:
+        with gzip.open(path) if packed else path.open("rb") as file:
+            line = file.readline(_BLOCK).decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InvalidInput(
+            f"'{path.name}' begins like a gzip file, but cannot be unpacked.",
+            hint="Export it again, as plain CSV or packed as a whole.",
+        ) from None
+    if "\r" in line:
+        raise InvalidInput(
+            f"The lines of '{path.name}' end in carriage returns alone.",
+            hint="Convert them: tr '\\r' '\\n' < FILE.",
+        )
+    return line
 
 
 class ContentHashes:

@@ -17,8 +17,8 @@ from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.sensitivity import Bound, Kind, Stability
+from discreet.kernel.trees.nodes import Apply, Fold, Term, Unfit, folds
 from discreet.kernel.trees.nodes import SelectNode as Statement
-from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from discreet.noise.laws import LaplaceLaw
@@ -57,17 +57,46 @@ class Read:
     facts: Facts
     stability: Stability
     bounds: Mapping[str, Bound]
+    dataset: str
 
 
 def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
-    """Return the tree of the final SQL: the engine's own where it shows one."""
-    return read_sqlglot(sql, dialect) if own_tree is None else read_duckdb(own_tree)
+    """Return the tree of the final SQL: the engine's own where it shows one.
+
+    Guarantee: no SUM in it can leave the width that this dialect gives it. DuckDB adds 64-bit numbers
+        up in 128 bits and PostgreSQL in numeric; Spark stays at 64, so there each summand must be a
+        DECIMAL, whose sum has ten digits more, 38 at most.
+    """
+    if own_tree is not None:
+        return read_duckdb(own_tree)
+    tree = read_sqlglot(sql, dialect)
+    if dialect in _NARROW_SUMS and not all(map(_is_wide, folds(tree))):
+        raise Unfit("a sum that could leave 64 bits on this engine")
+    return tree
+
+
+_NARROW_SUMS = frozenset({"spark"})
+
+
+def _is_wide(fold: Fold) -> bool:
+    if fold.name != "sum":
+        return True
+    match fold.operand:
+        case Apply(name="*", operands=(one, two)):
+            return all(_is_decimal(factor) for factor in (one, two))
+        case _:
+            return _is_decimal(fold.operand)
+
+
+def _is_decimal(term: Term | None) -> bool:
+    return isinstance(term, Apply) and term.name == "cast decimal(19, 0)"
 
 
 def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
     """Return the draft with its facts, or refuse it. `tree` is that of the draft's SQL."""
     facts = facts_of(tree, scans)
-    neighbours = dataset_of(facts, scans.tables).neighbours
+    dataset = dataset_of(facts, scans.tables)
+    neighbours = dataset.neighbours
     groups = facts.keys - (draft.choice is not None)
     if groups < 0 or (draft.choice is not None and [o.form for o in facts.outputs] != [Form.ROWS]):
         raise Unfit("a histogram that is none")
@@ -77,7 +106,7 @@ def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
     single = 1 if facts.single and draft.choice is None else None
     stability = Stability(facts.rows or 1, groups > 0, neighbours, single)
     bounds = {name: _bound(asked, facts.outputs) for name, asked in draft.measures.items()}
-    return Read(draft, facts, stability, bounds)
+    return Read(draft, facts, stability, bounds, dataset.name)
 
 
 _FORMS: Mapping[Kind, tuple[Form, ...]] = {
@@ -136,6 +165,8 @@ def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
         most `failing`, over all groups of that unit.
     """
     _check_possible(proposed)
+    if len({read.dataset for read in reads}) != 1:
+        raise Unfit("the reads of one statement are about different datasets")
     if proposed.top is not None:
         return _admit_top(proposed, reads)
     names = [name for read in reads for name in (*read.bounds, read.draft.choice) if name]

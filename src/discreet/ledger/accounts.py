@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from discreet.account.filter import Limits
-from discreet.core.cost import FREE, Cost
+from discreet.core.cost import FREE, Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE, Region
-from discreet.errors import LedgerTampered
+from discreet.errors import EngineFailed, LedgerTampered
 from discreet.ledger.chain.links import ROOT, Link, canonical
 from discreet.ledger.entry import Balance, Entry
 from discreet.ledger.integer_amounts import CEILING, COMPONENTS, Quanta
@@ -162,6 +162,8 @@ class AccountState(Enum):
 
 MARKS = frozenset(state.value for state in AccountState)
 """The kinds of entries that say how far a request has come, one for each state."""
+FREE_ANSWER = "free"
+"""The kind of entries that tie a request id to an answer that cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,18 @@ class ChargeOutcome:
 
     state: AccountState
     error: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A statement on which the database failed after its charge, and who had asked it."""
+
+    position: int
+    dataset: str
+    statement: str
+    analyst: str | None
+    request_id: str
+    note: str
 
 
 @dataclass(slots=True)
@@ -190,7 +204,8 @@ class Accounts:
     `exposed` holds the columns of each dataset that left it without any guarantee, in order.
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
-    (`beside.py`).
+    (`beside.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
+    on which the database failed, by dataset and statement.
     """
 
     position: int = -1
@@ -205,6 +220,8 @@ class Accounts:
     reservations: dict[int, Reservation] = field(default_factory=dict)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
+    asked: dict[int, Incident] = field(default_factory=dict)
+    incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
@@ -237,6 +254,12 @@ class Accounts:
         """Return the bound of every account that has paid anything."""
         return {key: account.top for key, account in self.accounts.items() if account.charges}
 
+    def keep_at_least(self, totals: Mapping[Key, Cost]) -> None:
+        """Raise the recorded bounds to `totals`: an entry that somebody forged may claim less."""
+        for key, total in totals.items():
+            account = self.account(*key)
+            account.bound = larger([total, account.top]).to_json()
+
 
 def _note(book: Accounts, entry: Entry) -> None:
     """Enter a line that moves no amount."""
@@ -249,7 +272,8 @@ def _expose(book: Accounts, entry: Entry) -> None:
 
 def _snapshot(book: Accounts, entry: Entry) -> None:
     versions = book.snapshots.setdefault(entry.data["table"], {})
-    versions[entry.data["fingerprint"]] = len(versions) + 1
+    # Once for each content: entered again, two contents would have one number.
+    versions.setdefault(entry.data["fingerprint"], len(versions) + 1)
 
 
 def _limit(book: Accounts, entry: Entry) -> None:
@@ -265,19 +289,29 @@ def _charge(book: Accounts, entry: Entry) -> None:
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
         book.outcomes[entry.position] = _BEGUN
+    elif not data["reserved"]:
+        book.asked[entry.position] = _statement(entry)
     book.charged.setdefault(data["analyst"], []).append(entry.position)
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
         account = book.account(data["budget"], analyst)
         account.add(data["region"], data["cost"], bound=bound)
     if data["reserved"]:
-        cost = Cost.from_json(data["cost"])
+        cost = _amount(entry)
         book.reservations[entry.position] = Reservation(data, cost)
 
 
 def _draw(book: Accounts, entry: Entry) -> None:
     reservation = book.reservations[entry.data["reservation"]]
-    reservation.drawn += Cost.from_json(entry.data["cost"])
+    reservation.drawn += _amount(entry)
+
+
+def _amount(entry: Entry) -> Cost:
+    cost = Cost.from_json(entry.data["cost"])
+    parts = (cost.epsilon, cost.delta, cost.rho, cost.rho_delta)
+    if any(part is not None and part < 0 for part in parts):
+        raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
+    return cost
 
 
 def _settle(book: Accounts, entry: Entry) -> None:
@@ -295,16 +329,45 @@ def _begun(book: Accounts, entry: Entry) -> None:
     book.outcomes[entry.data["charge"]] = _BEGUN
 
 
+def _statement(entry: Entry) -> Incident:
+    data = entry.data
+    return Incident(
+        entry.position,
+        data["dataset"],
+        data["question"] or data["note"],
+        data["analyst"],
+        data["request_id"],
+        data["note"],
+    )
+
+
+def _clear(book: Accounts, entry: Entry) -> None:
+    cleared = entry.data["charge"]
+    open_still = {key: each for key, each in book.incidents.items() if each.position != cleared}
+    book.incidents = open_still
+
+
 def _answered(book: Accounts, entry: Entry) -> None:
+    book.asked.pop(entry.data["charge"], None)
     book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.ANSWERED)
     book.sealed[entry.data["charge"]] = entry.data["digest"]
 
 
+def _free(book: Accounts, entry: Entry) -> None:
+    book.requests[entry.data["analyst"], entry.data["request_id"]] = entry.position
+    book.outcomes[entry.position] = ChargeOutcome(AccountState.ANSWERED)
+    book.sealed[entry.position] = entry.data["digest"]
+
+
 def _failed(book: Accounts, entry: Entry) -> None:
+    asked = book.asked.pop(entry.data["charge"], None)
+    if asked is not None and entry.data["error"]["kind"] == EngineFailed.__name__:
+        book.incidents.setdefault((asked.dataset, asked.statement), asked)
     book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.FAILED, entry.data["error"])
 
 
 def _lost(book: Accounts, entry: Entry) -> None:
+    book.asked.pop(entry.data["charge"], None)
     book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.LOST)
 
 
@@ -335,7 +398,9 @@ _RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "charge": _charge,
     "begun": _begun,
     "answered": _answered,
+    FREE_ANSWER: _free,
     "failed": _failed,
+    "clear": _clear,
     "lost": _lost,
     "draw": _draw,
     "settle": _settle,

@@ -7,13 +7,14 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError
-from discreet.ledger.accounts import MARKS, Accounts, AccountState
+from discreet.ledger.accounts import FREE_ANSWER, MARKS, Accounts
 from discreet.ledger.allowance import Allowance
+from discreet.ledger.answers import Answers
+from discreet.ledger.beyond import gives_back
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.entry import (
     Balance,
@@ -21,22 +22,22 @@ from discreet.ledger.entry import (
     Payer,
     Receipt,
     SpentSoFar,
-    answer_key,
     checked_name,
     checked_text,
     fingerprint,
     receipt_of,
 )
+from discreet.ledger.incidents import Incidents, require_clear
 from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
-from discreet.ledger.once.outcomes import Outcomes, error_of, missing_answer
-from discreet.ledger.once.repeating import repeated, require_same
-from discreet.ledger.once.sealing import unsealed, vouched
+from discreet.ledger.once.outcomes import Outcomes
+from discreet.ledger.once.repeating import repeated, require_fitting, require_same
+from discreet.ledger.once.sealing import unsealed
 from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account, priced
 from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
-from discreet.ledger.store.base import Store, StoredAnswer, seal
+from discreet.ledger.store.base import Store
 
 
 class Ledger:
@@ -47,14 +48,17 @@ class Ledger:
     of them is killed (note 0011). No receipt exists without a charge that survives loss of power.
     """
 
-    def __init__(self, store: Store, book: Accounts) -> None:
+    def __init__(self, store: Store, book: Accounts, policy: Policy) -> None:
         self._store = store
         self._book = book
+        self._limits = frozenset(policy.limits())
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._probes = Probes()
         self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
+        self.stored = Answers(store, self.session, self._current)
+        self.incidents = Incidents(self.session, self._current)
 
     @classmethod
     def open(cls, url: str, policy: Policy, *, base: Path, who: str = "owner") -> Ledger:
@@ -65,7 +69,7 @@ class Ledger:
         """
         store = open_store(url, base=base)
         try:
-            ledger = cls(store, load(store))
+            ledger = cls(store, load(store, frozenset(policy.limits())), policy)
             ledger._begin(policy, who)
         except BaseException:
             store.close()
@@ -163,10 +167,15 @@ class Ledger:
             checked_text(text, name=name)
         asked = fingerprint(payer, f"reserve {body}" if reserved else f"charge {body}")
         with self.session() as session:
+            known_account(
+                session.book, payer.budget, payer.analyst
+            )  # also for what was paid before
             found = repeated(self._store, session.book, payer, request_id, asked)
             if found is not None:
                 require_same(self._store, session.book, found, quote, texts["snapshot"])
+                require_fitting(session.book, found)
                 return found
+            require_clear(session.book, payer.dataset, texts)
             facts = priced(session.book, payer, quote, self._probes)
             data = facts | {
                 "request_id": request_id,
@@ -207,55 +216,11 @@ class Ledger:
         Send what this returns, never `payload` itself: then a request that ran twice at once has
         one answer.
         """
-        paid = self._entry(receipt.position).data
-        if paid.get("request_id") != receipt.request_id:
-            raise InternalError("this receipt is not from this ledger")
-        key = answer_key(receipt.payer.analyst, receipt.request_id)
-        answer = StoredAnswer(
-            request_id=key,
-            position=receipt.position,
-            analyst=receipt.payer.analyst or "",
-            dataset=receipt.payer.dataset,
-            question=paid["question"],
-            payload=payload,
-            digest="",
-            snapshot=paid["snapshot"],
-        )
-        answer = replace(answer, digest=seal(answer))
-        with self.session() as session:
-            known = session.book.outcomes.get(receipt.position)
-            if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
-                raise error_of(known)  # that was said already, and stays so
-            # 0.1.0 entered no outcomes, so there a look into the table must tell.
-            first = "looks" in paid and (known is None or known.state is AccountState.BEGUN)
-            kept = None if first else self._kept(session.book, *_name(receipt))
-            if kept is None and known is not None and known.state is AccountState.ANSWERED:
-                raise missing_answer(receipt.request_id)
-            if kept is None:
-                session.writer.add_answer(answer)
-                entered = {"charge": receipt.position, "digest": answer.digest}
-                session.append("answered", entered)
-        return payload if kept is None else self._vouched([kept])[0].payload
+        return self.stored.keep(receipt, payload)
 
     def stored_answer(self, request_id: str, analyst: str | None = None) -> bytes | None:
         """Return the answer that this analyst's request got, if one was stored."""
-        with self._current() as book:
-            found = self._kept(book, analyst, request_id)
-        return self._vouched([found])[0].payload if found else None
-
-    def _kept(self, book: Accounts, analyst: str | None, request_id: str) -> StoredAnswer | None:
-        # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
-        position = book.requests.get((analyst, request_id))
-        if position is None:
-            return None
-        names = (answer_key(analyst, request_id), request_id)
-        kept = (self._store.answer(name) for name in names)
-        return next((item for item in kept if item and item.position == position), None)
-
-    def _vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
-        # The book comes after the answers: then it has the entries that were stored with them.
-        with self._current() as book:
-            return [vouched(self._store, book, answer) for answer in answers]
+        return self.stored.by_id(request_id, analyst)
 
     def answer_of(self, analyst: str | None, request_id: str) -> bytes | None:
         """Return the answer that this request got, if this analyst is who paid for it."""
@@ -269,7 +234,7 @@ class Ledger:
             found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
-        return [(item.asked_as, item.question, item.payload) for item in self._vouched(found)]
+        return [(item.asked_as, item.question, item.payload) for item in self.stored.vouched(found)]
 
     def find_answer(
         self, analyst: str | None, dataset: str, question: str, snapshot: str
@@ -279,7 +244,7 @@ class Ledger:
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
-        for item in self._vouched([found] if found else []):
+        for item in self.stored.vouched([found] if found else []):
             return item.asked_as, item.payload
         return None
 
@@ -370,6 +335,7 @@ class Ledger:
                 entry
                 for entry in self._entries(start)
                 if entry.kind not in MARKS
+                and entry.kind != FREE_ANSWER
                 and (budget is None or entry.data.get("budget") in (None, budget))
             ]
             if last is None or len(found) >= last or not start:
@@ -400,7 +366,7 @@ class Ledger:
         """
         with self._guarded():
             self._store.examine()
-            book = load(self._store)
+            book = load(self._store, self._limits)
             return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
@@ -444,23 +410,28 @@ class Ledger:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
         with self._guarded():
             with self._store.exclusive() as writer:
-                self._book = catch_up(self._store, writer, self._book)
+                self._book = catch_up(self._store, writer, self._book, self._limits)
                 require_head(self._store, self._book)
                 session = LedgerTransaction(writer, self._book)
                 yield session
+                if self._book.position >= 0 and any(map(gives_back, session.added)):
+                    self._head.announce(self._as_head(announced=session.added[-1].hash))
             for item in session.added:
                 self._book.apply(item)
             if session.added:
                 self._advance()
 
     def _advance(self) -> None:
+        self._head.advance(self._as_head())
+
+    def _as_head(self, announced: str = "") -> Head:
         book = self._book
-        self._head.advance(Head(book.genesis, book.position, book.hash, book.totals()))
+        return Head(book.genesis, book.position, book.hash, book.totals(), announced)
 
     @contextmanager
     def _current(self) -> Iterator[Accounts]:
         with self._guarded():
-            self._book = catch_up(self._store, self._store, self._book)
+            self._book = catch_up(self._store, self._store, self._book, self._limits)
             yield self._book
 
     def _entries(self, start: int = 0) -> list[Entry]:
@@ -481,7 +452,3 @@ class Ledger:
             self._lock, self._pid = threading.RLock(), os.getpid()
         with self._lock:
             yield
-
-
-def _name(receipt: Receipt) -> tuple[str | None, str]:
-    return receipt.payer.analyst, receipt.request_id

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.accounts import Accounts
+from discreet.ledger.beyond import gives_back, require_announced
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import ROOT, Link, checked
-from discreet.ledger.policy import Policy
+from discreet.ledger.policy import Limit, Policy
 from discreet.ledger.store.base import Store
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.sqlite import SqliteStore
@@ -50,36 +51,42 @@ def sqlite_path(rest: str, *, base: Path) -> Path:
     return (base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)).resolve()
 
 
-def load(store: Store) -> Accounts:
+def load(store: Store, limits: Collection[Limit] | None = None) -> Accounts:
     """Return the book of the whole history, or refuse it with one sentence.
 
     Guarantee: every link is as it was written, and the history holds everything up to the head
-    outside the store; so an old copy, a cut or an edited one is refused.
+    outside the store; so an old copy, a cut or an edited one is refused. What lies beyond the head
+    gives nothing back, unless it was announced or is among the catalog's own `limits`.
     """
     try:
-        return _load(store)
+        return _load(store, limits)
     except LedgerTampered:
         # Between the two reads another process may have been restoring, which it does under this
         # lock: look again, this time with nobody in between.
         with HeadFile(store.head_path).locked():
-            return _load(store)
+            return _load(store, limits)
 
 
-def _load(store: Store) -> Accounts:
+def _load(store: Store, limits: Collection[Limit] | None) -> Accounts:
     head = HeadFile(store.head_path).read()  # before the links: it never leads them
     book, charged = Accounts(), False
-    at_head = None
+    at_head, later = None, []
     for item in checked(store.links(start=0), position=0, previous=ROOT):
         book.apply(item)
         charged = charged or item.kind not in _SETUP
         if head is not None and item.position == head.position:
             at_head = item.hash
+        elif head is not None and item.position > head.position:
+            later.append(item)
     if head is None:
         # A crash right after the first commit leaves no head; nothing has been charged by then.
         if charged:
             raise _no_head(store)
     elif at_head != head.hash:
         raise _another_history(store, book, head)
+    else:
+        require_announced(later, head, limits)
+        book.keep_at_least(head.totals)
     return book
 
 
@@ -122,16 +129,23 @@ def require_head(store: Store, book: Accounts) -> None:
         raise _another_history(store, book, head)
 
 
-def catch_up(store: Store, source: ChainLinks, book: Accounts) -> Accounts:
+def catch_up(
+    store: Store, source: ChainLinks, book: Accounts, limits: Collection[Limit] | None = None
+) -> Accounts:
     """Return the book with what other processes have appended since the last look."""
     if book.position < 0:
-        return load(store)
+        return load(store, limits)
     links = source.links(start=book.position)
     known = next(links, None)
     if known is None or known.hash != book.hash:
-        return load(store)  # restored by another process, or tampered with
-    for item in checked(links, position=book.position + 1, previous=book.hash):
+        return load(store, limits)  # restored by another process, or tampered with
+    added = list(checked(links, position=book.position + 1, previous=book.hash))
+    if any(map(gives_back, added)):
+        return load(store, limits)  # seldom, and the head outside must know of it
+    before = book.totals() if added else {}
+    for item in added:
         book.apply(item)
+    book.keep_at_least(before)
     return book
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -12,7 +13,7 @@ from discreet.account.filter import Limits
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, TooManyRequests
-from discreet.ledger.accounts import Account, Accounts, Key
+from discreet.ledger.accounts import Account, Accounts, Key, limits_of
 from discreet.ledger.refusal import in_region, what_fits
 
 STEPS = 10
@@ -34,7 +35,7 @@ def require_room(book: Accounts, key: Key, quote: Quote) -> None:
     # Nobody has paid more than the top, so where that leaves room there is no need to look closer.
     if _fits(total.limits, coarse(total.top, total.limits), mine, quote):
         return
-    theirs = _capped(book, key, in_region(others_of(book, key), quote), total.limits)
+    theirs = _capped(book, key, quote, total.limits)
     if _fits(total.limits, theirs, mine, quote):
         return
     raise no_room(total, quote, what_fits(total, quote, theirs + mine))
@@ -67,26 +68,40 @@ def others_of(book: Accounts, key: Key) -> Account:
     return known[1]
 
 
-def _capped(book: Accounts, key: Key, paid: Cost, limits: Limits) -> Cost:
-    """Return others' bill in whole steps, but not above all that their shares allow together."""
+def _capped(book: Accounts, key: Key, quote: Quote, limits: Limits) -> Cost:
+    """Return others' bill in whole steps, but not above all that their shares ever allowed together.
+
+    What the local owner asked has no share; it counts on top, in whole steps of its own. So nothing
+    but steps and limits is told, also where a share was lowered below what it had paid.
+    """
+    told = coarse(in_region(others_of(book, key), quote), limits)
     shares = [
-        account.limits
+        limits_of(*account.highest)
         for (budget, analyst), account in book.accounts.items()
-        if budget == key[0] and analyst not in (None, key[1]) and account.limit is not None
+        if budget == key[0] and analyst not in (None, key[1]) and account.highest is not None
     ]
-    told = coarse(paid, limits)
+    owner = coarse(in_region(owner_of(book, key[0]), quote), limits)
     most = sum((share.epsilon for share in shares), Fraction(0))
     most_rho = sum((share.rho for share in shares), Fraction(0))
     return replace(
         told,
-        epsilon=_least(told.epsilon, most, paid.epsilon),
-        rho=_least(told.rho, most_rho, paid.rho),
+        epsilon=_least(told.epsilon, owner.epsilon, most),
+        rho=_least(told.rho, owner.rho, most_rho),
     )
 
 
-def _least(told: Fraction | None, most: Fraction, paid: Fraction | None) -> Fraction | None:
-    # Shares that were taken away since may have paid more than those in force allow.
-    return told if told is None or paid is None or paid > most else min(told, most)
+def owner_of(book: Accounts, budget: str) -> Account:
+    """Return the account of what the local owner asked: all charges that came out of no share."""
+    total = book.account(budget)
+    bills = Counter(total.bills)
+    for (name, analyst), account in book.accounts.items():
+        if name == budget and analyst is not None:
+            bills -= account.bills
+    return replace(total, bills=bills, _worst=None, _quanta=None)
+
+
+def _least(told: Fraction | None, owner: Fraction | None, most: Fraction) -> Fraction | None:
+    return told if told is None or owner is None else min(told, owner + most)
 
 
 def _fits(limits: Limits, theirs: Cost, mine: Cost, quote: Quote) -> bool:

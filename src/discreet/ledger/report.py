@@ -107,6 +107,6 @@ def _entry(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             said |= {name: data[name] for name in ("who", "budget", "analyst", "old", "new")}
         case "exposure" | "look":
             said |= {name: data[name] for name in ("dataset", "reason", "columns")}
-        case "restore":
+        case "restore" | "clear":
             said |= {name: data[name] for name in ("who", "reason")}
     return said

@@ -23,6 +23,11 @@ class LedgerTransaction:
         self.book = book
         self.added: list[Link] = []
 
+    @property
+    def next_position(self) -> int:
+        """Return where the next link will stand."""
+        return (self.added[-1] if self.added else self.book).position + 1
+
     def append(self, kind: str, data: dict[str, Any]) -> Link:
         """Return the new link; it counts once the session ends without an exception."""
         last = self.added[-1] if self.added else self.book

@@ -111,6 +111,8 @@ def _line(entry: Entry) -> str:
             text = f"{word}: {data['reason']}"
         case "restore":
             text = f"{data['who']} restored a backup: {data['reason']}"
+        case "clear":
+            text = f"{data['who']} let a question be asked again that had failed: {data['reason']}"
         case _:
             text = entry.kind
     return f"{when}  {visible(' '.join(text.split())[:120])}"

@@ -12,6 +12,9 @@ from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Join, JoinKind, PerUnit, Project, Relation, Scan, fields_of
 
+NOBODY = Region.of({"": Positions.of([])})
+"""The region that holds no unit."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionReach:
@@ -38,6 +41,9 @@ def reach_of(relation: Relation, catalog: Catalog, snapshots: Mapping[str, str])
                 axis = below.axes.get(name)
                 if axis is not None:
                     region &= Region.of({axis: positions})
+                elif not positions:
+                    # No row can pass, whoever's it is: also where this column splits no bill.
+                    region &= NOBODY
             return QuestionReach(region, below.axes)
         case Project(source=source, fields=fields, values=values):
             below = reach_of(source, catalog, snapshots)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from discreet.errors import LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
+from discreet.errors import AnswerLost, LedgerBusy, LedgerError, LedgerWriteFailed, StillRunning
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.once.outcomes import Turn, missing_answer
@@ -56,7 +56,11 @@ def once(
 
 
 def _kept(ledger: Ledger, receipt: Receipt, answer: bytes) -> bytes:
-    """Return the answer after storing it; a lost connection or a busy ledger is tried again."""
+    """Return the answer after storing it; a lost connection or a busy ledger is tried again.
+
+    If it cannot be stored, it is lost, and that is what is entered: whatever the ledger lacked just
+    now, rows were looked at, so asking again under this id will not help.
+    """
     for pause in PAUSES:
         try:
             return ledger.store_answer(receipt, answer)
@@ -65,7 +69,15 @@ def _kept(ledger: Ledger, receipt: Receipt, answer: bytes) -> bytes:
     try:
         return ledger.store_answer(receipt, answer)
     except LedgerBusy:
-        raise _charge_stands() from None
+        lost = AnswerLost(
+            "The ledger was in use by another process for too long, so the answer could not be kept "
+            "and is lost; the charge stands."
+        )
+        _ended(ledger, receipt, lost)
+        raise lost from None
+    except BaseException:
+        _ended(ledger, receipt, AnswerLost())
+        raise
 
 
 def _charge_stands() -> LedgerBusy:
@@ -81,11 +93,20 @@ def _stored(ledger: Ledger, receipt: Receipt) -> bytes | None:
 
 def _computed(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
     try:
-        return _kept(ledger, receipt, compute())
-    except BaseException as error:
-        # If this cannot be written either, the request stays begun, and is lost from now on.
-        with suppress(LedgerError):
-            ledger.outcomes.fail(receipt, error)
-        raise
+        return _kept(ledger, receipt, _looked(ledger, receipt, compute))
     finally:
         ledger.outcomes.let_go(receipt)
+
+
+def _looked(ledger: Ledger, receipt: Receipt, compute: Callable[[], bytes]) -> bytes:
+    try:
+        return compute()
+    except BaseException as error:
+        _ended(ledger, receipt, error)
+        raise
+
+
+def _ended(ledger: Ledger, receipt: Receipt, error: BaseException) -> None:
+    # If this cannot be written either, the request stays begun, and is lost from now on.
+    with suppress(LedgerError):
+        ledger.outcomes.fail(receipt, error)

@@ -9,6 +9,7 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
+from discreet.catalog.read.overlap import check_still_apart
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -19,7 +20,7 @@ from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import Rng
-from discreet.plan.ir import Statement, scans_of
+from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
@@ -30,7 +31,7 @@ from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.sealing import Sealed, seal
-from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.release.snapshots import hold, label, snapshots_of, tables_of
 from discreet.release.stored import pack, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
@@ -68,10 +69,11 @@ def prepared(
         happens to the sources meanwhile, that state is what the caller reads.
     """
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
-    for scan in scans_of(statement.source):
-        assert scan.dataset is not None, "every table belongs to a dataset"
-        check_table(scan.dataset, scan.table, engine)
+    tables = tables_of(statement.source)
+    for dataset, table in tables:
+        check_table(dataset, table, engine)
     with hold(statement.source, engine, ledger) as held:
+        check_still_apart(catalog, tables)
         snapshots = snapshots_of(statement.source, held, ledger)
         yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
 
@@ -113,8 +115,14 @@ def release(
 
     Guarantee: the price depends on the request and on public facts only; the charge is durable
         before the engine runs; the rows are looked at once at most for it; whatever comes of it is
-        durable before it is returned, and is what the same request id gets again (`once`).
+        durable before it is returned, and is what the same request id gets again (`once`), also
+        where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
+    before = ledger.stored.finished(
+        request.analyst, request_id=request.request_id, body=request.body
+    )
+    if before is not None:
+        return unpack(before).answer
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
         return _released(ready, held, ledger=ledger, rng=rng)
 
@@ -124,7 +132,7 @@ def _released(ready: PreparedQuestion, held: Held, *, ledger: Ledger, rng: Rng) 
     paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
     if paid is None and not request.fresh:
         free = _free(ready, ledger)
-        if free is not None:
+        if free is not None and _bound(free, ready, ledger):
             return free
     receipt = ledger.charge(
         ready.payer,
@@ -137,6 +145,17 @@ def _released(ready: PreparedQuestion, held: Held, *, ledger: Ledger, rng: Rng) 
     )
     payload = once(ledger, receipt, lambda: _computed(ready, receipt, held, rng))
     return unpack(payload).answer
+
+
+def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
+    """Return whether a free answer may go out: its id stands for it, or nobody chose one."""
+    request = ready.request
+    return not request.named or ledger.stored.keep_free(
+        ready.payer,
+        pack(free, (), ready.plan.epsilon),
+        request_id=request.request_id,
+        body=request.body,
+    )
 
 
 def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> bytes:

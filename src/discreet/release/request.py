@@ -31,7 +31,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question and who pays for it. Exactly one of `epsilon` and `wanted` is given."""
+    """One question and who pays for it. Exactly one of `epsilon` and `wanted` is given.
+
+    `named`: the caller chose the request id, and may send it again.
+    """
 
     sql: str | Written
     epsilon: Epsilon | None
@@ -40,6 +43,7 @@ class Request:
     request_id: str
     fresh: bool
     max_rows: int | None
+    named: bool = False
 
     @classmethod
     def of(
@@ -69,6 +73,7 @@ class Request:
             request_id=request_id or uuid.uuid4().hex,
             fresh=fresh,
             max_rows=max_rows,
+            named=bool(request_id),
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.catalog.catalog import engine_name
+from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.ledger.ledger import Ledger
@@ -14,31 +15,36 @@ def hold(source: Relation, engine: Engine, ledger: Ledger) -> Held:
 
     What the engine stores for it belongs to `ledger` alone.
     """
-    recipes = {}
-    for scan in scans_of(source):
-        assert scan.dataset is not None, "every table belongs to a dataset"
-        recipes[engine_name(scan.dataset, scan.table)] = CanonicalRecipe(
-            scan.dataset, scan.table, owner=ledger.identity
-        )
+    recipes = {
+        engine_name(dataset, table): CanonicalRecipe(dataset, table, owner=ledger.identity)
+        for dataset, table in tables_of(source)
+    }
     return engine.hold(recipes)
 
 
+def tables_of(source: Relation) -> list[tuple[Dataset, Table]]:
+    """Return every table under `source` with its dataset, each once."""
+    found: dict[str, tuple[Dataset, Table]] = {}
+    for scan in scans_of(source):
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        found[engine_name(scan.dataset, scan.table)] = scan.dataset, scan.table
+    return list(found.values())
+
+
 def snapshots_of(source: Relation, held: Held, ledger: Ledger) -> dict[str, str]:
-    """Return the snapshot number of each private table under `source`.
+    """Return the snapshot number of each table under `source`, public ones among them.
 
     The fingerprint of a source depends on its rows, so it stays in the owner's ledger; answers and
-    axis names carry only how many different versions were seen so far.
+    axis names carry only how many different versions were seen so far. An answer over a public
+    table is no answer any more once that table has changed.
 
     Guarantee: the number stands for the very rows that `held` reads.
     """
     found: dict[str, str] = {}
-    for scan in scans_of(source):
-        if scan.dataset is None or scan.public or scan.table.name in found:
-            continue
-        name = engine_name(scan.dataset, scan.table)
-        version = scan.table.version
+    for dataset, table in tables_of(source):
+        name, version = engine_name(dataset, table), table.version
         print_ = f"declared {version}" if version is not None else held.fingerprints[name]
-        found[scan.table.name] = str(ledger.snapshot(name, print_))
+        found.setdefault(table.name, str(ledger.snapshot(name, print_)))
     return found
 
 

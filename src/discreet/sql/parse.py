@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
 from discreet.sql.calls import only_whole_calls
@@ -20,6 +24,9 @@ DEEPEST = 100
 
 MOST_NODES = 12_000
 """Names, constants and operators of one question."""
+
+# The parser's own warnings ("Falling back to parsing as a 'Command'") repeat the analyst's text.
+logging.getLogger("sqlglot").addFilter(lambda _record: False)
 
 _DIALECT = DuckDB()
 """The one dialect that questions are written in, whichever door they come through."""
@@ -68,6 +75,13 @@ def read(sql: str) -> exp.Expr:
     if len(statements) != 1:
         raise refusal("several statements" if statements else "not a select")
     return statements[0]
+
+
+def parse_everywhere(sql: str) -> None:
+    """Parse `sql` in every dialect that a front end reads, to see what that takes; keeps nothing."""
+    for attempt in (lambda: read(sql), lambda: sqlglot.parse(sql, read="postgres")):
+        with suppress(QueryRefused, SqlglotError):
+            attempt()
 
 
 def _depth(tree: exp.Expr) -> int:

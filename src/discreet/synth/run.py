@@ -91,8 +91,12 @@ def _synthesized(
     try:
         return _finished(ready, saved, receipt, receipt.after, started)
     except InvalidInput as error:
-        kept = f"The model is paid for and kept: ask again under the id {request.request_id}, free."
-        raise InvalidInput(error.message, hint=f"{error.hint} {kept}".strip()) from None
+        # What fails here is drawing rows as asked, never the model: other words give rows, free.
+        kept = (
+            "The charge stands, and the model is kept: ask again under the id "
+            f"{request.request_id} for other rows or by other conditions, free."
+        )
+        raise InvalidInput(f"{error.message} {kept}", hint=error.hint) from None
 
 
 def _fitted(

@@ -94,6 +94,10 @@ class FakeEngine:
         """Return a text that never changes: there are no rows."""
         return f"fake {name}"
 
+    def names(self, name: str) -> list[str]:
+        """Return the names of a source's columns."""
+        return [column for column, _ in self.columns(name)]
+
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}

@@ -32,6 +32,9 @@ class OwnerEngine:
         found = self.connection.execute(f'DESCRIBE "{name}"').fetchall()
         return [(row[0], row[1]) for row in found]
 
+    def names(self, name: str) -> list[str]:
+        return [column for column, _ in self.columns(name)]
+
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         try:
             return Exact(plain_table(self.connection.sql(sql).to_arrow_table()))

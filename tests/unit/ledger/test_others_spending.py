@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -133,6 +134,55 @@ def test_charges_of_a_share_that_is_gone_count_in_steps(tmp_path):
         pay(ledger, "0.65", "b", payer=EVE)
     assert caught.value.left == "0.6"
     ledger.close()
+
+
+LOWERED = ("0.45", "0.5")
+"""Two amounts in one step of 0.1; the share is lowered to what lies between them."""
+
+
+def told_after_lowering(folder, amount):
+    """Return Eve's transcript after Alice has paid `amount`, and her share was lowered to 0.47."""
+    opened_before = opened(folder)
+    pay(opened_before, amount, "alice", WOMEN, payer=ALICE)
+    opened_before.close()
+    lowered = {"alice": {"census": Cap.of("0.47")}, "eve": SHARES["eve"]}
+    ledger = open_ledger(folder, "1", analysts=lowered)
+    found = transcript(ledger)
+    ledger.close()
+    return found
+
+
+def test_a_lowered_share_shows_nothing_within_a_step(tmp_path):
+    low, high = LOWERED
+    told = [told_after_lowering(tmp_path / amount, amount) for amount in (low, high)]
+    assert told[0] == told[1]
+
+
+def test_the_twin_that_compares_with_what_was_paid_is_caught(tmp_path, monkeypatch):
+    """As it was: the shares in force cap others' bill unless more than that was paid."""
+
+    def capped(book, key, asked, limits):
+        paid = beside.in_region(beside.others_of(book, key), asked)
+        most = Fraction("0.47")
+        told = beside.coarse(paid, limits)
+        return told if paid.epsilon > most else replace(told, epsilon=min(told.epsilon, most))
+
+    monkeypatch.setattr(beside, "_capped", capped)
+    low, high = LOWERED
+    told = [told_after_lowering(tmp_path / amount, amount) for amount in (low, high)]
+    assert told[0] != told[1]
+
+
+def test_what_the_owner_asked_counts_in_steps_beside_the_shares(tmp_path):
+    shares = {"alice": {"census": Cap.of("0.3")}, "eve": SHARES["eve"]}
+    told = []
+    for amount in ("0.31", "0.39"):
+        ledger = opened(tmp_path / amount, shares=shares)
+        pay(ledger, amount, "owner")
+        told.append(transcript(ledger))
+        assert ledger.spent("census").epsilon <= 1
+        ledger.close()
+    assert told[0] == told[1]
 
 
 def test_the_own_share_is_told_exactly_and_first(tmp_path):

@@ -17,6 +17,7 @@ from discreet.errors import (
     Cancelled,
     EngineFailed,
     InvalidInput,
+    LedgerBusy,
     LedgerTampered,
     LedgerWriteFailed,
     RequestConflict,
@@ -241,6 +242,69 @@ def test_a_disk_that_fails_leaves_the_request_begun_and_then_lost(ledger, monkey
     with pytest.raises(AnswerLost):
         once(ledger, again(ledger), look)
     assert look.count == 1
+
+
+class Dropping:
+    """Storing fails some times, then works."""
+
+    def __init__(self, ledger, error, times):
+        self.store, self.error, self.left = ledger.store_answer, error, times
+
+    def __call__(self, receipt, payload):
+        if self.left:
+            self.left -= 1
+            raise self.error
+        return self.store(receipt, payload)
+
+
+DROPS = [LedgerWriteFailed("The connection is gone."), LedgerBusy("Busy.")]
+
+
+@pytest.mark.parametrize("error", DROPS, ids=["dropped", "busy"])
+def test_an_answer_in_hand_is_stored_again_after_a_drop(ledger, monkeypatch, error):
+    look = Looks(b"in hand")
+    monkeypatch.setattr(outcome, "PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(ledger, "store_answer", Dropping(ledger, error, 3))
+    assert once(ledger, again(ledger), look) == b"in hand"
+    assert once(ledger, again(ledger), look) == b"in hand"
+    assert look.count == 1
+
+
+@pytest.mark.parametrize("error", DROPS, ids=["dropped", "busy"])
+def test_the_twin_that_does_not_try_again_loses_it(ledger, monkeypatch, error):
+    monkeypatch.setattr(outcome, "PAUSES", ())
+    monkeypatch.setattr(ledger, "store_answer", Dropping(ledger, error, 1))
+    with pytest.raises((LedgerWriteFailed, AnswerLost)):
+        once(ledger, again(ledger), Looks(b"in hand"))
+    with pytest.raises(AnswerLost):
+        once(ledger, again(ledger), Looks(b"in hand"))
+
+
+@pytest.mark.parametrize("error", DROPS, ids=["dropped", "busy"])
+def test_what_could_not_be_stored_is_lost_and_says_so(ledger, monkeypatch, error):
+    """As it was: a free moment later "ask again under the same request id" was entered for ever."""
+    look = Looks(b"in hand")
+    with monkeypatch.context() as patch:
+        patch.setattr(outcome, "PAUSES", ())
+        patch.setattr(ledger, "store_answer", Dropping(ledger, error, 9))
+        with pytest.raises((LedgerWriteFailed, AnswerLost)) as first:
+            once(ledger, again(ledger), look)
+    assert "nothing is charged twice" not in str(first.value)
+    with pytest.raises(AnswerLost, match="charge stands"):
+        once(ledger, again(ledger), look)
+    assert look.count == 1
+
+
+def test_a_busy_ledger_before_the_look_truly_says_ask_again(ledger, monkeypatch):
+    look = Looks(b"told")
+    with monkeypatch.context() as patch:
+        busy = LedgerBusy("Busy.")
+        patch.setattr(type(ledger.outcomes), "take", lambda *_: (_ for _ in ()).throw(busy))
+        with pytest.raises(LedgerBusy, match="The charge stands") as caught:
+            once(ledger, again(ledger), look)
+    assert "same request id" in caught.value.hint
+    assert once(ledger, again(ledger), look) == b"told"
+    assert (look.count, ledger.spent("census").charges) == (1, 1)
 
 
 def test_a_begin_that_cannot_be_written_is_no_begin(ledger, monkeypatch):

@@ -45,7 +45,7 @@ def check_table(dataset: Dataset, table: Table, engine: Engine) -> None:
         as NULL in every row, and is found by whoever has paid for that. A hidden column may be
         absent, but not be spelled differently: what is hidden by a wrong name is shown.
     """
-    found = [name for name, _ in engine.columns(engine_name(dataset, table))]
+    found = engine.names(engine_name(dataset, table))
     for name in _wanted(table, found):
         if name in found:
             continue

@@ -145,6 +145,8 @@ def _category(shape: ColumnShape) -> Domain:
         raise CatalogError("a category needs at least one value.")
     seen: set[str] = set()
     for value in values:
+        if "\0" in value:
+            raise CatalogError("a value holds a NUL character, which no text can have.")
         if value in seen:
             raise CatalogError(f"the value '{value}' is listed twice; remove one.")
         seen.add(value)

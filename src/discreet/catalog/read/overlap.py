@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from discreet.catalog.read.reach import reach_of
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.read.reach import files_of, reach_of
 from discreet.core.schema import Dataset, Table
 from discreet.errors import CatalogError
 
@@ -51,6 +52,31 @@ def check_sources_apart(datasets: Mapping[str, Dataset], *, base: Path, engine_u
             _require_allowed(first, one, second, two)
 
 
+def check_still_apart(catalog: Catalog, read: Iterable[tuple[Dataset, Table]]) -> None:
+    """Refuse tables whose files have become another table's since the catalog was read.
+
+    A link, or a file that was moved, may bring two sources together at any time. Patterns do not
+    change, so files alone are compared, and only with those that a question reads. Whoever asks may
+    not know of the other table, so it is not named.
+    """
+    every = [
+        (dataset, table, files_of(table.source, base=catalog.base, engine_url=catalog.engine_url))
+        for dataset in (catalog.every or catalog.datasets).values()
+        for table in dataset.tables
+    ]
+    places = {(dataset.name, table.name): files for dataset, table, files in every}
+    for first, one in read:
+        here = places.get((first.name, one.name), frozenset())
+        for second, two, there in every:
+            itself = (first.name, one.name) == (second.name, two.name)
+            private = one.unit is not None or two.unit is not None
+            if not itself and private and here & there:
+                try:
+                    _require_allowed(first, one, second, two)
+                except CatalogError:
+                    raise _has_met(one) from None
+
+
 def check_ledger_apart(
     datasets: Mapping[str, Dataset], *, base: Path, engine_url: str, ledger_url: str
 ) -> None:
@@ -88,12 +114,20 @@ def _require_allowed(first: Dataset, one: Table, second: Dataset, two: Table) ->
             f"'{second.name}', with separate budgets{_as(one, two)}.",
             hint="Remove one, or let both name one shared budget.",
         )
-    if first is second and one.unit.is_row:
+    if first.name == second.name and one.unit.is_row:
         raise CatalogError(
             f"the source '{one.source}' is declared as two tables, '{one.name}' and "
             f"'{two.name}', of dataset '{first.name}', whose units are rows{_as(one, two)}.",
             hint="Keep one of the tables.",
         )
+
+
+def _has_met(table: Table) -> CatalogError:
+    return CatalogError(
+        f"the source of table '{table.name}' has become that of another table as well, since "
+        "discreet.toml was read; nothing was charged.",
+        hint="Ask the data owner to look for links between the files of the sources.",
+    )
 
 
 def _as(one: Table, two: Table) -> str:

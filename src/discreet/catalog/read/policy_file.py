@@ -91,6 +91,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
         waiting={n: d.tables for n, d in unfinished.items()},
         warnings=(*warnings, *doubts),
         allow_superuser=shape.engine.allow_superuser,
+        every=datasets,
     )
 
 

@@ -66,6 +66,18 @@ def reach_of(source: str, *, base: Path, engine_url: str) -> Reach:
     return Reach((own, (*own, DEEP, "*.parquet")), frozenset(), table, exact=True)
 
 
+def files_of(source: str, *, base: Path, engine_url: str) -> frozenset[tuple[int, int]]:
+    """Return device and inode of the files that `source` reads now, nothing for a database's table."""
+    if "://" in source or not _is_file(source, engine_url):
+        return frozenset()
+    place = base / source
+    if _MAGIC.search(source):
+        return _identities(_matches(place))
+    if place.is_dir():
+        return _identities([path for path in place.rglob("*.parquet") if path.is_file()])
+    return _identities([place])
+
+
 def _is_file(source: str, engine_url: str) -> bool:
     if engine_url == "duckdb:" or engine_url.startswith(("spark", "local")):
         return True

@@ -1,4 +1,4 @@
-"""`discreet ledger verify|backup|restore`: the history, checked, copied and brought back."""
+"""`discreet ledger verify|backup|restore|clear`: the history, checked, copied and brought back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from discreet.core.visible import visible
 
 app = typer.Typer(
     help="Check, copy and restore the ledger.", rich_markup_mode=None, add_completion=False
@@ -85,6 +87,39 @@ def restore(
         entries, lost = restored.verify(), last.data["lost"]
     told = _LOST.get(lost, f"{lost} entries were lost; what they spent stays spent.")
     _say({"entries": entries, "lost": lost}, f"Restored. {told}", as_json=as_json)
+
+
+@app.command()
+def clear(
+    request_id: Annotated[
+        str | None, typer.Argument(help="The request id whose question may be asked again.")
+    ] = None,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it becomes part of the history.")] = "",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Let a question be asked again on which the database failed; without an id, list them.
+
+    A database that runs out of time or memory after a charge may have told something about the
+    rows, so that very question stays refused until you clear it.
+
+    Example: discreet ledger clear 4f1c --reason "more memory"
+    """
+    from discreet.api import open as open_curator
+
+    with open_curator(config) as curator:
+        incidents = curator.ledger.incidents
+        if request_id is not None:
+            cleared = incidents.clear(request_id, reason=reason)
+            _say({"cleared": cleared}, "It may be asked again.", as_json=as_json)
+            return
+        refused = [
+            {"request_id": i.request_id, "dataset": i.dataset, "analyst": i.analyst, "sql": i.note}
+            for i in incidents.open()
+        ]
+    lines = [f"{i['request_id']}  {i['dataset']}  {visible(str(i['sql']))}" for i in refused]
+    _say({"refused": refused}, "\n".join(lines) or "Nothing is refused.", as_json=as_json)
 
 
 _LOST = {

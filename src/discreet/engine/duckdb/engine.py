@@ -28,12 +28,13 @@ from discreet.engine.files import (
     FileKind,
     FileSource,
     column_names,
+    csv_parts,
     database_files,
     find_files,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
-from discreet.errors import UnknownName
+from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
 
@@ -76,7 +77,8 @@ class DuckDBEngine:
         places = threading.Semaphore(limits.workers)
         self._canon = ChildPool(places, seconds=limits.seconds)
         self._raw = ChildPool(places, seconds=limits.seconds)
-        self._opened: dict[str, str] = {}
+        self._opened: dict[str, str] | None = None
+        self._places: dict[str, Any] = {}
         self._finalizer = weakref.finalize(self, _give_back, (self._canon, self._raw), drop)
         self._canon.warm(self._setup({}))
 
@@ -118,6 +120,7 @@ class DuckDBEngine:
         """Return the result of one SELECT over the sources themselves."""
         only_select(sql, self.capabilities.dialect)
         limit = self._limits.seconds if seconds is None else seconds
+        self._require_readable(sql)
         with self._child() as child:
             return exact_of(child.ask(b"R" + sql.encode(), limit))
 
@@ -151,10 +154,29 @@ class DuckDBEngine:
         relation = self.relation(name)
         key = (name, self.fingerprint(name))
         if key not in self._columns:
+            self._columns[key] = self._described(name, relation)
+        return list(self._columns[key])
+
+    def _described(self, name: str, relation: str) -> list[tuple[str, str]]:
+        origin = self._origin(name) if name in self._sources else None
+        if origin is None or origin.files.kind is FileKind.CSV:
+            self._require_readable(relation)
             with self._child() as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
-            self._columns[key] = [(column, kind) for column, kind in json.loads(body)]
-        return list(self._columns[key])
+        else:
+            # By itself: another source that is beyond reading must not be in the way.
+            with self._alone(origin) as child:
+                body = child.ask(b"C" + b"source.t", self._limits.seconds)
+        return [(column, kind) for column, kind in json.loads(body)]
+
+    def names(self, name: str) -> list[str]:
+        """Return the names of a source's columns: the first line of a text file, no more of it."""
+        if name in self._sources:
+            files = self._origin(name).files
+            if files.kind is FileKind.CSV:
+                columns: list[str] = csv_parts(name, files)[0]["columns"]
+                return columns
+        return [column for column, _ in self.columns(name)]
 
     def fingerprint(self, name: str) -> str:
         """Return a hash of the content of the files behind a table.
@@ -205,26 +227,59 @@ class DuckDBEngine:
     @contextlib.contextmanager
     def _child(self) -> Iterator[Child]:
         """Lend a child that reads the sources as they are now."""
-        now = {name: self.fingerprint(name) for name in self._sources}
-        if now != self._opened:
-            self._raw.drop()
-            self._opened = now
-        try:
-            with self._raw.lend(self._raw_setup, kept=self._kept) as child:
-                yield child
-        except Unreadable as broken:
-            raise unreadable(str(broken)) from None
+        self._look()
+        with self._raw.lend(lambda: self._setup(self._places), kept=self._kept) as child:
+            yield child
 
-    def _raw_setup(self) -> dict[str, Any]:
-        """Return what a child that reads sources must know, after every CSV file became Parquet."""
-        places: dict[str, Any] = {}
+    def _look(self) -> None:
+        """Find out which sources can be read, whenever one of them has changed."""
+        now = {name: self.fingerprint(name) for name in self._sources}
+        if now == self._opened:
+            return
+        self._raw.drop()
+        self._places = {}
         for name in self._sources:
-            origin = self._origin(name)
-            if origin.files.kind is FileKind.CSV:
-                places[name] = {"parquet": [str(self._text_table(origin))]}
-            else:
-                places[name] = place_of(name, origin.files, origin.parts)[0]
-        return self._setup(places)
+            with contextlib.suppress(CatalogError, InvalidInput):
+                self._places[name] = self._place(self._origin(name))
+        while not self._opens():
+            pass
+        self._opened = now
+
+    def _place(self, origin: SourceOrigin) -> dict[str, Any]:
+        """Return how a source is opened, after a CSV file became Parquet."""
+        if origin.files.kind is FileKind.CSV:
+            return {"parquet": [str(self._text_table(origin))]}
+        return place_of(origin.name, origin.files, origin.parts)[0]
+
+    def _opens(self) -> bool:
+        """Return whether a child opens all places; one that it cannot open is left out."""
+        try:
+            with self._raw.lend(lambda: self._setup(self._places), kept={}):
+                return True
+        except Unreadable as broken:
+            if self._places.pop(str(broken), None) is None:
+                raise unreadable(str(broken)) from None
+            return False
+
+    def _require_readable(self, sql: str) -> None:
+        """Refuse what names a source that cannot be read, and only that."""
+        self._look()
+        for name in self._sources:
+            if name not in self._places and f"source.{quoted(name)}" in sql:
+                raise unreadable(name) from None
+
+    @contextlib.contextmanager
+    def _alone(self, origin: SourceOrigin) -> Iterator[Child]:
+        """Lend a child of its own that has this source and no other, as source.t."""
+        place = place_of(origin.name, origin.files, origin.parts)[0]
+        child = Child("discreet.engine.duckdb.worker", self._setup({"t": place}))
+        try:
+            child.wait_ready()
+            yield child
+        except Unreadable:
+            raise unreadable(origin.name) from None
+        finally:
+            child.close()
 
     def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
         inside = any("table" in place for place in places.values())

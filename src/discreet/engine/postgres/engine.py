@@ -132,6 +132,10 @@ class PostgresEngine:
         with self._pool.lend(self._limits.store_seconds) as wire:
             return fingerprint(wire, relation)
 
+    def names(self, name: str) -> list[str]:
+        """Return the names of a source's columns."""
+        return [column for column, _ in self.columns(name)]
+
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}

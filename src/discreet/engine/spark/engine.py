@@ -257,6 +257,10 @@ class SparkEngine:
         for old in found[:-_COPIES]:
             self.forget(old.stem)
 
+    def names(self, name: str) -> list[str]:
+        """Return the names of a source's columns."""
+        return [column for column, _ in self.columns(name)]
+
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""
         return {column.lower(): kind for column, kind in self.columns(name)}

@@ -128,6 +128,23 @@ def walk(term: Term) -> Iterator[Term]:
         waiting += parts(found)
 
 
+def folds(select: SelectNode) -> Iterator[Fold]:
+    """Yield every aggregate of a statement and of the subqueries below it."""
+    waiting: list[SelectNode | Source] = [select]
+    while waiting:
+        match waiting.pop():
+            case SelectNode(outputs=outputs, source=source):
+                waiting.append(source)
+                for _, term in outputs:
+                    yield from (part for part in walk(term) if isinstance(part, Fold))
+            case Derived(select=inner):
+                waiting.append(inner)
+            case Joined(first=first, second=second):
+                waiting += [first, second]
+            case StoredScan():
+                pass
+
+
 def conjuncts(term: Term | None) -> tuple[Term, ...]:
     """Return the conditions that must all hold."""
     if term is None:

@@ -24,13 +24,15 @@ SLOT = 4096
 class Head:
     """The last link that was committed, and what every account had paid by then.
 
-    `ledger` is the hash of the first link: it tells one ledger from another.
+    `ledger` is the hash of the first link: it tells one ledger from another. `announced` is the hash
+    of a link that is about to be committed and may leave more to spend ("" if there is none).
     """
 
     ledger: str
     position: int
     hash: str
     totals: Mapping[tuple[str, str | None], Cost]
+    announced: str = ""
 
     def to_bytes(self) -> bytes:
         """Return one line of JSON with its own checksum."""
@@ -45,6 +47,8 @@ class Head:
                 )
             ],
         }
+        if self.announced:
+            data["announced"] = self.announced
         return canonical(data | {"check": _check(data)}).encode("ascii") + b"\n"
 
     @classmethod
@@ -58,7 +62,8 @@ class Head:
         if check is None or check != _check(data):
             return None
         totals = {(budget, name): Cost.from_json(cost) for budget, name, cost in data["totals"]}
-        return cls(data["ledger"], data["position"], data["hash"], totals)
+        announced = data.get("announced", "")
+        return cls(data["ledger"], data["position"], data["hash"], totals, announced)
 
 
 class HeadFile:
@@ -83,7 +88,22 @@ class HeadFile:
         slots = _slots(content)
         if not any(slots):
             raise self._unreadable()
-        return max((slot for slot in slots if slot), key=lambda head: head.position)
+        return max((slot for slot in slots if slot), key=_reach)
+
+    def announce(self, head: Head) -> None:
+        """Write what is about to be committed, before it is; the caller excludes all writers.
+
+        If this is torn, or the commit fails, the other slot or the same position without it counts.
+        """
+        with self.locked():
+            content = self.path.read_bytes()
+            slots = _slots(content)
+            if not any(slots):
+                raise self._unreadable()
+            spoken = [at for at, slot in enumerate(slots) if slot and slot.announced]
+            positions = [slot.position if slot else -1 for slot in slots]
+            # An announcement that came to nothing is replaced, so that only the latest one is left.
+            self._put(head, content, spoken[0] if spoken else positions.index(min(positions)))
 
     def advance(self, head: Head) -> None:
         """Write `head` unless another process has written a later one."""
@@ -97,14 +117,16 @@ class HeadFile:
                 raise self._unreadable()
             if max(positions) >= head.position:
                 return
-            size = len(content) // 2
-            text = head.to_bytes()
-            if len(text) > size:
-                self.write(head)
-                return
-            older = positions.index(min(positions))
-            # One sync of data in place: a temporary file and a rename would take three.
-            self._attempt(lambda: _overwrite(self.path, text.ljust(size), older * size))
+            self._put(head, content, positions.index(min(positions)))
+
+    def _put(self, head: Head, content: bytes, slot: int) -> None:
+        size = len(content) // 2
+        text = head.to_bytes()
+        if len(text) > size:
+            self.write(head)
+            return
+        # One sync of data in place: a temporary file and a rename would take three.
+        self._attempt(lambda: _overwrite(self.path, text.ljust(size), slot * size))
 
     def write(self, head: Head) -> None:
         """Replace the whole file, whatever it says; the caller holds the lock."""
@@ -164,6 +186,10 @@ class HeadFile:
 
 def _check(data: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+def _reach(head: Head) -> tuple[int, bool]:
+    return head.position, bool(head.announced)
 
 
 def _slots(content: bytes) -> tuple[Head | None, Head | None]:

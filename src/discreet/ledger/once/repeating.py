@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from discreet.core.cost import Quote
-from discreet.errors import InternalError, RequestConflict
+from discreet.errors import BudgetExceeded, InternalError, LedgerTampered, RequestConflict
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
 from discreet.ledger.store.base import Store
@@ -20,12 +23,20 @@ def repeated(
     if position is None:
         return None
     data = _paid(store, position).data
+    require_body(data, asked, request_id)
+    receipt = receipt_of(position, data, repeated=True)
+    if receipt.payer != payer:
+        raise LedgerTampered(f"The charge of request '{request_id}' is not what was asked.")
+    return receipt
+
+
+def require_body(data: Mapping[str, Any], asked: str, request_id: str) -> None:
+    """Raise RequestConflict if the id stands for another question."""
     if data["body"] != asked:
         raise RequestConflict(
             f"The request id '{request_id}' was used before, for another question.",
             hint="Give every new question its own request id.",
         )
-    return receipt_of(position, data, repeated=True)
 
 
 def require_same(
@@ -45,6 +56,25 @@ def require_same(
             "was not answered then.",
             hint="Ask under a new request id.",
         )
+
+
+def require_fitting(book: Accounts, receipt: Receipt) -> None:
+    """Refuse to begin, or to go on drawing, under a charge that the limits in force do not allow.
+
+    Every charge was checked when it was made, unless somebody wrote it into the store by hand, or
+    the owner has lowered a limit since.
+    """
+    reserved = receipt.position in book.reservations
+    if receipt.position in book.outcomes and not reserved:
+        return
+    payer = receipt.payer
+    for account in (book.account(payer.budget), book.account(payer.budget, payer.analyst)):
+        if account.limit is None or not account.limits.allows(account.peak()):
+            raise BudgetExceeded(
+                f"The request id '{receipt.request_id}' was charged, but the limits in force no "
+                "longer allow that charge; it was not answered.",
+                hint="Ask the data owner to raise the limit.",
+            )
 
 
 def _paid(store: Store, position: int) -> Entry:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.core.cost import Cost
+from discreet.core.cost import Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
 from discreet.ledger.accounts import Accounts, Key, limits_of
@@ -159,6 +158,8 @@ def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
         links, book = [], Accounts()
     if head and head.position < len(links) and links[head.position].hash == head.hash:
         # A kill between commit and head: the store has more than the head has heard of.
+        # What lies beyond may be forged, so it is believed upwards only.
+        book.keep_at_least(head.totals)
         head = Head(book.genesis, book.position, book.hash, book.totals())
     return _Known(head, damaged, book)
 
@@ -187,7 +188,7 @@ def _totals(backup: Accounts, known: _Known, policy: Policy) -> list[list[Any]]:
     else:
         totals += [_everything(backup), _everything(known.at_hand), _limits(policy)]
     return [
-        [*key, _larger([each[key] for each in totals if key in each]).to_json()]
+        [*key, larger([each[key] for each in totals if key in each]).to_json()]
         for key in sorted(set().union(*totals), key=lambda key: (key[0], key[1] or ""))
     ]
 
@@ -207,17 +208,3 @@ def _limits(policy: Policy) -> dict[Key, Cost]:
 def _whole(epsilon: Epsilon, delta: Delta) -> Cost:
     limits = limits_of(epsilon, delta)
     return Cost(limits.epsilon, limits.delta, None, limits.rho_delta)
-
-
-def _larger(costs: list[Cost]) -> Cost:
-    return Cost(
-        epsilon=_most([cost.epsilon for cost in costs]),
-        delta=max(cost.delta for cost in costs),
-        rho=_most([cost.rho for cost in costs]),
-        rho_delta=max(cost.rho_delta for cost in costs),
-    )
-
-
-def _most(parts: list[Fraction | None]) -> Fraction | None:
-    known = [part for part in parts if part is not None]
-    return max(known) if len(known) == len(parts) else None

@@ -59,13 +59,23 @@ class PlanningLimits:
 
     def check(self, catalog: Catalog, capabilities: Capabilities, asked: dict[str, Any]) -> None:
         """Return if the request of these words can be planned, or refuse it."""
-        text = str(asked["sql"])
-        if len(_WORD.findall(text[:1000])) <= SHORT and len(text) <= 1000:
+        if _is_short(str(asked["sql"])):
             return
         try:
             frame = b"P" + pickle.dumps(asked)
         except RecursionError:
             raise _refused(b"D") from None
+        self._try(catalog, capabilities, frame)
+
+    def check_text(self, catalog: Catalog, capabilities: Capabilities, text: str) -> None:
+        """Return if `text` can be parsed, as a question and as a client's PostgreSQL, or refuse it.
+
+        The parser looks ahead: some texts of a few lines take it longer than anybody lives.
+        """
+        if not _is_short(text):
+            self._try(catalog, capabilities, b"T" + text.encode(errors="replace"))
+
+    def _try(self, catalog: Catalog, capabilities: Capabilities, frame: bytes) -> None:
         key = hashlib.sha256(frame).digest()
         room = self._room_of(catalog, capabilities)
         if key in room.known:
@@ -122,9 +132,13 @@ class PlanningLimits:
             child.close()
 
 
+def _is_short(text: str) -> bool:
+    return len(_WORD.findall(text[:1000])) <= SHORT and len(text) <= 1000
+
+
 _WHY = {
     b"T": "Working out how to answer this question takes too long",
-    b"M": "Working out how to answer this question takes too much memory",
+    b"M": "Working out how to answer this question takes too long or too much memory",
     b"D": "This question is nested too deeply",
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 from discreet.api import Curator
+from discreet.errors import EngineFailed
 
 Tell = Callable[[str], None]
 """Told "charged", "reading" and "noise" as they happen; raises Cancelled when it is enough."""
@@ -41,7 +42,11 @@ class _Rows(_Watched):
     def run(self, *arguments: Any, **named: Any) -> Any:
         with self._turn:
             self._tell("reading")
-            found = self._inner.run(*arguments, **named)
+            try:
+                found = self._inner.run(*arguments, **named)
+            except EngineFailed:
+                self._tell("reading")  # if it was cancelled, that is what it is, and no incident
+                raise
         self._tell("noise")
         return found
 

@@ -115,7 +115,7 @@ def test_the_child_ends_when_its_parent_is_killed(tmp_path):
         "import os, sys; from pathlib import Path\n"
         "from discreet.engine.connect import connect\n"
         "engine = connect('duckdb:', {'t': 't.parquet'}, base=Path(sys.argv[1]), state=Path(sys.argv[1]))\n"
-        "engine.columns('t')\n"
+        "engine.run('SELECT COUNT(*) AS n FROM ' + engine.relation('t'))\n"
         "print(engine._raw._idle[0]._process.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )

@@ -10,9 +10,11 @@ import pytest
 from discreet.catalog.read.policy_file import loads
 from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
+from discreet.release.planning import child as release_planner
 from discreet.release.planning import worker as planner_child
 from discreet.release.planning.child import SHORT, PlanningLimits
 from discreet.release.planning.worker import judged
+from discreet.sql.parse import parse_everywhere
 
 TOML = """
 [datasets.census]
@@ -113,6 +115,47 @@ def test_what_goes_wrong_in_planning_has_a_letter(monkeypatch, catalog, fault, l
 
     monkeypatch.setattr(planner_child, "rehearse", bad)
     assert judged(asked(PLAIN), catalog, DUCKDB, 0.05) == letter
+
+
+HANGING = {
+    "joins": "SELECT 1 FROM t" + " JOIN t" * 40,
+    "types": "SELECT " + "DATE(" * 40 + "1" + ")" * 40,
+    "indexed": "SELECT a" + "[1]" * 5000,
+    "arrays": "SELECT " + "ARRAY[" * 40 + "]" * 40,
+}
+"""Texts on which the parser, compiled code that hears no timer, works for minutes or for ever."""
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_texts_that_hang_the_parser_cost_the_child(planner, catalog, name):
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    for check in (
+        lambda: planner.check_text(catalog, DUCKDB, HANGING[name]),
+        lambda: planner.check(catalog, DUCKDB, asked(HANGING[name])),
+    ):
+        with pytest.raises(QueryRefused, match="too long"):
+            check()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 1
+    planner.check_text(catalog, DUCKDB, PLAIN)
+
+
+def test_the_longest_texts_that_are_not_tried_are_parsed_at_once():
+    """Thirty words of the worst that is known; what is longer is tried first."""
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    for text in (
+        "SELECT 1 FROM t" + " JOIN t" * 13,
+        "SELECT " + "INT[" * 9 + "]",
+        "SELECT " + "DATE(" * 14,
+        "SELECT a" + "[1]" * 9,
+    ):
+        assert release_planner._is_short(text)
+        parse_everywhere(text)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 10
+
+
+def test_the_parser_repeats_no_text_in_logs(caplog):
+    parse_everywhere("ALTER SESSION SET secret = 'of an analyst'")
+    assert "analyst" not in caplog.text
 
 
 def test_a_child_that_dies_is_a_refusal_and_the_next_question_has_another(planner, catalog):

@@ -77,6 +77,12 @@ class SynthSettings:
         return curator.synthesize(self.wish.table, progress=progress, **self._asked)
 
     @property
+    def statements(self) -> tuple[str, ...]:
+        """Return what its condition and its rules are parsed as."""
+        texts = (self.wish.where or "", *self.wish.rules)
+        return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
+
+    @property
     def _asked(self) -> dict[str, Any]:
         wish = self.wish
         return {

@@ -65,7 +65,10 @@ def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
 
 
 def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
-    with context_of(request).workspace.curator() as curator:
+    context = context_of(request)
+    with context.workspace.curator() as curator:
+        for statement in wanted.statements:
+            context.planner.check_text(curator.catalog, curator.engine.capabilities, statement)
         found: dict[str, Any] = finite(explained(curator.seen_by(wanted.analyst), wanted))
     return found
 

@@ -106,6 +106,7 @@ class Dispatcher:
         return StatementResult("DISCARD ALL")
 
     async def _select(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
+        await self._asker.readable(statement.text)
         tree = await self._asker.aside(parsed, statement.text)
         place = _place(tree)
         if place == "question" and asks_for_no_rows(tree):
@@ -149,6 +150,7 @@ class Dispatcher:
 
     async def _explain(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
+        await self._asker.readable(inner.text)
         asked = await self._asker.aside(api.parsed, inner.text)
         if _place(asked.tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")

@@ -139,6 +139,15 @@ class Asker:
         except QueryRefused as error:
             raise _with_preview(error, tree) from None
 
+    async def readable(self, text: str) -> None:
+        """Refuse a text that the parser cannot read within the planner's limits."""
+
+        def work(_job: Job) -> None:
+            with self._workspace.curator() as curator:
+                self._planner.check_text(curator.catalog, curator.engine.capabilities, text)
+
+        await self._done(work)
+
     async def aside(self, work: Callable[..., Found], *arguments: Any) -> Found:
         """Return what `work` returns: in the queue, one of a caller's texts at a time."""
         return await self._done(lambda _job: work(*arguments))

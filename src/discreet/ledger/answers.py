@@ -1,0 +1,160 @@
+"""Stored answers: kept with their charge, sealed by the chain, given out under their request id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.core.cost import FREE
+from discreet.core.region import Positions, Region
+from discreet.errors import InternalError
+from discreet.ledger.accounts import Accounts, AccountState
+from discreet.ledger.entry import (
+    Entry,
+    Payer,
+    Receipt,
+    answer_key,
+    checked_name,
+    fingerprint,
+)
+from discreet.ledger.once.outcomes import error_of, missing_answer
+from discreet.ledger.once.repeating import repeated, require_body
+from discreet.ledger.once.sealing import vouched
+from discreet.ledger.pricing import known_account
+from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.store.base import Store, StoredAnswer, seal
+
+NOBODY = Region.of({"": Positions.of([])})
+"""Where there is nobody: a free answer reads no rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered, by request id and by question.
+
+    Guarantee: the first answer that is stored for a charge, or for a free request, is the only one;
+        its hash is an entry of the chain, and whatever does not match it is not given out.
+    """
+
+    store: Store
+    session: Callable[[], AbstractContextManager[LedgerTransaction]]
+    current: Callable[[], AbstractContextManager[Accounts]]
+
+    def keep(self, receipt: Receipt, payload: bytes) -> bytes:
+        """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
+        paid = self._entry(receipt.position)
+        if paid.get("request_id") != receipt.request_id:
+            raise InternalError("this receipt is not from this ledger")
+        answer = _sealed(receipt.position, paid, payload)
+        with self.session() as session:
+            known = session.book.outcomes.get(receipt.position)
+            if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
+                raise error_of(known)  # that was said already, and stays so
+            # 0.1.0 entered no outcomes, so there a look into the table must tell.
+            first = "looks" in paid and (known is None or known.state is AccountState.BEGUN)
+            kept = None if first else self._kept(session.book, paid["analyst"], receipt.request_id)
+            if kept is None and known is not None and known.state is AccountState.ANSWERED:
+                raise missing_answer(receipt.request_id)
+            if kept is None:
+                session.writer.add_answer(answer)
+                entered = {"charge": receipt.position, "digest": answer.digest}
+                session.append("answered", entered)
+        return payload if kept is None else self.vouched([kept])[0].payload
+
+    def keep_free(self, payer: Payer, payload: bytes, *, request_id: str, body: str) -> bool:
+        """Return whether `payload` is now the answer of a request that nobody pays for.
+
+        The id stands for it from now on. It is no evidence of its own: it is found under its id,
+        never as an answer to a question. False where the id has a charge or an answer already.
+        """
+        checked_name(request_id, name="request id")
+        asked = fingerprint(payer, f"charge {body}")
+        with self.session() as session:
+            if repeated(self.store, session.book, payer, request_id, asked) is not None:
+                return False
+            data = _unpaid(session.book, payer) | {"request_id": request_id, "body": asked}
+            answer = _sealed(session.next_position, data, payload)
+            session.append("free", data | {"digest": answer.digest})
+            session.writer.add_answer(answer)
+            return True
+
+    def finished(self, analyst: str | None, *, request_id: str, body: str) -> bytes | None:
+        """Return what this request was answered before, whatever its tables are called by now.
+
+        None: it is new, or has not ended. Raises what a failed one ended in, and RequestConflict
+        where the id was used for another question. Whoever has no share any more is told nothing.
+        """
+        with self.current() as book:
+            position = book.requests.get((analyst, request_id))
+            known = None if position is None else book.outcomes.get(position)
+            if position is None or known is None or known.state is AccountState.BEGUN:
+                return None
+            data = self._entry(position)
+            account = book.accounts.get((data["budget"], analyst))
+            if account is None or account.limit is None:
+                return None
+            payer = Payer(analyst, data["dataset"], data["budget"])
+            require_body(data, fingerprint(payer, f"charge {body}"), request_id)
+        if known.state is not AccountState.ANSWERED:
+            raise error_of(known)
+        return self.by_id(request_id, analyst)
+
+    def by_id(self, request_id: str, analyst: str | None) -> bytes | None:
+        """Return the answer that this analyst's request got, if one was stored."""
+        with self.current() as book:
+            found = self._kept(book, analyst, request_id)
+        return self.vouched([found])[0].payload if found else None
+
+    def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
+        """Return `answers` if the chain says the same of each."""
+        # The book comes after the answers: then it has the entries that were stored with them.
+        with self.current() as book:
+            return [vouched(self.store, book, answer) for answer in answers]
+
+    def _kept(self, book: Accounts, analyst: str | None, request_id: str) -> StoredAnswer | None:
+        # Who paid is read from the chain, which cannot be edited unseen. 0.1.0 used the bare id.
+        position = book.requests.get((analyst, request_id))
+        if position is None:
+            return None
+        names = (answer_key(analyst, request_id), request_id)
+        kept = (self.store.answer(name) for name in names)
+        return next((item for item in kept if item and item.position == position), None)
+
+    def _entry(self, position: int) -> Mapping[str, Any]:
+        found = self.store.find(position)
+        if found is None:
+            raise InternalError("this receipt is not from this ledger")
+        return Entry.of(found).data
+
+
+def _sealed(position: int, data: Mapping[str, Any], payload: bytes) -> StoredAnswer:
+    answer = StoredAnswer(
+        request_id=answer_key(data["analyst"], data["request_id"]),
+        position=position,
+        analyst=data["analyst"] or "",
+        dataset=data["dataset"],
+        question=data["question"],
+        payload=payload,
+        digest="",
+        snapshot=data["snapshot"],
+    )
+    return replace(answer, digest=seal(answer))
+
+
+def _unpaid(book: Accounts, payer: Payer) -> dict[str, Any]:
+    account = known_account(book, payer.budget, payer.analyst)
+    balance = account.balance(account.peak()).to_json()
+    return {
+        "analyst": payer.analyst,
+        "dataset": payer.dataset,
+        "budget": payer.budget,
+        "cost": FREE.to_json(),
+        "region": NOBODY.to_json(),
+        "reserved": False,
+        "question": "",
+        "snapshot": "",
+        "before": balance,
+        "after": balance,
+    }

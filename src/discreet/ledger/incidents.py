@@ -1,0 +1,61 @@
+"""Statements on which the database failed after the charge: refused until the owner clears them.
+
+Work for each unit is public, the total is not: that a database runs out of time or memory may depend
+on the rows, which no budget accounts for. So a statement shows that once, not as often as it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import EngineFailed, UnknownName
+from discreet.ledger.accounts import Accounts, Incident
+from discreet.ledger.entry import checked_text
+from discreet.ledger.session import LedgerTransaction
+
+
+def require_clear(book: Accounts, dataset: str, texts: Mapping[str, Any]) -> None:
+    """Refuse, before the charge, a statement on which the database failed before."""
+    if (dataset, texts["question"] or texts["note"]) in book.incidents:
+        raise EngineFailed(
+            "The database failed on this very question before, so it stays refused until the data "
+            "owner clears it. Nothing was charged.",
+            hint="Ask something smaller, or ask the data owner: discreet ledger clear.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Incidents:
+    """The open incidents, and how the owner ends one."""
+
+    session: Callable[[], AbstractContextManager[LedgerTransaction]]
+    current: Callable[[], AbstractContextManager[Accounts]]
+
+    def open(self) -> list[Incident]:
+        """Return what is refused now, oldest first. For the owner: it tells what others asked."""
+        with self.current() as book:
+            return sorted(book.incidents.values(), key=lambda found: found.position)
+
+    def clear(self, request_id: str, *, reason: str, who: str = "owner") -> int:
+        """Return how many incidents of this request id are cleared now; it becomes an entry."""
+        checked_text(reason, name="reason")
+        with self.session() as session:
+            found = [
+                incident
+                for incident in session.book.incidents.values()
+                if incident.request_id == request_id
+            ]
+            if not found:
+                raise UnknownName(
+                    f"No question is refused because of request '{request_id}'.",
+                    hint="`discreet ledger clear` without a name lists what is refused.",
+                )
+            for incident in found:
+                session.append(
+                    "clear",
+                    {"charge": incident.position, "reason": reason, "who": who},
+                )
+            return len(found)

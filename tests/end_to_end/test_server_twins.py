@@ -1,0 +1,81 @@
+"""The server's own defences, each taken away: the tests of signing in must tell the difference."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from discreet.server.access import sign_in as module
+from discreet.server.access.tokens import Role
+from server_kit import COUNT, running, sign_in, write_world
+
+API = "/api/v1"
+
+
+def without(monkeypatch, name: str, instead) -> None:
+    """Replace a function in every module of the server that has it."""
+    for known, found in list(sys.modules.items()):
+        if known.startswith("discreet.server") and hasattr(found, name):
+            monkeypatch.setattr(found, name, instead)
+
+
+def whoami(client):
+    return client.get(f"{API}/session").json().get("role")
+
+
+def test_without_the_nonce_another_site_signs_somebody_in(tmp_path, monkeypatch):
+    without(monkeypatch, "own_form", lambda *_: True)
+    with running(write_world(tmp_path)) as server, server.client() as browser:
+        browser.get("/")
+        assert sign_in(browser, server.token(), nonce="guessed").status_code == 303
+        assert whoami(browser) == "owner"
+
+
+def test_without_the_question_a_link_from_elsewhere_signs_somebody_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_own_doing", lambda *_: True)
+    with running(write_world(tmp_path)) as server, server.client() as browser:
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        assert browser.get(f"/?token={server.token()}", headers=headers).status_code == 303
+        assert whoami(browser) == "owner"
+
+
+def test_without_the_fine_tokens_are_guessed_five_times_as_often(tmp_path, monkeypatch):
+    without(monkeypatch, "fine", lambda *_: None)
+    with (
+        running(write_world(tmp_path), address_rate=0.001, address_burst=30) as server,
+        server.client() as nobody,
+    ):
+        headers = {"Authorization": "Bearer dsc_wrong"}
+        seen = [nobody.get(f"{API}/budget", headers=headers).status_code for _ in range(12)]
+    assert 429 not in seen
+
+
+def test_without_the_catalog_a_removed_analyst_goes_on_reading(tmp_path, monkeypatch):
+    config = write_world(tmp_path)
+    with running(config) as server:
+        monkeypatch.setattr(server.context.tokens, "_listed", lambda _: True)
+        with server.client(server.token("analyst", "bob")) as bob:
+            assert bob.get(f"{API}/session").status_code == 200
+            text = config.read_text()
+            config.write_text(text[: text.index("[analysts.bob]")])
+            time.sleep(0.6)
+            assert bob.get(f"{API}/session").status_code == 200
+
+
+def test_without_looking_again_a_revoked_token_gets_its_answer(tmp_path, monkeypatch):
+    async def always(_request) -> bool:
+        return True
+
+    without(monkeypatch, "still_signed_in", always)
+    with running(write_world(tmp_path)) as server:
+        token = server.context.tokens.new(Role.ANALYST, analyst="bob")
+        gate = threading.Event()
+        submit = server.context.runner.submit
+        blocks = [submit("analyst bob", lambda _job: gate.wait(60)) for _ in range(4)]
+        threading.Timer(0.5, server.context.tokens.revoke, [token.token.id]).start()
+        threading.Timer(2.5, gate.set).start()
+        with server.client(token.text) as bob:
+            answer = bob.post(f"{API}/query", json={"sql": COUNT, "epsilon": 1})
+        assert answer.status_code == 200
+        assert all(job.future.result(10) for job in blocks)

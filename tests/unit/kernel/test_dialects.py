@@ -1,0 +1,68 @@
+"""What the same words mean on different engines: the width of a sum, and division."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.kernel import seal
+from discreet.kernel.derive.facts import Form, facts_of
+from discreet.kernel.derive.scalars import Value, ValueKind, value_of
+from discreet.kernel.seal import parse
+from discreet.kernel.trees.nodes import Name, Unfit
+from kernel_kit import SCANS
+
+ROWS = 'canon."town.rows" AS t'
+SHARED = "canon.`town.rows` AS t"
+CLAMP = "CASE WHEN t.c6 > 9 THEN 9 WHEN t.c6 < -3 THEN -3 ELSE t.c6 END"
+
+
+def summed(kind: str, rows: str = SHARED) -> str:
+    return f"SELECT CAST(SUM(CAST({CLAMP} AS {kind})) AS DECIMAL(38, 0)) AS r0 FROM {rows}"
+
+
+def test_a_sum_of_64_bits_is_refused_where_it_stays_so() -> None:
+    """On Spark it wraps or raises at 2^63, as the rows have it."""
+    with pytest.raises(Unfit, match="could leave 64 bits on this engine"):
+        parse(summed("BIGINT"), "spark", None)
+    (output,) = facts_of(parse(summed("DECIMAL(19, 0)"), "spark", None), SCANS).outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, -3, 9)
+
+
+def test_elsewhere_it_is_added_up_in_more() -> None:
+    (output,) = facts_of(parse(summed("BIGINT", ROWS), "postgres", None), SCANS).outputs
+    assert (output.low, output.high) == (-3, 9)
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "DECIMAL(19, 0)"])
+def test_squares_are_no_exception(kind: str) -> None:
+    square = f"CAST({CLAMP} AS {kind}) * CAST({CLAMP} AS {kind})"
+    sql = f"SELECT SUM({square}) AS r0 FROM {SHARED}"
+    if kind == "BIGINT":
+        with pytest.raises(Unfit, match="could leave 64 bits"):
+            parse(sql, "spark", None)
+    else:
+        assert parse(sql, "spark", None)
+
+
+def test_a_persons_own_sum_is_one_too() -> None:
+    inner = "SELECT v.u AS u, SUM(CAST(v.c1 AS BIGINT)) AS x FROM canon.`town.visits` AS v"
+    sql = f"SELECT COUNT(*) AS r0 FROM ({inner} GROUP BY v.u) AS s WHERE s.x > 3"
+    with pytest.raises(Unfit, match="could leave 64 bits"):
+        parse(sql, "spark", None)
+    assert parse(sql.replace("BIGINT", "DECIMAL(19, 0)"), "spark", None)
+
+
+def test_the_twin_without_the_dialect_lets_it_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seal, "_NARROW_SUMS", frozenset())
+    assert parse(summed("BIGINT"), "spark", None)
+
+
+@pytest.mark.parametrize(("dialect", "whole"), [("postgres", True), ("spark", False)])
+def test_a_division_is_whole_only_where_the_engine_says_so(dialect: str, whole: bool) -> None:
+    tree = parse("SELECT t.a / t.b AS x FROM s.t AS t", dialect, None)
+    columns = {Name("t", name): Value(ValueKind.INTEGER, 1, 9, wide=True) for name in "ab"}
+    if whole:
+        assert value_of(tree.outputs[0][1], columns).bounded == (0, 9)
+    else:
+        with pytest.raises(Unfit, match="does not list 'real /'"):
+            value_of(tree.outputs[0][1], columns)
