@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.rng import SystemRng
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.piecewise import PiecewiseResponse
@@ -51,7 +51,7 @@ def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> npt.NDArra
     """Return whole reports of one value, each as one number."""
     randomizer = MAKERS[name](epsilon)
     values: Any = [str(value)] * size if "sketch" in name else np.full(size, value)
-    return as_numbers(randomizer.encode_many(values, SystemRng()))
+    return as_numbers(randomizer.encode_many(values, KeystreamRng()))
 
 
 def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:

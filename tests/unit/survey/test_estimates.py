@@ -20,6 +20,7 @@ from discreet.survey.estimate.planning import (
 )
 from discreet.survey.estimate.shares import estimate_shares, shares_from, variance
 from discreet.survey.estimate.shuffle import shuffled_epsilon
+from discreet.survey.randomizers.bits import column_sums
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import NumberRange
@@ -158,12 +159,18 @@ def test_tallies_of_parts_add_up():
         assert np.array_equal(parts, randomizer.tally(reports))
 
 
-def test_counting_pairs_of_bytes_is_counting_bits():
-    from discreet.survey.randomizers.bits import column_sums
-
-    rows = np.frombuffer(SystemRng().words(40_000 * 5).tobytes(), dtype=np.uint8)[: 40_000 * 5]
-    rows = rows.reshape(40_000, 5)
-    assert np.array_equal(column_sums(rows, 37), np.unpackbits(rows, axis=1)[:, :37].sum(axis=0))
+def test_adding_words_is_counting_bits():
+    noise = np.frombuffer(SystemRng().words(20_000 * 5).tobytes(), dtype=np.uint8)
+    for count, length, width in (
+        (20_000, 5, 37),
+        (1, 5, 40),
+        (0, 3, 20),
+        (31, 8, 64),
+        (7906, 16, 128),
+    ):
+        rows = noise[: count * length].reshape(count, length)
+        sums = np.unpackbits(rows, axis=1)[:, :width].sum(axis=0)
+        assert np.array_equal(column_sums(rows, width), sums)
 
 
 def test_norm_sub_keeps_large_shares_where_clipping_shrinks_them():
