@@ -13,7 +13,7 @@ from discreet.survey.randomizers.dyadic import coins
 
 _CELLS = 1 << 19  # bits that are drawn at one time: they stay in the processor's cache
 _ROWS, _MANY = 31, 255
-_BESIDE = 128
+_BESIDE = 256
 _LAYERS = 31 * 255  # reports of a group at one time: what is left of them fits into a byte
 _GROUPS = 256
 _LOWEST = np.uint64(0x0101010101010101)
@@ -106,9 +106,11 @@ def _added(level: list[Planes]) -> list[list[Planes]]:
         carried = []
         while len(level) >= 3:
             one, two, three = level.pop(), level.pop(), level.pop()
-            half = one ^ two
-            level.append(half ^ three)
-            carried.append((one & two) | (half & three))
+            half, carry = one ^ two, one & two
+            carry |= half & three
+            half ^= three
+            level.append(half)
+            carried.append(carry)
         found.append(level)
         level = carried
     return found
