@@ -78,7 +78,7 @@ def candidates_of(
             found[question.name] = wanted.candidates[question.name]
         elif question.candidates:
             found[question.name] = read_candidates(_words_file(folder, question), question.name)
-        elif columns is not None:
+        elif columns is not None and question.mechanism != "prefix-tree":
             found[question.name] = sorted(set(columns[index].values))
     return found
 

@@ -86,7 +86,9 @@ class CountMeanSketch:
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
         rows = uniform(self.rows, len(values), rng=rng)
-        places = own_buckets(values, rows, (self.rows, self.buckets))
+        written = {word: word_bytes(str(word)) for word in set(values)}
+        words = [written[word] for word in values]
+        places = own_buckets(words, rows, (self.rows, self.buckets))
         told = ~coins(self.lie, len(values), rng)
         bits = random_bits(self.lie, places, told, self.buckets, rng)
         return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
@@ -131,12 +133,12 @@ class CountMeanSketch:
 
 
 def own_buckets(
-    values: Sequence[Any] | npt.NDArray[Any], rows: npt.NDArray[np.int64], size: tuple[int, int]
+    words: Sequence[bytes], rows: npt.NDArray[np.int64], size: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
     """Return the bucket of each word in the row beside it; `size` is (rows, buckets) of the sketch."""
-    numbers: dict[Any, int] = {}
-    places = np.array([numbers.setdefault(word, len(numbers)) for word in values], dtype=np.int64)
-    written = [word_bytes(str(word)) for word in numbers]
+    numbers: dict[bytes, int] = {}
+    places = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    written = list(numbers)
     if len(written) * size[0] <= _TABLE * max(1, len(places)):  # few words: hash each in all rows
         table = buckets_of(written, *size)
         return np.asarray(table[places, rows])
