@@ -93,7 +93,7 @@ def test_donations_are_the_same_in_both_forms():
 @pytest.mark.parametrize(
     "data",
     ["", "84", "1801", "1b0000000000000001", "5803aabb", "a0", "6161", "f5", "fb3ff0000000000000",
-     "9f01ff", "82010200", "818181818100", "5affffffff", "9b7fffffffffffffff", "1c", "f7", "20"],
+     "9f01ff", "82010200", "8181818100", "5affffffff", "9b7fffffffffffffff", "1c", "f7", "20"],
 )  # fmt: skip
 def test_cbor_that_is_not_ours_is_refused(data):
     with pytest.raises(InvalidInput):

@@ -34,7 +34,7 @@ def encoded(item: Item) -> bytes:
 
 def decoded(data: bytes) -> Item:
     """Return the one item that `data` is, or refuse it."""
-    item, end = read_item(data, 0, 0)
+    item, end = _read(data, 0, 0)
     if end != len(data):
         raise InvalidInput("There are bytes after the end.")
     return item
@@ -49,8 +49,7 @@ def _head(kind: int, size: int) -> bytes:
     raise InvalidInput("A number of a report has at most 64 bits.")
 
 
-def read_item(data: bytes, at: int, depth: int) -> tuple[Item, int]:
-    """Return the item that begins at a place, and where it ends."""
+def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
     if at >= len(data) or depth > DEEPEST:
         raise InvalidInput("The bytes end too early, or are nested too deeply.")
     first = data[at]
@@ -70,12 +69,8 @@ def read_item(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         raise InvalidInput("A report holds numbers, bytes and nulls only.")
     items: list[Item] = []
     for _ in range(size):
-        if at < len(data) and data[at] < 24:  # most members are small numbers
-            items.append(data[at])
-            at += 1
-        else:
-            item, at = read_item(data, at, depth + 1)
-            items.append(item)
+        item, at = _read(data, at, depth + 1)
+        items.append(item)
     return items, at
 
 
