@@ -13,6 +13,7 @@ VALUES = {
     "projective": [0, 1, 3, 7],
     "count_mean_sketch": ["0", "1"],
     "hadamard_sketch": ["0", "1", "word"],
+    "prefix_tree": ["0", "1"],
     "duchi": [0.0, 1.0, 0.25],
     "piecewise": [0.0, 1.0],
     "hybrid": [0.0, 1.0],

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.rng import SystemRng
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.duchi import DuchiResponse
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.piecewise import PiecewiseResponse
@@ -25,6 +25,7 @@ from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
+from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.survey.spec.choose import AnyRandomizer
 
 EPSILON = 1
@@ -40,18 +41,20 @@ MAKERS: dict[str, Callable[[Fraction], AnyRandomizer]] = {
     "projective": lambda epsilon: ProjectiveResponse.of(8, epsilon),
     "count_mean_sketch": lambda epsilon: CountMeanSketch.of(epsilon, rows=4, buckets=8),
     "hadamard_sketch": lambda epsilon: HadamardSketch.of(epsilon, rows=4, buckets=8),
+    "prefix_tree": lambda epsilon: PrefixTree.of(epsilon, rows=2, buckets=4),
     "duchi": lambda epsilon: DuchiResponse.of(_SPAN, epsilon),
     "piecewise": lambda epsilon: PiecewiseResponse.of(_SPAN, epsilon),
     "hybrid": lambda epsilon: HybridResponse.of(_SPAN, epsilon),
 }
 """Each randomizer with the size that is audited."""
+WORDS = {"count_mean_sketch", "hadamard_sketch", "prefix_tree"}
 
 
 def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> npt.NDArray[np.int64]:
     """Return whole reports of one value, each as one number."""
     randomizer = MAKERS[name](epsilon)
-    values: Any = [str(value)] * size if "sketch" in name else np.full(size, value)
-    return as_numbers(randomizer.encode_many(values, SystemRng()))
+    values: Any = [str(value)] * size if name in WORDS else np.full(size, value)
+    return as_numbers(randomizer.encode_many(values, KeystreamRng()))
 
 
 def as_numbers(reports: Reports) -> npt.NDArray[np.int64]:
@@ -97,6 +100,11 @@ def count_mean_sketch(data: int, size: int) -> Any:
 def hadamard_sketch(data: int, size: int) -> Any:
     """Return reports of the Hadamard sketch."""
     return sample("hadamard_sketch", data, size, epsilon=Fraction(EPSILON))
+
+
+def prefix_tree(data: int, size: int) -> Any:
+    """Return reports of the prefix tree."""
+    return sample("prefix_tree", data, size, epsilon=Fraction(EPSILON))
 
 
 def duchi(data: int, size: int) -> Any:

@@ -73,5 +73,11 @@ def estimate_survey(name: str, base: Path, *, wanted: Wanted | None = None) -> d
 def close_survey(name: str, base: Path) -> dict[str, Any]:
     """Return how many donations there are, after closing the survey to more."""
     store = SurveyStore.open(name, base)
-    store.close()
-    return {"survey": name, "closed": True, "reports": store.reports(), "refused": store.refused()}
+    columns = store.close()
+    return {
+        "survey": name,
+        "closed": True,
+        "reports": store.reports(),
+        "refused": store.refused(),
+        "columns": str(columns),
+    }

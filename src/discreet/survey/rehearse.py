@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from discreet.noise.rng import Rng, SystemRng
+from discreet.noise.rng import Rng
 from discreet.survey.answers import AnswerColumn, read_answers, read_candidates
 from discreet.survey.estimate.cross import cross_result
 from discreet.survey.estimate.result import QuestionTally, survey_result
 from discreet.survey.estimate.wanted import Wanted
 from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
 from discreet.survey.spec.survey import Kind, Question, Survey
 
-_SYSTEM = SystemRng()
+_KEYSTREAM = KeystreamRng()
 
 
 def rehearse_survey(
-    survey: Path, answers: Path, *, wanted: Wanted | None = None, rng: Rng = _SYSTEM
+    survey: Path, answers: Path, *, wanted: Wanted | None = None, rng: Rng = _KEYSTREAM
 ) -> dict[str, Any]:
     """Return the estimates of a survey whose devices are simulated on a file of answers."""
     plan = SurveyPlan.of(read_survey(survey))
@@ -77,7 +78,7 @@ def candidates_of(
             found[question.name] = wanted.candidates[question.name]
         elif question.candidates:
             found[question.name] = read_candidates(_words_file(folder, question), question.name)
-        elif columns is not None:
+        elif columns is not None and question.mechanism != "prefix-tree":
             found[question.name] = sorted(set(columns[index].values))
     return found
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from discreet.engine.connect import connect
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect.check import Refusal
+from discreet.survey.collect.columns import count_columns
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
@@ -138,6 +140,20 @@ def test_a_closed_survey_takes_nothing(store, tmp_path):
     assert close_survey("class", tmp_path / "here")["reports"] == 1
     assert store.take_cbor(given[1:]).refused == {Refusal.CLOSED: 1}
     assert estimate_survey("class", tmp_path / "here")["closed"] is True
+
+
+def test_an_engine_counts_the_same(store, tmp_path):
+    given = donations(store, 40) + donations(store, 30, hours=None, smokes="no")
+    store.take_cbor([each.to_cbor() for each in given])
+    columns = store.close()
+    engine = connect("duckdb:", {"reports": columns.name}, base=columns.parent)
+    try:
+        found = count_columns(engine, "reports", store.plan)
+    finally:
+        engine.close()
+    for one, two in zip(found, store.tallies(), strict=True):
+        assert one.answers == two.answers
+        assert np.array_equal(one.tally, two.tally)
 
 
 def test_names_files_and_changed_surveys(store, tmp_path):

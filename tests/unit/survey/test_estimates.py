@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import SystemRng
-from discreet.survey.audited import MAKERS
+from discreet.survey.audited import MAKERS, WORDS
 from discreet.survey.estimate.consistency import norm_sub
 from discreet.survey.estimate.cross import cross_table
 from discreet.survey.estimate.means import estimate_mean, worst_variance
@@ -20,12 +20,14 @@ from discreet.survey.estimate.planning import (
 )
 from discreet.survey.estimate.shares import estimate_shares, shares_from, variance
 from discreet.survey.estimate.shuffle import shuffled_epsilon
+from discreet.survey.randomizers.bits import column_sums
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.sketch.count_mean import CountMeanSketch
+from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.testing.laws import assert_frequency
 from survey_kit import NUMBERS, made
 
@@ -50,7 +52,7 @@ def test_the_mission_s_numbers():
 def test_the_expected_estimate_is_the_share(name):
     """Exactly: the law of each value supports it with `own`, others (hashes aside) with `other`."""
     randomizer = made(name, "1")
-    if "sketch" in name:
+    if name in WORDS:
         return  # over all hashes only; covered below
     values = range(randomizer.codes)
     for value in values:
@@ -152,18 +154,24 @@ def test_sketches_find_words_and_allow_for_collisions():
 def test_tallies_of_parts_add_up():
     for name in MAKERS:
         randomizer = made(name, "1")
-        values = ["0", "1"] * 500 if "sketch" in name else np.array([0, 1] * 500)
+        values = ["0", "1"] * 500 if name in WORDS else np.array([0, 1] * 500)
         reports = randomizer.encode_many(values, SystemRng())
         parts = randomizer.tally(reports[:300]) + randomizer.tally(reports[300:])
         assert np.array_equal(parts, randomizer.tally(reports))
 
 
-def test_counting_pairs_of_bytes_is_counting_bits():
-    from discreet.survey.randomizers.bits import column_sums
-
-    rows = np.frombuffer(SystemRng().words(40_000 * 5).tobytes(), dtype=np.uint8)[: 40_000 * 5]
-    rows = rows.reshape(40_000, 5)
-    assert np.array_equal(column_sums(rows, 37), np.unpackbits(rows, axis=1)[:, :37].sum(axis=0))
+def test_adding_words_is_counting_bits():
+    noise = np.frombuffer(SystemRng().words(20_000 * 5).tobytes(), dtype=np.uint8)
+    for count, length, width in (
+        (20_000, 5, 37),
+        (1, 5, 40),
+        (0, 3, 20),
+        (31, 8, 64),
+        (7906, 16, 128),
+    ):
+        rows = noise[: count * length].reshape(count, length)
+        sums = np.unpackbits(rows, axis=1)[:, :width].sum(axis=0)
+        assert np.array_equal(column_sums(rows, width), sums)
 
 
 def test_norm_sub_keeps_large_shares_where_clipping_shrinks_them():
@@ -204,7 +212,7 @@ def test_cross_tables_are_unbiased_and_cover():
 def test_how_many_are_needed_is_what_the_error_says():
     for name in MAKERS:
         randomizer = made(name, "1")
-        if "sketch" in name:
+        if name in WORDS:
             randomizer = type(randomizer).of(Fraction(1))
         needed = respondents_needed(randomizer, 0.05)
         assert expected_error(randomizer, needed) <= 0.05 < expected_error(randomizer, needed - 1)
@@ -265,3 +273,17 @@ def test_hybrid_beats_both_at_the_worst():
     hybrid = HybridResponse.of(span, Fraction(1))
     assert worst_variance(hybrid) < worst_variance(hybrid.duchi)
     assert worst_variance(hybrid) < worst_variance(hybrid.piecewise)
+
+
+def test_frequent_words_are_found_without_a_list():
+    tree = PrefixTree.of(Fraction(6))
+    words = ["tea"] * 20_000 + ["coffee"] * 15_000 + ["\U0001f600"] * 10_000
+    words += [f"rare {i}" for i in range(5_000)]
+    tally = tree.tally(tree.encode_many(words, SystemRng()))
+    assert {"tea", "coffee", "\U0001f600"} <= set(tree.discover(tally))
+    assert len(tree.discover(tally)) < 10
+    deepest = int(tree.deepest(tally).sum())
+    found = estimate_shares(tree, tally, ["tea", "milk"], reports=deepest)
+    error = np.sqrt(variance(tree, np.array([0.4, 0.0]), reports=deepest))
+    assert np.all(np.abs(found.value - [0.4, 0.0]) < 6 * error)
+    assert tree.discover(np.zeros_like(tally)) == ()

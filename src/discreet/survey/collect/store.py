@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect.check import DonationCheck, Refusal
+from discreet.survey.collect.columns import write_columns
 from discreet.survey.collect.reader import DonationReader
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.result import QuestionTally
@@ -29,6 +30,7 @@ Row = tuple[Any, ...]
 """A donation as it is stored: its one-use id, then a report a question."""
 
 FOLDER = "surveys"
+COLUMNS = "reports.parquet"
 _TOML, _STATE, _REPORTS = "survey.toml", "state.json", "reports.db"
 _AT_ONCE = 20_000
 _WAIT = 30.0
@@ -110,9 +112,14 @@ class SurveyStore:
         state = json.loads((self.folder / _STATE).read_text(encoding="utf-8"))
         return bool(state["closed"])
 
-    def close(self) -> None:
-        """Take no more donations."""
+    def close(self) -> Path:
+        """Take no more donations; return the file of columns, without ids, that was written."""
         self._write_state(closed=True)
+        columns = ", ".join(f"q{index}" for index in range(len(self.plan.choices)))
+        with self._connection() as connection:
+            rows = connection.execute(f"SELECT {columns} FROM reports").fetchall()
+        write_columns(self.folder / COLUMNS, self.plan, rows)
+        return self.folder / COLUMNS
 
     def take_cbor(self, donations: Iterable[bytes]) -> Taken:
         """Take donations that stand as CBOR."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.planning import is_mean
+from discreet.survey.estimate.planning import is_mean, parts_of
 from discreet.survey.estimate.wanted import Wanted, values_of
 from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
 from discreet.survey.spec.plan import SurveyPlan
@@ -87,7 +87,7 @@ def cross_result(
     for name, told in zip(wanted.cross, reports, strict=True):
         index = plan.question_index(name)
         randomizer: Any = plan.choices[index].randomizer
-        if is_mean(randomizer):
+        if is_mean(randomizer) or parts_of(randomizer) > 1:
             raise InvalidInput("A cross table needs two questions with answers from a list.")
         shown, values = values_of(plan.survey.questions[index], wanted)
         sides.append((randomizer, told, values))

@@ -24,6 +24,11 @@ def is_mean(randomizer: AnyRandomizer) -> bool:
     return hasattr(randomizer, "unbiased")
 
 
+def parts_of(randomizer: AnyRandomizer) -> int:
+    """Return into how many parts the reports are divided: only one of them counts whole words."""
+    return int(getattr(randomizer, "levels", 1))
+
+
 def unit_variance(randomizer: AnyRandomizer) -> float:
     """Return n times the greatest variance of an estimate (as a share, or of the range's width)."""
     if is_mean(randomizer):
@@ -37,7 +42,8 @@ def unit_variance(randomizer: AnyRandomizer) -> float:
 def expected_error(randomizer: AnyRandomizer, respondents: int) -> float:
     """Return how far a 95% interval reaches to each side at the worst, as a share of everything."""
     fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
-    return _WIDTH * math.sqrt(unit_variance(randomizer) / max(1, respondents) + fixed)
+    told = max(1, respondents // parts_of(randomizer))
+    return _WIDTH * math.sqrt(unit_variance(randomizer) / told + fixed)
 
 
 def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
@@ -52,7 +58,7 @@ def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
             "No number of respondents gives this error.",
             hint="Ask for an error above 0; for an open question give its sketch more rows.",
         )
-    return math.ceil(unit_variance(randomizer) / room)
+    return math.ceil(unit_variance(randomizer) / room) * parts_of(randomizer)
 
 
 def poisoning_gain(randomizer: AnyRandomizer) -> float:

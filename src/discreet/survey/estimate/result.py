@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
 from discreet.survey.estimate.wanted import Wanted, values_of
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
 from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.survey.spec.choose import Choice
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.survey import Kind, Question
@@ -76,7 +77,7 @@ def question_result(
         found["mean"] = _mean(question, mean, tally, wanted)
     else:
         share: ShareRandomizer = choice.randomizer  # type: ignore[assignment]  # the other of the two
-        found["estimates"] = _shares(question, share, tally, wanted)
+        found["estimates"] = _discovered_or_shares(question, share, tally, wanted)
     error = expected_error(choice.randomizer, tally.answers)
     found["error95"] = in_units(question, error)
     found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
@@ -85,7 +86,8 @@ def question_result(
 
 
 def _warning(question: Question, answers: int, error: float, wanted: Wanted) -> str:
-    if question.kind is Kind.OPEN and not wanted.candidates.get(question.name):
+    listed = question.mechanism != "prefix-tree"
+    if question.kind is Kind.OPEN and listed and not wanted.candidates.get(question.name):
         return f"An open question is read for given words: --candidates {question.name}=FILE."
     if not answers or error > TOO_WIDE:
         return f"{answers:,} answers are too few: the intervals say next to nothing."
@@ -100,6 +102,17 @@ def _mean(
     span = NumberRange.of(question.lower, question.upper)
     found = estimate_mean(randomizer, tally.tally, span, confidence=wanted.confidence)
     return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _discovered_or_shares(
+    question: Question, randomizer: ShareRandomizer, tally: QuestionTally, wanted: Wanted
+) -> dict[str, Any]:
+    if not isinstance(randomizer, PrefixTree):
+        return _shares(question, randomizer, tally, wanted)
+    words = wanted.candidates.get(question.name) or randomizer.discover(tally.tally)
+    whole = QuestionTally(int(randomizer.deepest(tally.tally).sum()), tally.tally)
+    listed: Any = randomizer
+    return _shares(question, listed, whole, replace(wanted, candidates={question.name: words}))
 
 
 def _shares(

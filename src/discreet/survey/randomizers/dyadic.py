@@ -26,8 +26,8 @@ def truthful_parts(epsilon: Fraction, others: Fraction) -> int:
     T parts of 2^32 go to the favoured outcomes, the rest to the others; `others` says how many times
     as many of those there are. Rounded down: never above the claim.
 
-    >>> truthful_parts(Fraction(2), Fraction(1)) / WORD          # e^2 / (1 + e^2)
-    0.8807970778085291
+    >>> round(truthful_parts(Fraction(2), Fraction(1)) / WORD, 6)          # e^2 / (1 + e^2)
+    0.880797
     """
     _, high = exp_bounds(-min(epsilon, Fraction(64)), _BITS)
     share = 1 / (1 + others * Fraction(high, 1 << _BITS))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from discreet.survey.randomizers.field import digits, digits_many, number, prime
 from discreet.survey.randomizers.stream import WORD, Draws
 
 MOST_CELLS = 1 << 22
+_WORTH = 32  # cells of a table that are sooner made than one hash is computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,21 @@ class LocalHash:
         """Return a report for each code, by the same law."""
         codes = np.asarray(values, dtype=np.int64)
         maps = uniform(int(self.prime**self.digits), codes.size, rng=rng)
-        hashed = self._hashes(maps, codes)
+        hashed = self._looked_up(maps, codes)
         kept = coins(self.keep, codes.size, rng)
         lies = uniform(self.prime - 1, codes.size, rng=rng)
         lies += lies >= hashed
         told = np.where(kept, hashed, lies)
         return (maps * self.prime + told).astype(smallest_type(self.shape.cells))
+
+    def _looked_up(
+        self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the hash of each code under the map beside it, from a table where that pays."""
+        cells = self.prime**self.digits * self.codes
+        if cells > MOST_CELLS or cells > _WORTH * maps.size:
+            return self._hashes(maps, codes)
+        return _table(self)[maps, codes].astype(np.int64)
 
     def _hashes(
         self, maps: npt.NDArray[np.int64], codes: npt.NDArray[np.int64]
@@ -154,6 +165,13 @@ class LocalHash:
         maps, told = np.divmod(np.asarray(reports, dtype=np.int64), self.prime)
         hashed = self._hashes(maps[:, None], np.asarray(values, dtype=np.int64)[None, :])
         return np.asarray(hashed == told[:, None])
+
+
+@lru_cache(maxsize=8)
+def _table(hashing: LocalHash) -> npt.NDArray[np.uint16]:
+    """Return the hash of every code (across) under every map (down)."""
+    maps, codes = np.arange(hashing.prime**hashing.digits), np.arange(hashing.codes)
+    return hashing._hashes(maps[:, None], codes[None, :]).astype(np.uint16)  # noqa: SLF001 its table
 
 
 def _best(codes: int, epsilon: Fraction) -> tuple[int, int]:

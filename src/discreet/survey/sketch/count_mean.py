@@ -13,13 +13,13 @@ import numpy.typing as npt
 from discreet.noise.exact.coins import uniform
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.bits import packed, random_bits
+from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
 from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
 from discreet.survey.randomizers.stream import WORD, Draws
 from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
 
-_CELLS = 1 << 24  # bits, or hashes of candidates, that are held at one time
-_TABLE = 8  # a digest serves sixteen rows, so up to eight buckets a report are cheaper in a table
+_CELLS = 1 << 24  # hashes of candidates that are held at one time
+_TABLE = 32  # a digest serves sixteen rows, so so many buckets a report are cheaper in a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,9 @@ class CountMeanSketch:
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
         rows = uniform(self.rows, len(values), rng=rng)
-        places = own_buckets(values, rows, (self.rows, self.buckets))
+        written = {word: word_bytes(str(word)) for word in set(values)}
+        words = [written[word] for word in values]
+        places = own_buckets(words, rows, (self.rows, self.buckets))
         told = ~coins(self.lie, len(values), rng)
         bits = random_bits(self.lie, places, told, self.buckets, rng)
         return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
@@ -106,15 +108,9 @@ class CountMeanSketch:
         """Return how often each bit of each row was set, and how many reports each row has."""
         reports = np.asarray(reports, dtype=np.uint8)
         rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
-        order = np.argsort(rows, kind="stable")
         found = np.zeros((self.rows, self.buckets + 1), dtype=np.int64)
         found[:, -1] = np.bincount(rows, minlength=self.rows)
-        step = max(1, _CELLS // self.buckets)
-        for start in range(0, len(reports), step):
-            some = order[start : start + step]
-            bits = np.unpackbits(reports[some, 2:], axis=1, count=self.buckets)
-            present, starts = np.unique(rows[some], return_index=True)
-            found[present, :-1] += _sums_by_row(bits, starts)
+        found[:, :-1] = grouped_sums(reports[:, 2:], rows, self.rows, self.buckets)
         return found
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
@@ -137,21 +133,14 @@ class CountMeanSketch:
 
 
 def own_buckets(
-    values: Sequence[Any] | npt.NDArray[Any], rows: npt.NDArray[np.int64], size: tuple[int, int]
+    words: Sequence[bytes], rows: npt.NDArray[np.int64], size: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
     """Return the bucket of each word in the row beside it; `size` is (rows, buckets) of the sketch."""
-    numbers: dict[Any, int] = {}
-    places = np.array([numbers.setdefault(word, len(numbers)) for word in values], dtype=np.int64)
-    written = [word_bytes(str(word)) for word in numbers]
+    numbers: dict[bytes, int] = {}
+    places = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    written = list(numbers)
     if len(written) * size[0] <= _TABLE * max(1, len(places)):  # few words: hash each in all rows
         table = buckets_of(written, *size)
         return np.asarray(table[places, rows])
     pairs = zip(places.tolist(), rows.tolist(), strict=True)
     return np.array([bucket(written[at], row, size[1]) for at, row in pairs], dtype=np.int64)
-
-
-def _sums_by_row(bits: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> Tally:
-    """Return the sums of the bits of each run of reports that share a row."""
-    ends = [*starts[1:].tolist(), len(bits)]
-    runs = zip(starts.tolist(), ends, strict=True)
-    return np.array([bits[a:b].sum(axis=0, dtype=np.int64) for a, b in runs])

@@ -81,26 +81,39 @@ class HadamardSketch:
 
     def encode(self, value: str, draws: Draws) -> int:
         """Return the report of one word: the row, the column, a coin."""
+        return self.encode_bytes(word_bytes(value), draws)
+
+    def encode_bytes(self, word: bytes, draws: Draws) -> int:
+        """Return the report of a word that is written out already."""
         row, column = draws.below(self.rows), draws.below(self.buckets)
-        own = bucket(word_bytes(value), row, self.buckets)
+        own = bucket(word, row, self.buckets)
         positive = (column & own).bit_count() % 2 == 0
         bit = positive != draws.coin(self.lie)
         return (row * self.buckets + column) * 2 + bit
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
-        rows = uniform(self.rows, len(values), rng=rng)
-        columns = uniform(self.buckets, len(values), rng=rng)
-        own = own_buckets(values, rows, (self.rows, self.buckets))
-        bits = _positive(columns, own) ^ coins(self.lie, len(values), rng)
+        written = {word: word_bytes(str(word)) for word in set(values)}
+        return self.encode_prefixes([written[word] for word in values], rng)
+
+    def encode_prefixes(self, words: Sequence[bytes], rng: Rng) -> Reports:
+        """Return a report for each word that is written out already."""
+        rows = uniform(self.rows, len(words), rng=rng)
+        columns = uniform(self.buckets, len(words), rng=rng)
+        own = own_buckets(words, rows, (self.rows, self.buckets))
+        bits = _positive(columns, own) ^ coins(self.lie, len(words), rng)
         cells = (rows * self.buckets + columns) * 2 + bits
         return np.asarray(cells, dtype=smallest_type(self.shape.cells))
 
     def law(self, value: str) -> list[Fraction]:
         """Return the probability of every report."""
+        return self.law_of_bytes(word_bytes(value))
+
+    def law_of_bytes(self, word: bytes) -> list[Fraction]:
+        """Return the probability of every report of a word that is written out already."""
         each, found = Fraction(1, self.rows * self.buckets), []
         for row in range(self.rows):
-            own = bucket(word_bytes(value), row, self.buckets)
+            own = bucket(word, row, self.buckets)
             for column in range(self.buckets):
                 one = self.own if (column & own).bit_count() % 2 == 0 else 1 - self.own
                 found += [each * (1 - one), each * one]
@@ -112,10 +125,13 @@ class HadamardSketch:
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
         """Return how many reports carry the sign of each word."""
+        return self.supporters_of_bytes(tally, [word_bytes(str(word)) for word in values])
+
+    def supporters_of_bytes(self, tally: Tally, words: Sequence[bytes]) -> Shares:
+        """Return how many reports carry the sign of each word that is written out already."""
         signs = tally.reshape(self.rows, self.buckets, 2)
         # sum over columns of (ones - zeros) * sign: (agreeing - disagreeing) reports of a bucket.
         excess = _walsh_hadamard(signs[:, :, 1] - signs[:, :, 0])
-        words = [word_bytes(word) for word in values]
         found = np.empty(len(words), dtype=np.float64)
         step = max(1, _CELLS // self.rows)
         for start in range(0, len(words), step):

@@ -20,9 +20,10 @@ from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
+from discreet.survey.sketch.prefix_tree import PrefixTree
 from discreet.survey.spec.survey import Kind, Question
 
-AnyRandomizer = ShareRandomizer | MeanRandomizer
+AnyRandomizer = ShareRandomizer | MeanRandomizer | PrefixTree
 Build = Callable[[Question, Fraction], AnyRandomizer]
 
 HYBRID_FROM = 0.61
@@ -114,6 +115,11 @@ def _hadamard(question: Question, epsilon: Fraction) -> AnyRandomizer:
     return HadamardSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
+def _prefix_tree(question: Question, epsilon: Fraction) -> AnyRandomizer:
+    # Eight levels share the reports and each extension asks for 256 prefixes: few rows do.
+    return PrefixTree.of(epsilon, rows=min(question.rows, 64), buckets=question.buckets)
+
+
 _LISTED: dict[str, Build] = {
     "k-ary": _over_codes(KaryResponse.of),
     "unary": _over_codes(UnaryEncoding.of),
@@ -128,5 +134,9 @@ _BUILDERS: dict[Kind, dict[str, Build]] = {
         "piecewise": _over_numbers(PiecewiseResponse.of),
         "hybrid": _over_numbers(HybridResponse.of),
     },
-    Kind.OPEN: {"count-mean-sketch": _count_mean, "hadamard-sketch": _hadamard},
+    Kind.OPEN: {
+        "count-mean-sketch": _count_mean,
+        "hadamard-sketch": _hadamard,
+        "prefix-tree": _prefix_tree,
+    },
 }
