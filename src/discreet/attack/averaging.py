@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attack.knobs import Settings
+from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.core.numbers import to_fraction
@@ -39,7 +39,7 @@ Bits = npt.NDArray[np.bool_]
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return how often the majority of a person's reports is the true answer, by kind of device."""
-    chosen = Settings.of(ATTACK.knobs, settings)
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
     people, answers = chosen.whole("people"), chosen.whole("answers")
     epsilon = to_fraction(repr(chosen.number("epsilon")))
     rng = np.random.default_rng(chosen.whole("seed"))
@@ -84,7 +84,7 @@ def _score(shares: npt.NDArray[np.float64], truth: Bits) -> Score:
 
 
 def _outcome(
-    chosen: Settings,
+    chosen: AttackSettings,
     truth: Bits,
     fresh: npt.NDArray[np.float64],
     kept: npt.NDArray[np.float64],
