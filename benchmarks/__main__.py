@@ -19,6 +19,7 @@ QUICK = {
     "curator": ["--rows", "1000000", "--persons", "100000", "--rounds", "3"],
     "snapshots": ["--rows", "1000000", "--persons", "300000", "--pairs", "5"],
     "synth": ["--seeds", "3"],
+    "survey": [],
 }
 FULL = {
     "sampling": [],
@@ -28,6 +29,17 @@ FULL = {
     "curator": [],
     "snapshots": [],
     "synth": [],
+    "survey": [
+        "--respondents",
+        "1000000",
+        "--repeats",
+        "25",
+        "--words",
+        "1000000",
+        "--scale",
+        "10000000",
+        "100000000",
+    ],
     "tpch": [],
     "engines": [],
     "large": [],

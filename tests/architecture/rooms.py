@@ -15,7 +15,7 @@ BELOW_ATTACK = BELOW_PUBLISH | {
     "publish",
     "report",
     "synth",
-    "local",
+    "survey",
     "anonymize",
     "learn",
     "examples",
@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "report": set(),
     # engine: the codes of all columns are stored once and counted many times.
     "synth": BELOW_PUBLISH | {"report"},
-    "local": {"noise", "account", "ledger", "engine", "catalog", "report"},
+    "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
     "anonymize": {"engine", "catalog", "ledger", "report"},
     "learn": {"noise", "account", "ledger", "catalog", "engine", "release", "report"},
     "examples": {"engine"},
@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "synth",
         "anonymize",
         "publish",
+        "survey",
     },
     "cli": {
         "api",
@@ -70,6 +71,7 @@ ROOMS: dict[str, set[str]] = {
         "catalog",
         "ledger",
         "synth",
+        "survey",
         "anonymize",
         "report",
         "publish",
@@ -83,9 +85,9 @@ DICE = {"random", "numpy.random", "secrets"}
 MAY_HOLD_DICE = {
     "random": {"testing", "examples", "attack"},
     "numpy.random": {"testing", "examples", "attack"},
-    "secrets": {"testing", "examples", "attack", "server", "local"},
+    "secrets": {"testing", "examples", "attack", "server", "survey"},
 }
-MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "local", "attack", "testing"}
+MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
 MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/propose/profile.py"}
 NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room"}
 LONGEST_FILE = 500

@@ -25,6 +25,10 @@ COMMANDS = {
     "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),
     "reconcile": ("discreet.cli.commands.reconcile", "Make noisy answers agree with equations."),
     "synth": ("discreet.cli.commands.synth", "Make a synthetic copy of a file or a table."),
+    "survey": (
+        "discreet.cli.commands.survey",
+        "Ask people whose devices randomise their own answers.",
+    ),
     "attack": (
         "discreet.cli.commands.attack",
         "Attack a release, and its private version beside it.",

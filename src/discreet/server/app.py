@@ -29,6 +29,9 @@ ENVELOPE = 64 << 10
 """Bytes that a multipart form may add to its file."""
 REVIEW = 8 << 20
 """Bytes of a review, which may list long categories."""
+SURVEYS = f"{API}/surveys/"
+REPORTS = 64 << 20
+"""Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -107,6 +110,8 @@ def _add_layers(app: FastAPI, context: Context) -> None:
             return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(UPLOADS):
             return REVIEW
+        if path.startswith(SURVEYS) and path.endswith(("/reports", "/reports/batch")):
+            return REPORTS
         return settings.max_body_kb << 10
 
     app.add_middleware(SignInByAddress, context=context)

@@ -46,6 +46,8 @@ class Deed(Enum):
     BUDGET_CHANGED = "budget changed"
     SHARE_CHANGED = "share changed"
     SHARE_REMOVED = "share removed"
+    SURVEY_BEGUN = "survey begun"
+    SURVEY_CLOSED = "survey closed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,4 +128,6 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     Deed.SHARE_REMOVED.value: lambda facts: (
         f"took away the share of {facts['analyst']} in {facts['dataset']}"
     ),
+    Deed.SURVEY_BEGUN.value: lambda facts: f"began the survey {facts['survey']}",
+    Deed.SURVEY_CLOSED.value: lambda facts: f"closed the survey {facts['survey']}",
 }

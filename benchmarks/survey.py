@@ -1,0 +1,198 @@
+"""Surveys: errors beside theory, speed beside pure-ldp and multi-freq-ldpy, and one hundred million reports.
+
+python -m benchmarks.survey [--respondents N] [--repeats R] [--peers] [--scale N ...]
+
+Speeds are reports per second of processor time, ours and the peers' measured in the same run; peers have
+environments of their own under .venv-peers/. Errors are n times the mean squared error of all shares, over
+repeats until its standard error is below one per cent, beside what the probabilities say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.engine.base import EngineLimits
+from discreet.engine.connect import connect
+from discreet.survey.collect.columns import count_columns
+from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.keystream import KeystreamRng
+from discreet.survey.randomizers.local_hash import LocalHash
+from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.randomizers.unary import UnaryEncoding
+from discreet.survey.sketch.count_mean import CountMeanSketch
+from discreet.survey.sketch.hadamard import HadamardSketch
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import survey_of
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENTS = ROOT / ".venv-peers"
+PACKAGES = {
+    "pure-ldp": (
+        "pure-ldp==1.2.0",
+        "scikit-learn",
+        "statsmodels",
+        "bitarray",
+        "numpy<2",
+        "xxhash<4",
+    ),
+    "multi-freq-ldpy": ("multi-freq-ldpy==0.2.5", "xxhash<4"),
+}
+DOMAIN = 1000
+EPSILONS = (1, 2, 4)
+GOAL, HASH_GOAL = 20, 500
+LARGE_VOCABULARY = 100_000
+
+
+def randomizers(epsilon):
+    value = Fraction(epsilon)
+    return (
+        KaryResponse.of(DOMAIN, value),
+        UnaryEncoding.of(DOMAIN, value),
+        LocalHash.of(DOMAIN, value),
+        ProjectiveResponse.of(DOMAIN, value),
+        CountMeanSketch.of(value),
+        HadamardSketch.of(value),
+    )
+
+
+def answers(respondents, domain, randomizer):
+    """Return codes (a long tail) and what the randomizer takes for them."""
+    codes = np.minimum(np.random.default_rng(0).geometric(20 / domain, respondents) - 1, domain - 1)
+    values = [f"word {code}" for code in codes] if "sketch" in randomizer.name else codes
+    return codes, values
+
+
+def measured(randomizer, respondents, repeats, domain=DOMAIN):
+    """Return speeds, and n times the mean squared error with its standard error, beside theory."""
+    codes, values = answers(respondents, domain, randomizer)
+    truth = np.bincount(codes, minlength=domain) / respondents
+    asked = (
+        [f"word {code}" for code in range(domain)] if "sketch" in randomizer.name else range(domain)
+    )
+    own, other = float(randomizer.own), float(randomizer.other)
+    best, errors = [np.inf, np.inf], []
+    randomizer.tally(randomizer.encode_many(values[: respondents // 2], KeystreamRng()))  # warm
+    for _ in range(repeats):
+        start = time.process_time()
+        reports = randomizer.encode_many(values, KeystreamRng())
+        encoded = time.process_time()
+        tally = randomizer.tally(reports)
+        best = [min(best[0], encoded - start), min(best[1], time.process_time() - encoded)]
+        shares = (randomizer.supporters(tally, asked) / respondents - other) / (own - other)
+        errors.append(respondents * np.mean((shares - truth) ** 2))
+    noise = truth * own * (1 - own) + (1 - truth) * other * (1 - other)
+    # Collisions under the fixed hashes add what the squares of the other shares say.
+    fixed = respondents * randomizer.hash_variance * float((truth**2).sum())
+    return {
+        "encode": respondents / best[0],
+        "aggregate": respondents / best[1],
+        "bytes": reports.nbytes / respondents,
+        "n_mse": float(np.mean(errors)),
+        "standard_error": float(np.std(errors) / np.sqrt(max(1, repeats - 1))),
+        "theory": float(np.mean(noise) / (own - other) ** 2 + fixed),
+    }
+
+
+def peer(name, epsilon):
+    """Return what a peer does in its own environment, or None where it cannot be installed."""
+    place = ENVIRONMENTS / name
+    if not (place / "bin" / "python").exists():
+        uv = shutil.which("uv") or str(ROOT / ".venv" / "tools" / "bin" / "uv")
+        subprocess.run([uv, "venv", "-q", str(place)], check=True)
+        python = str(place / "bin" / "python")
+        subprocess.run(
+            [uv, "pip", "install", "-q", "--python", python, *PACKAGES[name]], check=True
+        )
+    code = str(ROOT / "benchmarks" / "survey_peer_code.py")
+    command = [str(place / "bin" / "python"), code, name, str(epsilon), str(DOMAIN)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+def show_errors(respondents, repeats):
+    print(f"n = {respondents:,}, domain {DOMAIN:,}; n x mean squared error")
+    print(f"{'mechanism':<20}{'eps':>4}{'measured':>10}{'s.e.':>7}{'theory':>9}{'ratio':>7}{'encode/s':>12}{'agg/s':>13}{'bytes':>7}")  # fmt: skip
+    speeds = {}
+    for epsilon in EPSILONS:
+        for randomizer in randomizers(epsilon):
+            many = respondents if randomizer.shape.cells else min(respondents, 100_000)
+            found = measured(randomizer, many, repeats)
+            speeds[epsilon, randomizer.name] = found
+            print(f"{randomizer.name:<20}{epsilon:>4}{found['n_mse']:>10.4f}{found['standard_error'] / found['n_mse']:>7.1%}{found['theory']:>9.4f}{found['n_mse'] / found['theory']:>7.3f}{found['encode']:>12,.0f}{found['aggregate']:>13,.0f}{found['bytes']:>7.0f}", flush=True)  # fmt: skip
+    return speeds
+
+
+def show_vocabulary(respondents):
+    for epsilon in EPSILONS:
+        found = measured(CountMeanSketch.of(Fraction(epsilon)), respondents, 1, LARGE_VOCABULARY)
+        print(f"count mean sketch, {LARGE_VOCABULARY:,} words, epsilon {epsilon}: {found['n_mse']:.4f}, theory {found['theory']:.4f}", flush=True)  # fmt: skip
+
+
+def show_peers(speeds, epsilon=1):
+    for name in PACKAGES:
+        theirs = peer(name, epsilon)
+        if theirs is None:
+            print(f"{name}: could not be run here")
+            continue
+        for mechanism, (encode, aggregate) in theirs.items():
+            ours = speeds[epsilon, mechanism]
+            print(f"{name} {mechanism}: encode {encode:,.0f}/s, ours {ours['encode'] / encode:,.0f}x; aggregate {aggregate:,.0f}/s, ours {ours['aggregate'] / aggregate:,.0f}x", flush=True)  # fmt: skip
+
+
+def show_scale(sizes):
+    """Count columns of Parquet by DuckDB through our engine: one number of two bytes a report."""
+    options = [str(code) for code in range(DOMAIN)]
+    question = {"kind": "choice", "options": options, "mechanism": "projective"}
+    stated = {"title": "Large", "epsilon": 2, "questions": {"street": question}}
+    plan = SurveyPlan.of(survey_of(stated, name="large"))
+    randomizer = plan.choices[0].randomizer
+    some = randomizer.encode_many(np.arange(1_000_000) % DOMAIN, KeystreamRng())
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "reports.parquet"
+            batch = pa.table({"q0": some})
+            with pq.ParquetWriter(path, batch.schema) as writer:
+                for _ in range(size // len(some)):
+                    writer.write_table(batch)
+            engine = connect("duckdb:", {"reports": path.name}, base=Path(folder), limits=EngineLimits(seconds=600))  # fmt: skip
+            try:
+                start = time.perf_counter()
+                (found,) = count_columns(engine, "reports", plan)
+                shares = randomizer.supporters(found.tally, range(DOMAIN))
+                seconds = time.perf_counter() - start
+            finally:
+                engine.close()
+            assert found.answers == size
+            assert len(shares) == DOMAIN
+            print(f"{size:,} reports ({path.name}, {some.itemsize} bytes each): {seconds:.2f} s, {size / seconds:,.0f}/s", flush=True)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--respondents", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--words", type=int, default=0, help="respondents of the large vocabulary")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--scale", type=int, nargs="*", default=[1_000_000])
+    options = parser.parse_args()
+    speeds = show_errors(options.respondents, options.repeats)
+    if options.words:
+        show_vocabulary(options.words)
+    if options.peers:
+        show_peers(speeds)
+    show_scale(options.scale)
+
+
+if __name__ == "__main__":
+    main()

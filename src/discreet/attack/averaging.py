@@ -1,0 +1,132 @@
+"""Averaging: the same question answered a thousand times, and what the mean of the coins gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.attack.knobs import AttackSettings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.core.numbers import to_fraction
+from discreet.noise.rng import SystemRng
+from discreet.report.charts import bars
+from discreet.report.document import Figure, Grid
+from discreet.survey.device.device import Device
+from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import survey_of
+
+ATTACK = Attack(
+    name="averaging",
+    title="Averaging",
+    words="Ask the same question every day and average the coins away.",
+    module="discreet.attack.averaging",
+    knobs=(
+        Knob("people", 200, "people who answer", 20, 5_000, 20),
+        Knob("answers", 1_000, "times that each of them answers", 1, 2_000, 1),
+        Knob("epsilon", 1.0, "epsilon of one answer, and of the survey", 0.1, 8.0, 0.1),
+        Knob("seed", 0, "who smokes", 0, 1_000_000, 1),
+    ),
+)
+_HALF = 0.5
+Bits = npt.NDArray[np.bool_]
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often the majority of a person's reports is the true answer, by kind of device."""
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
+    people, answers = chosen.whole("people"), chosen.whole("answers")
+    epsilon = to_fraction(repr(chosen.number("epsilon")))
+    rng = np.random.default_rng(chosen.whole("seed"))
+    truth = rng.permutation(np.arange(people) % 2 == 0)
+    progress(0, 3, "devices that toss anew each time")
+    fresh = _fresh(truth, answers, epsilon)
+    progress(1, 3, "devices that remember")
+    kept = _memoised(truth, answers, epsilon, progress)
+    progress(2, 3, "writing the report")
+    return _outcome(chosen, truth, fresh, kept)
+
+
+def _fresh(truth: Bits, answers: int, epsilon: Fraction) -> npt.NDArray[np.float64]:
+    """Return the share of yes among the reports of each person whose coins are tossed every time."""
+    coin = KaryResponse.of(2, epsilon, name="warner")
+    told = coin.encode_many(np.repeat(truth, answers), SystemRng())
+    return np.asarray(told.reshape(truth.size, answers).mean(axis=1))
+
+
+def _memoised(
+    truth: Bits, answers: int, epsilon: Fraction, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """Return the same for the devices of this package, a day for each answer."""
+    stated = {"title": "Every day", "epsilon": str(epsilon), "questions": {"a": {"kind": "yes-no"}}}
+    plan = SurveyPlan.of(survey_of(stated, name="daily"))
+    shares = np.empty(truth.size)
+    for person, smokes in enumerate(truth):
+        if person % 50 == 0:
+            progress(1, 3, f"devices that remember: {person} of {truth.size}")
+        device, total = Device(), 0
+        for day in range(answers):
+            donation = device.donate(plan, {"a": "no" if smokes else "yes"}, day=day)
+            assert donation is not None
+            total += donation.reports[0] == 1
+        shares[person] = total / answers
+    return shares
+
+
+def _score(shares: npt.NDArray[np.float64], truth: Bits) -> Score:
+    guessed = shares > _HALF
+    return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
+
+
+def _outcome(
+    chosen: AttackSettings,
+    truth: Bits,
+    fresh: npt.NDArray[np.float64],
+    kept: npt.NDArray[np.float64],
+) -> Outcome:
+    epsilon, answers = chosen.number("epsilon"), chosen.whole("answers")
+    ceiling = 1 / (1 + np.exp(-epsilon))
+    found = {"coins tossed anew": _score(fresh, truth), "memoised coins": _score(kept, truth)}
+    scores = list(found.values())
+    return Outcome(
+        attack=ATTACK.name,
+        title=ATTACK.title,
+        knew="The collector sees which reports come from the same device, and nothing else.",
+        released=f"{answers:,} reports of the same answer from each of {truth.size:,} people, each "
+        f"report randomised at epsilon {epsilon:g}.",
+        did="The collector takes the majority of each person's reports.",
+        lesson="Epsilon of one report says nothing about a thousand: a device must remember its coins.",
+        score=found["coins tossed anew"],
+        private=found["memoised coins"],
+        private_words=f"A device that remembers says the same thing {answers:,} times; in the long run "
+        f"nobody can be right more than {ceiling:.1%} of the time.",
+        settings=dict(chosen.values),
+        details={
+            "ceiling": float(ceiling),
+            "by_device": {name: score.to_json() for name, score in found.items()},
+        },
+        blocks=(
+            Figure(
+                "How often the true answer is read off",
+                bars(
+                    list(found),
+                    [score.success for score in scores],
+                    low=[score.low for score in scores],
+                    high=[score.high for score in scores],
+                    title="share of right guesses",
+                ),
+                f"Half of {truth.size:,} people smoke; {answers:,} reports each.",
+            ),
+            Grid.of(
+                ("device", "right", "95% from", "to", "guessing"),
+                [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()],
+                "Share of people whose answer was guessed right (Clopper-Pearson limits).",
+                shares=(1, 2, 3, 4),
+            ),
+        ),
+    )

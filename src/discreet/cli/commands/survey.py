@@ -1,0 +1,193 @@
+"""`discreet survey new|rehearse|estimate|close`: answers that are randomised on people's own devices."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.errors import InvalidInput
+
+app = typer.Typer(
+    help="Ask people whose devices randomise their own answers.",
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Toml = Annotated[Path, typer.Argument(metavar="SURVEY.toml", help="What is asked.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The survey's name: its file's stem.")]
+Folder = Annotated[Path, typer.Option(help="Where the folder 'surveys' lies.")]
+Candidates = Annotated[
+    list[str] | None,
+    typer.Option(metavar="QUESTION=FILE", help="Words, one a line, to read an open question for."),
+]
+Consistent = Annotated[
+    bool, typer.Option("--consistent", help="Shares that are at least 0 and add up to 1.")
+]
+Cross = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Also the cross table of two questions.")
+]
+Confidence = Annotated[float, typer.Option(help="How often an interval holds what it should.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+HERE = Path()
+
+
+@app.command()
+def new(
+    survey: Toml,
+    *,
+    within: Annotated[
+        float,
+        typer.Option(help="The error wanted, such as 0.05: says how many respondents it needs."),
+    ] = 0.05,
+    folder: Folder = HERE,
+    json: Json = False,
+) -> None:
+    """Begin a survey; `discreet serve` in the same folder hands out its page.
+
+    Example: discreet survey new smoking.toml --within 0.05
+    """
+    from discreet.survey.command import begin_survey
+
+    found = begin_survey(survey, folder, within=within)
+    say(json_text.dumps(found) if json else "\n".join(new_words(found)))
+
+
+@app.command()
+def rehearse(
+    survey: Toml,
+    *,
+    answers: Annotated[
+        Path, typer.Option(metavar="ANSWERS.csv", help="One column a question, one row a person.")
+    ],
+    candidates: Candidates = None,
+    consistent: Consistent = False,
+    cross: Cross = None,
+    confidence: Confidence = 0.95,
+    json: Json = False,
+) -> None:
+    """Simulate the devices on a file of answers: what the survey would have shown.
+
+    Example: discreet survey rehearse smoking.toml --answers answers.csv
+    """
+    from discreet.cli.waiting import waiting
+    from discreet.survey.rehearse import rehearse_survey
+
+    wanted = _wanted(candidates, consistent, cross, confidence)
+    with waiting("Rehearsing"):
+        found = rehearse_survey(survey, answers, wanted=wanted)
+    say(json_text.dumps(found) if json else "\n".join(result_words(found)))
+
+
+@app.command()
+def estimate(
+    name: Name,
+    *,
+    candidates: Candidates = None,
+    consistent: Consistent = False,
+    cross: Cross = None,
+    confidence: Confidence = 0.95,
+    folder: Folder = HERE,
+    json: Json = False,
+) -> None:
+    """Print what the reports so far say about the respondents.
+
+    Example: discreet survey estimate smoking --json
+    """
+    from discreet.cli.waiting import waiting
+    from discreet.survey.command import estimate_survey
+
+    wanted = _wanted(candidates, consistent, cross, confidence)
+    with waiting("Counting"):
+        found = estimate_survey(name, folder, wanted=wanted)
+    say(json_text.dumps(found) if json else "\n".join(result_words(found)))
+
+
+@app.command()
+def close(name: Name, *, folder: Folder = HERE, json: Json = False) -> None:
+    """Take no more reports; estimates stay.
+
+    Example: discreet survey close smoking
+    """
+    from discreet.survey.command import close_survey
+
+    found = close_survey(name, folder)
+    words = f"The survey '{name}' is closed with {found['reports']:,} reports."
+    say(json_text.dumps(found) if json else words)
+
+
+def _wanted(
+    candidates: list[str] | None, consistent: bool, cross: str | None, confidence: float
+) -> Any:
+    from discreet.survey.answers import read_candidates
+    from discreet.survey.estimate.wanted import Wanted
+
+    if not 0 < confidence < 1:
+        raise InvalidInput("A confidence must lie between 0 and 1, such as 0.95.")
+    words = {}
+    for each in candidates or ():
+        question, separator, file = each.partition("=")
+        if not separator or not file:
+            raise InvalidInput("Write --candidates as QUESTION=FILE, such as emoji=emoji.csv.")
+        words[question] = read_candidates(Path(file), question)
+    pair = tuple(name.strip() for name in (cross or "").split(",") if name.strip())
+    if cross and (len(pair) != 2 or pair[0] == pair[1]):
+        raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
+    return Wanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)
+
+
+def new_words(found: dict[str, Any]) -> list[str]:
+    """Return a new survey for a terminal."""
+    lines = [
+        f"{found['title']}: epsilon {found['epsilon']:g} for each device.",
+        f"Each answer gets {found['question_epsilon']:.4g} of it.",
+        "",
+    ]
+    for name, question in found["questions"].items():
+        needed, gain = question["respondents_needed"], question["poisoning_gain"]
+        lines += [
+            f"  {name}: {question['mechanism']}. {question['why']}",
+            f"    For plus or minus {found['within']:g}: {needed:,} respondents.",
+            f"    One liar weighs at most as much as {gain:.3g} of them.",
+        ]
+    return [*lines, "", f"Its reports will lie in {found['folder']}. Hand it out: discreet serve"]
+
+
+def result_words(found: dict[str, Any]) -> list[str]:
+    """Return estimates for a terminal."""
+    kind = "simulated reports" if found.get("rehearsal") else "reports"
+    lines = [f"{found['title']}: {found['reports']:,} {kind}, epsilon {found['epsilon']:g}.", ""]
+    for name, question in found["questions"].items():
+        lines.append(f"{name} ({question['mechanism']}, {question['answers']:,} answers)")
+        if "mean" in question:
+            lines.append(f"  mean  {_numbers(question['mean'], '.4g')}")
+        else:
+            shown = list(question.get("estimates", {}).items())
+            width = max((len(label) for label, _ in shown), default=0)
+            lines += [f"  {label:<{width}}  {_numbers(each, '.1%')}" for label, each in shown]
+    lines += [f"Warning: {warning}" for warning in found["warnings"]]
+    lines += _cross_words(found.get("cross"))
+    mixed = found["shuffled"]
+    lines.append(
+        f"Mixed by someone trusted, the reports would be ({mixed['epsilon']:.3g}, {mixed['delta']:g})-private."
+    )
+    return lines
+
+
+def _numbers(each: dict[str, Any], form: str) -> str:
+    if each["value"] is None:
+        return "nothing yet"
+    return f"{each['value']:{form}}  ({each['low']:{form}} to {each['high']:{form}})"
+
+
+def _cross_words(cross: dict[str, Any] | None) -> list[str]:
+    if cross is None:
+        return []
+    lines = [f"{cross['questions'][0]} and {cross['questions'][1]}, shares of all:"]
+    for row, columns in cross["estimates"].items():
+        lines += [f"  {row}, {column}  {_numbers(each, '.1%')}" for column, each in columns.items()]
+    return lines

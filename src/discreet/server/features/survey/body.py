@@ -1,0 +1,57 @@
+"""What an owner sends about a survey: a name and the text of its SURVEY.toml, or the words to look for."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.errors import InvalidInput
+from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.sketch.hashes import word_bytes
+
+MOST_WORDS = 5_000
+
+
+class StatedSurvey(BaseModel):
+    """A survey to be looked at or begun."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$")]
+    toml: Annotated[str, Field(max_length=200_000)]
+    within: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+    @contextmanager
+    def file(self) -> Iterator[Path]:
+        """Lend the text as a file of the survey's name; a refusal does not tell where it lay."""
+        with tempfile.TemporaryDirectory(prefix="discreet-survey-") as folder:
+            path = Path(folder) / f"{self.name}.toml"
+            path.write_text(self.toml, encoding="utf-8")
+            try:
+                yield path
+            except InvalidInput as error:
+                said = error.message.replace(str(path), path.name)
+                raise InvalidInput(said, hint=error.hint) from None
+
+
+class StatedWishes(BaseModel):
+    """What estimates are wanted for: words by open question, shares that add up, two questions to cross."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    candidates: dict[str, Annotated[list[str], Field(max_length=MOST_WORDS)]] = {}
+    consistent: bool = False
+    cross: tuple[str, str] | None = None
+
+    def wanted(self) -> Wanted:
+        """Return the same as the survey's own value; a word that no device could tell is refused."""
+        words = {
+            question: list(dict.fromkeys(word_bytes(word).decode() for word in words))
+            for question, words in self.candidates.items()
+        }
+        return Wanted(words, self.consistent, cross=self.cross)

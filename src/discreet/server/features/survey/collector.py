@@ -1,0 +1,109 @@
+"""The collector over HTTP: one report or a batch of them; what is wrong is refused one by one, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Path, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from discreet.errors import DiscreetError, InvalidInput, RequestConflict, TooLarge
+from discreet.server.access.auth import api_router, everybody
+from discreet.server.features.survey.reading import (
+    CBOR,
+    LARGEST_BATCH,
+    LARGEST_REPORT,
+    body_of,
+    json_of,
+    kind_of,
+)
+from discreet.server.features.survey.shelf import shelf_of
+from discreet.survey.collect.batch import donations_of, twins_of
+from discreet.survey.collect.check import Refusal
+from discreet.survey.collect.store import SurveyStore, Taken
+
+router = api_router("survey")
+
+Name = Annotated[str, Path(min_length=1, max_length=64)]
+Take = Callable[[SurveyStore, str, bytes], Taken]
+
+_FINAL: dict[Refusal, tuple[type[DiscreetError], str]] = {
+    Refusal.MALFORMED: (InvalidInput, "This is no report."),
+    Refusal.TOO_LARGE: (TooLarge, "A report to this survey is smaller."),
+    Refusal.VERSION: (InvalidInput, "This collector reads reports of version 1 only."),
+    Refusal.SURVEY: (
+        InvalidInput,
+        "This is a report to another survey, or to an earlier form of it.",
+    ),
+    Refusal.SHAPE: (InvalidInput, "No device of this survey could have made this report."),
+    Refusal.EMPTY: (InvalidInput, "Nothing is answered in this report."),
+    Refusal.CLOSED: (RequestConflict, "The survey is closed."),
+}
+"""What a single report is refused with. One that was seen before is no error: sending again is safe."""
+
+
+@router.get("/surveys/{name}/document")
+@everybody
+def document(request: Request, name: Name) -> Response:
+    """Return the survey as devices are given it: the bytes whose hash is its id."""
+    plan = shelf_of(request).store(name).plan
+    return Response(plan.document, media_type="application/json")
+
+
+@router.post("/surveys/{name}/reports")
+@everybody
+async def one_report(request: Request, name: Name) -> dict[str, Any]:
+    """Take one report (application/cbor, or its JSON twin); a one-use id that was seen is taken once."""
+    taken = await _taken(request, name, LARGEST_REPORT, _take_one)
+    for reason in taken.refused:
+        if reason in _FINAL:
+            kind, sentence = _FINAL[reason]
+            raise kind(sentence)
+    return _told(taken)
+
+
+@router.post("/surveys/{name}/reports/batch")
+@everybody
+async def many_reports(request: Request, name: Name) -> dict[str, Any]:
+    """Take a batch of reports; a bad one spoils no other, and each is counted by its reason."""
+    return _told(await _taken(request, name, LARGEST_BATCH, _take_batch))
+
+
+async def _taken(request: Request, name: str, most: int, take: Take) -> Taken:
+    store = await run_in_threadpool(shelf_of(request).store, name)
+    try:
+        kind, body = kind_of(request), await body_of(request, most)
+    except TooLarge:
+        await run_in_threadpool(store.refuse, Refusal.TOO_LARGE)
+        raise
+    except InvalidInput:
+        await run_in_threadpool(store.refuse, Refusal.MALFORMED)
+        raise
+    return await run_in_threadpool(take, store, kind, body)
+
+
+def _take_one(store: SurveyStore, kind: str, body: bytes) -> Taken:
+    if kind == CBOR:
+        return store.take_cbor([body])
+    try:
+        return store.take_json([json_of(body)])
+    except InvalidInput:
+        store.refuse(Refusal.MALFORMED)
+        raise
+
+
+def _take_batch(store: SurveyStore, kind: str, body: bytes) -> Taken:
+    try:
+        if kind == CBOR:
+            return store.take_cbor(donations_of(body))
+        return store.take_json(twins_of(json_of(body)))
+    except InvalidInput:
+        store.refuse(Refusal.MALFORMED)
+        raise
+
+
+def _told(taken: Taken) -> dict[str, Any]:
+    refused = {str(reason): times for reason, times in taken.refused.items()}
+    return {"accepted": taken.accepted, "refused": refused}

@@ -1,0 +1,53 @@
+"""The body of a request to the collector, read up to a limit that bites before memory does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import Request
+
+from discreet.errors import InvalidInput, TooLarge
+
+CBOR, JSON = "application/cbor", "application/json"
+LARGEST_REPORT = 64 << 10
+"""Bytes of a single report, whatever the survey; a sketch of 16,384 buckets has about 2,100."""
+LARGEST_BATCH = 16 << 20
+"""Bytes of a batch."""
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """Return the body, or stop reading at `most` bytes."""
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdigit() or int(declared[:20]) > most:
+        raise _too_large(most)
+    parts, seen = [], 0
+    async for part in request.stream():
+        seen += len(part)
+        if seen > most:
+            raise _too_large(most)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def kind_of(request: Request) -> str:
+    """Return CBOR or JSON; a form or plain text, which other sites could send, is neither."""
+    named = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if named not in (CBOR, JSON):
+        raise InvalidInput(f"Reports are sent as {CBOR} or as {JSON}.")
+    return named
+
+
+def json_of(body: bytes) -> Any:
+    """Return what a body says in JSON, or refuse it with a sentence."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInput("The body is not JSON.") from None
+
+
+def _too_large(most: int) -> TooLarge:
+    size = f"{most >> 20} MB" if most >= 1 << 20 else f"{most >> 10} KB"
+    return TooLarge(
+        f"More than {size} at once are not taken.", hint="Send fewer reports at a time."
+    )

@@ -1,0 +1,61 @@
+"""The respondent's page: a survey's document and the page's words in one small page; no frame, no cookie."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from discreet.server.access.auth import API, GuardedRoute, everybody
+from discreet.server.features.survey.collector import Name
+from discreet.server.features.survey.shelf import shelf_of
+from discreet.server.rendering import page
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+LANGUAGES = ("en",)
+"""The files of `words/`; the first is for everybody else."""
+
+
+@lru_cache
+def words_in(language: str) -> dict[str, Any]:
+    """Return everything that the page says, in one language."""
+    folder = files("discreet.server.features.survey").joinpath("words")
+    text = folder.joinpath(f"{language}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def language_of(accepted: str) -> str:
+    """Return the first language of an Accept-Language header that there are words in.
+
+    >>> language_of("fr, en-GB;q=0.7")
+    'en'
+    """
+    for part in accepted.split(","):
+        named = part.partition(";")[0].strip().lower()[:2]
+        if named in LANGUAGES:
+            return named
+    return LANGUAGES[0]
+
+
+@router.get("/s/{name}")
+@everybody
+def respond(request: Request, name: Name) -> Response:
+    """Show a survey to a respondent; answers are randomised in the browser."""
+    store = shelf_of(request).store(name)
+    words = words_in(language_of(request.headers.get("accept-language", "")))
+    return page(
+        request,
+        "survey_respond.html",
+        store.plan.survey.title,
+        words=words,
+        words_text=json.dumps(words, ensure_ascii=False),
+        document=store.plan.document.decode(),
+        address=f"{API}/surveys/{name}/reports",
+        closed=store.closed,
+    )

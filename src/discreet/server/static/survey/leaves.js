@@ -1,0 +1,69 @@
+// What leaves, in words: each report as the respondent can read it, the coin behind it, and the bytes.
+import { drawn, element } from "../dom.js";
+import { hex } from "./device/bytes.js";
+import { WORD } from "./device/draws.js";
+
+export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
+export function leavesList(survey, donation, answers, words) {
+  const parts = survey.questions.map((question, index) => {
+    const report = donation.reports[index];
+    return element(
+      "div",
+      { class: "leaves", "data-question": question.name },
+      survey.questions.length > 1 ? element("p", { class: "quiet" }, question.text) : undefined,
+      element("p", { class: "report" }, sentence(question, report, words)),
+      behind(question, index, donation, answers, words),
+    );
+  });
+  return [...parts, exactBytes(donation, words)];
+}
+
+function behind(question, index, donation, answers, words) {
+  if (donation.repeats.has(index)) return element("p", { class: "quiet small" }, words.told_before);
+  const report = donation.reports[index];
+  if (report === null || !isCoin(question)) return undefined;
+  return coin(question, report, answers[question.name], words);
+}
+
+const isCoin = ({ mechanism }) => mechanism === "warner" || mechanism === "k-ary";
+
+function sentence(question, report, words) {
+  if (report === null) return words.leaves_nothing;
+  if (isCoin(question)) {
+    const told = question.options.length === 2 ? words.leaves_opposite : words.leaves_option;
+    return filled(told, { report: question.options[report] });
+  }
+  if (report instanceof Uint8Array) return filled(words.leaves_bits, { count: bitsOf(question.settings) });
+  return filled(words.leaves_number, { report });
+}
+
+const bitsOf = ({ codes, buckets }) => codes ?? buckets;
+
+function coin(question, report, answer, words) {
+  const truth = question.options[report] === answer;
+  const keep = Math.round((100 * question.settings.keep) / WORD);
+  const side = truth ? words.side_truth : words.side_other;
+  return element(
+    "details",
+    {},
+    element("summary", {}, words.coin_title),
+    drawn(
+      "svg",
+      { class: "coin", viewBox: "0 0 64 64", "aria-hidden": "true" },
+      drawn("circle", { cx: 32, cy: 32, r: 29, class: truth ? "truth" : "other" }),
+    ),
+    element("p", {}, filled(words.coin, { keep, side })),
+    element("p", { class: "quiet" }, words.coin_again),
+  );
+}
+
+function exactBytes(donation, words) {
+  return element(
+    "details",
+    {},
+    element("summary", {}, words.bytes_title),
+    element("p", {}, filled(words.bytes, { count: donation.bytes.length })),
+    element("p", { class: "bytes" }, hex(donation.bytes)),
+  );
+}

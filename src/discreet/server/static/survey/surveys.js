@@ -1,0 +1,52 @@
+// A new survey: what it would promise and need, before it begins.
+import { call } from "../api.js";
+import { byId, element, sayProblem } from "../dom.js";
+
+const stated = () => ({ name: byId("name").value.trim() || byId("name").placeholder, toml: byId("toml").value });
+
+function show(found) {
+  const rows = Object.entries(found.questions).map(([name, each]) =>
+    element(
+      "tr",
+      {},
+      element("td", {}, name),
+      element("td", {}, each.mechanism),
+      element("td", { class: "right" }, each.respondents_needed.toLocaleString("en")),
+      element("td", { class: "right" }, each.expected_error === null ? "" : `± ${Number(each.expected_error.toPrecision(2))}`),
+      element("td", { class: "quiet" }, each.why),
+    ),
+  );
+  const heads = ["question", "randomizer", `respondents for ± ${100 * found.within}%`, "noise ± expected", "why"];
+  byId("planned").replaceChildren(
+    ...found.promise.map((sentence) => element("p", {}, sentence)),
+    element(
+      "div",
+      { class: "wide" },
+      element(
+        "table",
+        {},
+        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+        element("tbody", {}, ...rows),
+      ),
+    ),
+  );
+}
+
+async function tried(work) {
+  sayProblem(byId("problem"), null);
+  try {
+    await work();
+  } catch (problem) {
+    byId("planned").replaceChildren();
+    sayProblem(byId("problem"), problem);
+  }
+}
+
+byId("look").addEventListener("click", () => tried(async () => show(await call("POST", "/surveys/plan", stated()))));
+byId("new").addEventListener("submit", (event) => {
+  event.preventDefault();
+  tried(async () => {
+    const found = await call("POST", "/surveys", stated());
+    window.location.assign(`/surveys/${encodeURIComponent(found.survey)}`);
+  });
+});

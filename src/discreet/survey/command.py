@@ -1,0 +1,83 @@
+"""What `discreet survey` does, one function a use: begin, estimate and close; rehearsing is in `rehearse`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from discreet.survey.collect.store import SurveyStore
+from discreet.survey.estimate.cross import cross_result
+from discreet.survey.estimate.planning import (
+    expected_error,
+    in_units,
+    poisoning_gain,
+    respondents_needed,
+)
+from discreet.survey.estimate.result import survey_result
+from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.rehearse import candidates_of
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import read_survey
+
+_USUAL_ERROR = 0.05
+
+
+def begin_survey(toml: Path, base: Path, *, within: float = _USUAL_ERROR) -> dict[str, Any]:
+    """Return what a new survey asks and promises, after making it below `base`."""
+    described(SurveyPlan.of(read_survey(toml)), within=within)  # refused before anything is made
+    store = SurveyStore.create(toml, base)
+    return {**described(store.plan, within=within), "folder": str(store.folder)}
+
+
+def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, Any]:
+    """Return each question's mechanism, why it was chosen, and how many respondents it needs."""
+    survey = plan.survey
+    return {
+        "survey": survey.name,
+        "id": plan.id.hex(),
+        "title": survey.title,
+        "epsilon": float(survey.epsilon),
+        "question_epsilon": float(survey.question_epsilon),
+        "within": within,
+        "questions": {
+            question.name: {
+                "mechanism": choice.randomizer.name,
+                "why": choice.why,
+                "respondents_needed": respondents_needed(choice.randomizer, within),
+                "poisoning_gain": poisoning_gain(choice.randomizer),
+                "expected_error": (
+                    in_units(question, expected_error(choice.randomizer, survey.respondents))
+                    if survey.respondents
+                    else None
+                ),
+            }
+            for question, choice in zip(survey.questions, plan.choices, strict=True)
+        },
+    }
+
+
+def estimate_survey(name: str, base: Path, *, wanted: Wanted | None = None) -> dict[str, Any]:
+    """Return the estimates of a survey from the reports so far."""
+    store = SurveyStore.open(name, base)
+    chosen = wanted or Wanted()
+    words = candidates_of(store.plan.survey, store.folder, chosen)
+    settled = replace(chosen, candidates=words)
+    found = survey_result(store.plan, store.reports(), store.tallies(), settled)
+    if settled.cross:
+        reports, counts = store.pairs(settled.cross)
+        found["cross"] = cross_result(store.plan, settled, reports, counts)
+    return {**found, "closed": store.closed, "refused": store.refused()}
+
+
+def close_survey(name: str, base: Path) -> dict[str, Any]:
+    """Return how many donations there are, after closing the survey to more."""
+    store = SurveyStore.open(name, base)
+    columns = store.close()
+    return {
+        "survey": name,
+        "closed": True,
+        "reports": store.reports(),
+        "refused": store.refused(),
+        "columns": str(columns),
+    }

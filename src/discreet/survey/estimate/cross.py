@@ -1,0 +1,109 @@
+"""Cross tables: the shares of pairs of answers to two questions, from their independent reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.survey.estimate.planning import is_mean, parts_of
+from discreet.survey.estimate.wanted import Wanted, values_of
+from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
+from discreet.survey.spec.plan import SurveyPlan
+
+MOST_PAIRS = 10_000
+_ROWS = 1 << 16  # different pairs of reports that are looked at in one go
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """The share of each pair (first value down, second across) and its interval."""
+
+    value: Shares
+    low: Shares
+    high: Shares
+
+
+def cross_table(
+    first: tuple[ShareRandomizer, Reports, Sequence[Any]],
+    second: tuple[ShareRandomizer, Reports, Sequence[Any]],
+    *,
+    counts: npt.NDArray[np.int64] | None = None,
+    confidence: float = 0.95,
+) -> CrossTable:
+    """Return the shares of all pairs of values; `counts` says how often each pair of reports occurs.
+
+    Given the answers, the two reports are independent, so the product of their unbiased indicators is
+    an unbiased indicator of the pair. The variance is that of the products, at least that of one pair
+    with share 0.
+    """
+    (one, one_reports, one_values), (two, two_reports, two_values) = first, second
+    if len(one_values) * len(two_values) > MOST_PAIRS:
+        raise InvalidInput(f"A cross table has at most {MOST_PAIRS:,} cells.")
+    weights = np.ones(len(one_reports)) if counts is None else counts.astype(np.float64)
+    total = float(weights.sum())
+    if total < 1:
+        raise InvalidInput("Nobody has answered both questions yet.")
+    sums = np.zeros((2, len(one_values), len(two_values)))
+    for start in range(0, len(weights), _ROWS):
+        part = slice(start, start + _ROWS)
+        left = _indicators(one, one_reports[part], one_values)
+        right = _indicators(two, two_reports[part], two_values)
+        sums[0] += (left * weights[part, None]).T @ right
+        sums[1] += (left**2 * weights[part, None]).T @ right**2
+    value = sums[0] / total
+    spread = np.maximum(sums[1] / total - value**2, _least(one) * _least(two))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(
+        spread / total + one.hash_variance + two.hash_variance
+    )
+    return CrossTable(value, value - reach, value + reach)
+
+
+def _indicators(randomizer: ShareRandomizer, reports: Reports, values: Sequence[Any]) -> Shares:
+    """Return numbers whose expectations are 1 for the own value and 0 for any other."""
+    own, other = float(randomizer.own), float(randomizer.other)
+    return np.asarray((randomizer.supports(reports, values) - other) / (own - other))
+
+
+def _least(randomizer: ShareRandomizer) -> float:
+    own, other = float(randomizer.own), float(randomizer.other)
+    return min(own * (1 - own), other * (1 - other)) / (own - other) ** 2
+
+
+def cross_result(
+    plan: SurveyPlan,
+    wanted: Wanted,
+    reports: tuple[Reports, Reports],
+    counts: npt.NDArray[np.int64] | None = None,
+) -> dict[str, Any]:
+    """Return the cross table that is wanted as `--json` prints it: first question, second, share."""
+    assert wanted.cross is not None
+    sides, labels = [], []
+    for name, told in zip(wanted.cross, reports, strict=True):
+        index = plan.question_index(name)
+        randomizer: Any = plan.choices[index].randomizer
+        if is_mean(randomizer) or parts_of(randomizer) > 1:
+            raise InvalidInput("A cross table needs two questions with answers from a list.")
+        shown, values = values_of(plan.survey.questions[index], wanted)
+        sides.append((randomizer, told, values))
+        labels.append(shown)
+    found = cross_table(sides[0], sides[1], counts=counts, confidence=wanted.confidence)
+    return {
+        "questions": list(wanted.cross),
+        "estimates": {
+            row: {
+                column: {
+                    "value": float(found.value[i, j]),
+                    "low": float(found.low[i, j]),
+                    "high": float(found.high[i, j]),
+                }
+                for j, column in enumerate(labels[1])
+            }
+            for i, row in enumerate(labels[0])
+        },
+    }

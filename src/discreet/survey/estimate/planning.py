@@ -1,0 +1,81 @@
+"""Before a survey starts: how many respondents a wanted error needs, and what liars could do."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from discreet.errors import InvalidInput
+from discreet.survey.estimate.means import worst_variance
+from discreet.survey.estimate.shares import variance
+from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
+from discreet.survey.spec.choose import AnyRandomizer
+from discreet.survey.spec.survey import Kind, Question
+
+_WIDTH = NormalDist().inv_cdf(0.975)
+TOO_WIDE = 0.25
+"""An interval that reaches further than this share of everything to each side says little."""
+
+
+def is_mean(randomizer: AnyRandomizer) -> bool:
+    """Return whether a randomizer is for numbers."""
+    return hasattr(randomizer, "unbiased")
+
+
+def parts_of(randomizer: AnyRandomizer) -> int:
+    """Return into how many parts the reports are divided: only one of them counts whole words."""
+    return int(getattr(randomizer, "levels", 1))
+
+
+def unit_variance(randomizer: AnyRandomizer) -> float:
+    """Return n times the greatest variance of an estimate (as a share, or of the range's width)."""
+    if is_mean(randomizer):
+        mean: MeanRandomizer = randomizer  # type: ignore[assignment]  # asked the line above
+        return worst_variance(mean)
+    share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
+    ends = variance(share, np.array([0.0, 1.0]), reports=1) - share.hash_variance
+    return float(ends.max())
+
+
+def expected_error(randomizer: AnyRandomizer, respondents: int) -> float:
+    """Return how far a 95% interval reaches to each side at the worst, as a share of everything."""
+    fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
+    told = max(1, respondents // parts_of(randomizer))
+    return _WIDTH * math.sqrt(unit_variance(randomizer) / told + fixed)
+
+
+def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
+    """Return how many respondents make 95% intervals reach at most `error` to each side.
+
+    `error` is a share of everything: 0.05 means five hundredths, or 5% of a number's range.
+    """
+    fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
+    room = (error / _WIDTH) ** 2 - fixed
+    if not 0 < error < math.inf or room <= 0:
+        raise InvalidInput(
+            "No number of respondents gives this error.",
+            hint="Ask for an error above 0; for an open question give its sketch more rows.",
+        )
+    return math.ceil(unit_variance(randomizer) / room) * parts_of(randomizer)
+
+
+def poisoning_gain(randomizer: AnyRandomizer) -> float:
+    """Return how many honest respondents one liar outweighs at most.
+
+    A liar may send any report: m of them among n move a share (or a mean, in parts of its range) by at
+    most m / n times this.
+    """
+    if is_mean(randomizer):
+        mean: MeanRandomizer = randomizer  # type: ignore[assignment]  # asked the line above
+        values = mean.unbiased()
+        return float(max(values.max(), 1 - values.min()))
+    share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
+    # Up from 0 by a report that supports the value, or down from 1 by one that does not.
+    return float(max(1 - share.other, share.own) / (share.own - share.other))
+
+
+def in_units(question: Question, error: float) -> float:
+    """Return an error in the question's own units."""
+    return error * (question.upper - question.lower) if question.kind is Kind.NUMBER else error

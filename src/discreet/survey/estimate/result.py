@@ -1,0 +1,135 @@
+"""The estimates of a whole survey, question by question, and the object that `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.survey.estimate.consistency import norm_sub
+from discreet.survey.estimate.means import estimate_mean
+from discreet.survey.estimate.planning import (
+    TOO_WIDE,
+    expected_error,
+    in_units,
+    is_mean,
+    poisoning_gain,
+)
+from discreet.survey.estimate.shares import estimate_shares
+from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
+from discreet.survey.estimate.wanted import Wanted, values_of
+from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
+from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.sketch.prefix_tree import PrefixTree
+from discreet.survey.spec.choose import Choice
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.survey import Kind, Question
+
+SHUFFLE_DELTA = 1e-6
+_NOTHING = {"value": None, "low": None, "high": None}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTally:
+    """What is kept of the reports to one question: how many there are, and their tally."""
+
+    answers: int
+    tally: Tally
+
+
+def survey_result(
+    plan: SurveyPlan, reports: int, tallies: Sequence[QuestionTally], wanted: Wanted
+) -> dict[str, Any]:
+    """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them."""
+    survey = plan.survey
+    questions = {
+        question.name: question_result(question, choice, tally, wanted)
+        for question, choice, tally in zip(survey.questions, plan.choices, tallies, strict=True)
+    }
+    central = shuffled_epsilon(float(survey.epsilon), reports, delta=SHUFFLE_DELTA)
+    return {
+        "survey": survey.name,
+        "title": survey.title,
+        "reports": reports,
+        "epsilon": float(survey.epsilon),
+        "question_epsilon": float(survey.question_epsilon),
+        "questions": questions,
+        "shuffled": {"epsilon": central, "delta": SHUFFLE_DELTA, "assumes": ASSUMES},
+        "warnings": [
+            f"{name}: {each['warning']}" for name, each in questions.items() if each["warning"]
+        ],
+    }
+
+
+def question_result(
+    question: Question, choice: Choice, tally: QuestionTally, wanted: Wanted
+) -> dict[str, Any]:
+    """Return the estimates of one question, its mechanism, and how far they can be trusted."""
+    found: dict[str, Any] = {
+        "mechanism": choice.randomizer.name,
+        "why": choice.why,
+        "answers": tally.answers,
+    }
+    if is_mean(choice.randomizer):
+        mean: MeanRandomizer = choice.randomizer  # type: ignore[assignment]  # asked the line above
+        found["mean"] = _mean(question, mean, tally, wanted)
+    else:
+        share: ShareRandomizer = choice.randomizer  # type: ignore[assignment]  # the other of the two
+        found["estimates"] = _discovered_or_shares(question, share, tally, wanted)
+    error = expected_error(choice.randomizer, tally.answers)
+    found["error95"] = in_units(question, error)
+    found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
+    found["warning"] = _warning(question, tally.answers, error, wanted)
+    return found
+
+
+def _warning(question: Question, answers: int, error: float, wanted: Wanted) -> str:
+    listed = question.mechanism != "prefix-tree"
+    if question.kind is Kind.OPEN and listed and not wanted.candidates.get(question.name):
+        return f"An open question is read for given words: --candidates {question.name}=FILE."
+    if not answers or error > TOO_WIDE:
+        return f"{answers:,} answers are too few: the intervals say next to nothing."
+    return ""
+
+
+def _mean(
+    question: Question, randomizer: MeanRandomizer, tally: QuestionTally, wanted: Wanted
+) -> dict[str, Any]:
+    if not tally.answers:
+        return dict(_NOTHING)
+    span = NumberRange.of(question.lower, question.upper)
+    found = estimate_mean(randomizer, tally.tally, span, confidence=wanted.confidence)
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _discovered_or_shares(
+    question: Question, randomizer: ShareRandomizer, tally: QuestionTally, wanted: Wanted
+) -> dict[str, Any]:
+    if not isinstance(randomizer, PrefixTree):
+        return _shares(question, randomizer, tally, wanted)
+    words = wanted.candidates.get(question.name) or randomizer.discover(tally.tally)
+    whole = QuestionTally(int(randomizer.deepest(tally.tally).sum()), tally.tally)
+    listed: Any = randomizer
+    return _shares(question, listed, whole, replace(wanted, candidates={question.name: words}))
+
+
+def _shares(
+    question: Question, randomizer: ShareRandomizer, tally: QuestionTally, wanted: Wanted
+) -> dict[str, Any]:
+    labels, values = values_of(question, wanted)
+    if not tally.answers or not values:
+        return {label: dict(_NOTHING) for label in labels}
+    found = estimate_shares(
+        randomizer, tally.tally, values, reports=tally.answers, confidence=wanted.confidence
+    )
+    told = found.value
+    if wanted.consistent and question.kind is not Kind.OPEN:
+        told = norm_sub(found.value)
+    return {
+        label: {"value": float(value), "low": float(low), "high": float(high)}
+        for label, value, low, high in zip(
+            labels, told, np.minimum(found.low, told), np.maximum(found.high, told), strict=True
+        )
+    }

@@ -1,0 +1,76 @@
+"""Shares behind noisy reports: unbiased, with intervals for the share among the respondents themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from discreet.survey.randomizers.base import ShareRandomizer, Shares, Tally
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedShares:
+    """One number a value: the unbiased share and an interval; all may leave 0 .. 1."""
+
+    value: Shares
+    low: Shares
+    high: Shares
+
+
+def estimate_shares(
+    randomizer: ShareRandomizer,
+    tally: Tally,
+    values: Sequence[Any],
+    *,
+    reports: int,
+    confidence: float = 0.95,
+) -> EstimatedShares:
+    """Return the share of each of `values` among the `reports` respondents behind a tally."""
+    return shares_from(
+        randomizer, randomizer.supporters(tally, values), reports=reports, confidence=confidence
+    )
+
+
+def shares_from(
+    randomizer: ShareRandomizer, supporters: Shares, *, reports: int, confidence: float = 0.95
+) -> EstimatedShares:
+    """Return shares from how many of the reports support each value.
+
+    (supporters / n - other) / (own - other). Each interval by itself holds the respondents' own share
+    with about this confidence: the shares whose supporters would lie no further off than normal limits
+    with a continuity correction. Where public hashes are fixed, their collisions are allowed for.
+    """
+    own, other = float(randomizer.own), float(randomizer.other)
+    value = (supporters / reports - other) / (own - other)
+    correction = 1 / (2 * reports * (own - other))
+    width = NormalDist().inv_cdf((1 + confidence) / 2)
+
+    def reach(share: Shares) -> Shares:
+        return correction + width * np.sqrt(variance(randomizer, share, reports=reports))
+
+    return EstimatedShares(value, _edge(value, reach, -1.0), _edge(value, reach, 1.0))
+
+
+def variance(randomizer: ShareRandomizer, share: Any, *, reports: int) -> Shares:
+    """Return the variance of an estimated share, given how many of the respondents have the value."""
+    own, other = float(randomizer.own), float(randomizer.other)
+    held = np.clip(share, 0.0, 1.0)
+    chance = held * own * (1 - own) + (1 - held) * other * (1 - other)
+    return np.asarray(chance / (reports * (own - other) ** 2) + randomizer.hash_variance)
+
+
+def _edge(value: Shares, reach: Any, side: float) -> Shares:
+    """Return the furthest share on one side from which `value` is still within reach."""
+    near = value.copy()
+    far = value + side * (1 + np.maximum(reach(np.zeros_like(value)), reach(np.ones_like(value))))
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2
+        inside = np.abs(value - middle) <= reach(middle)
+        near, far = np.where(inside, middle, near), np.where(inside, far, middle)
+    return near

@@ -1,0 +1,27 @@
+"""What an estimate is wanted for, and the values that a question is read for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.survey.spec.survey import Kind, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted: words of open questions, shares that add up, and a cross table of two questions."""
+
+    candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    consistent: bool = False
+    confidence: float = 0.95
+    cross: tuple[str, str] | None = None
+
+
+def values_of(question: Question, wanted: Wanted) -> tuple[Sequence[str], Sequence[Any]]:
+    """Return the answers that are estimated, as labels and as the randomizer takes them."""
+    if question.kind is Kind.OPEN:
+        words = wanted.candidates.get(question.name, ())
+        return words, words
+    return question.options, range(len(question.options))

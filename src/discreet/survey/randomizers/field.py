@@ -1,0 +1,114 @@
+"""Vectors over the numbers modulo a prime: digits of codes, points of a projective space, transforms."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.int64]
+"""One vector a row."""
+
+GREATEST_PRIME = 4093
+
+
+@lru_cache(maxsize=1)
+def primes() -> tuple[int, ...]:
+    """Return the primes up to 4,093."""
+    sieve = np.ones(GREATEST_PRIME + 1, dtype=np.bool_)
+    sieve[:2] = False
+    for number in range(2, 65):
+        if sieve[number]:
+            sieve[number * number :: number] = False
+    return tuple(int(found) for found in np.flatnonzero(sieve))
+
+
+def digits(code: int, prime: int, length: int) -> list[int]:
+    """Return a code in base `prime`, the most significant digit first.
+
+    >>> digits(5, 3, 4)
+    [0, 0, 1, 2]
+    """
+    return [code // prime ** (length - 1 - place) % prime for place in range(length)]
+
+
+def digits_many(codes: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
+    """Return `digits` for each code."""
+    powers = np.array([prime ** (length - 1 - place) for place in range(length)], dtype=np.int64)
+    return codes[:, None] // powers[None, :] % prime
+
+
+def number(vector: list[int], prime: int) -> int:
+    """Return the number whose digits these are."""
+    found = 0
+    for digit in vector:
+        found = found * prime + digit
+    return found
+
+
+def numbers_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
+    """Return `number` for each row."""
+    found = np.zeros(len(vectors), dtype=np.int64)
+    for place in range(vectors.shape[1]):
+        found = found * prime + vectors[:, place]
+    return found
+
+
+def points_before(pivot_from_end: int, prime: int) -> int:
+    """Return how many points have their leading 1 nearer to the end: (prime^m - 1) / (prime - 1)."""
+    return int((prime**pivot_from_end - 1) // (prime - 1))
+
+
+def point(index: int, prime: int, length: int) -> list[int]:
+    """Return a point of the projective space: zeros, a leading 1, then free digits.
+
+    Points are numbered with the leading 1 wandering from the last place to the first.
+
+    >>> [point(i, 2, 3) for i in (0, 1, 2, 3)]
+    [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]]
+    """
+    free = 0
+    while points_before(free + 1, prime) <= index:
+        free += 1
+    rest = index - points_before(free, prime)
+    return [0] * (length - 1 - free) + [1, *digits(rest, prime, free)]
+
+
+def index_of_point(vector: list[int], prime: int) -> int:
+    """Return the number of the point on the line through a vector that is not zero."""
+    pivot = next(place for place, digit in enumerate(vector) if digit)
+    inverse = pow(vector[pivot], -1, prime)
+    rest = [digit * inverse % prime for digit in vector[pivot + 1 :]]
+    return points_before(len(rest), prime) + number(rest, prime)
+
+
+def points_many(indices: npt.NDArray[np.int64], prime: int, length: int) -> Vectors:
+    """Return `point` for each index."""
+    starts = np.array([points_before(m, prime) for m in range(length)], dtype=np.int64)
+    free = np.searchsorted(starts, indices, side="right") - 1
+    vectors = digits_many(indices - starts[free], prime, length)
+    vectors[np.arange(len(indices)), length - 1 - free] = 1
+    return vectors
+
+
+def indices_many(vectors: Vectors, prime: int) -> npt.NDArray[np.int64]:
+    """Return `index_of_point` for each row; no row is zero."""
+    length = vectors.shape[1]
+    pivots = np.argmax(vectors != 0, axis=1)
+    leading = vectors[np.arange(len(vectors)), pivots]
+    inverses = np.array([0, *(pow(digit, -1, prime) for digit in range(1, prime))], dtype=np.int64)
+    scaled = vectors * inverses[leading][:, None] % prime
+    # The leading 1 stands for prime^m; the points with fewer free digits are (prime^m - 1) / (prime - 1).
+    starts = np.array([points_before(m, prime) for m in range(length)], dtype=np.int64)
+    powers = np.array([prime**m for m in range(length)], dtype=np.int64)
+    free = length - 1 - pivots
+    return np.asarray(numbers_many(scaled, prime) - powers[free] + starts[free])
+
+
+def transform(
+    cells: npt.NDArray[np.float64], prime: int, length: int
+) -> npt.NDArray[np.complex128]:
+    """Return the sums of `cells` weighted by the characters exp(-2 pi i u.v / prime), over all u."""
+    shaped = np.fft.fftn(cells.reshape((prime,) * length))
+    return np.asarray(shaped, dtype=np.complex128).reshape(-1)

@@ -1,0 +1,105 @@
+"""Randomized response: the true code, or one of the others; with two codes it is Warner's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.exact.coins import uniform
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.dyadic import (
+    check_epsilon,
+    check_ratio,
+    coins,
+    smallest_type,
+    truthful_parts,
+)
+from discreet.survey.randomizers.stream import WORD, Draws
+
+MOST_CODES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KaryResponse:
+    """The code is kept with probability keep / 2^32, else any one of the other codes is told.
+
+    Guarantee: `keep` (k - 1) / (2^32 - keep) is the greatest ratio of any report's probabilities and is
+        at most e^epsilon. [Warner 1965; Kairouz, Bonawitz & Ramage 2016; docs/notes/0042-survey.md]
+    """
+
+    codes: int
+    keep: int
+    name: str = "k-ary"
+    hash_variance: ClassVar[float] = 0.0
+
+    @classmethod
+    def of(cls, codes: int, epsilon: Fraction, *, name: str = "k-ary") -> KaryResponse:
+        """Return randomized response over `codes` codes at `epsilon`."""
+        if not 2 <= codes <= MOST_CODES:
+            raise InvalidInput("Randomized response needs between 2 and 1,048,576 options.")
+        keep = truthful_parts(check_epsilon(epsilon), Fraction(codes - 1))
+        made = cls(codes, keep, name)
+        check_ratio(made.worst_ratio, epsilon)
+        return made
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report is one of the codes."""
+        return ReportShape(cells=self.codes)
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely the true code is told."""
+        return Fraction(self.keep, WORD)
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely one given other code is told."""
+        return (1 - self.own) / (self.codes - 1)
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one report under two values."""
+        return self.own / self.other
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        return {"codes": self.codes, "keep": self.keep}
+
+    def encode(self, value: int, draws: Draws) -> int:
+        """Return the report of one code: a coin, then a lie, whether it is needed or not."""
+        keep = draws.coin(self.keep)
+        lie = draws.below(self.codes - 1)
+        return value if keep else lie + (lie >= value)
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return a report for each code, by the same law."""
+        codes = np.asarray(values, dtype=np.int64)
+        kept = coins(self.keep, codes.size, rng)
+        lies = uniform(self.codes - 1, codes.size, rng=rng)
+        lies += lies >= codes
+        return np.where(kept, codes, lies).astype(smallest_type(self.codes))
+
+    def law(self, value: int) -> list[Fraction]:
+        """Return the probability of every report."""
+        return [self.own if code == value else self.other for code in range(self.codes)]
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each code was told."""
+        return histogram(reports, self.codes)
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports tell each code."""
+        return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
+
+    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return which reports tell which codes."""
+        told: npt.NDArray[np.bool_] = np.asarray(reports)[:, None] == np.asarray(values)[None, :]
+        return told

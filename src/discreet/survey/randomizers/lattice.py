@@ -1,0 +1,57 @@
+"""Numbers between two bounds, moved to a finite lattice by unbiased rounding."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.stream import WORD, Draws
+
+STEPS = 2048
+"""Positions 0 .. 2,048 stand for the numbers from the lower to the upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    """The declared bounds of a number question.
+
+    Rounding is preparation: whichever position a number gets, what follows hides positions. Doubles
+    are the same on every device, so that reports are too.
+    """
+
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, lower: float, upper: float) -> NumberRange:
+        """Return the bounds, or refuse those without an inside."""
+        width = upper - lower
+        if not (math.isfinite(lower) and math.isfinite(upper) and 0 < width < math.inf):
+            raise InvalidInput("A number question needs lower below upper, both finite.")
+        return cls(lower, upper)
+
+    def scaled(self, value: float) -> float:
+        """Return where a number lies, in steps from the lower bound; outside means at the bound."""
+        held = min(max(value, self.lower), self.upper)
+        return (held - self.lower) / (self.upper - self.lower) * STEPS
+
+    def position(self, value: float, draws: Draws) -> int:
+        """Return the step below or the step above, by one coin, so that the mean is kept."""
+        scaled = self.scaled(value)
+        below = math.floor(scaled)
+        return below + draws.coin(math.floor((scaled - below) * WORD))
+
+    def positions(self, values: Any, rng: Rng) -> npt.NDArray[np.int64]:
+        """Return `position` for many numbers."""
+        held = np.clip(np.asarray(values, dtype=np.float64), self.lower, self.upper)
+        scaled = (held - self.lower) / (self.upper - self.lower) * STEPS
+        below = np.floor(scaled)
+        words = rng.words(-(-held.size // 2)).view(np.uint32)[: held.size]
+        up = words < np.floor((scaled - below) * WORD)
+        return np.asarray(below.astype(np.int64) + up)

@@ -1,0 +1,212 @@
+"""Projective geometry response: a point of a finite geometry that more often than not lies on the answer's plane."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.exact.coins import uniform
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.dyadic import (
+    check_epsilon,
+    check_ratio,
+    coins,
+    smallest_type,
+    truthful_parts,
+)
+from discreet.survey.randomizers.field import (
+    Vectors,
+    index_of_point,
+    indices_many,
+    numbers_many,
+    point,
+    points_before,
+    points_many,
+    primes,
+    transform,
+)
+from discreet.survey.randomizers.stream import WORD, Draws
+
+MOST_CELLS = 1 << 24
+_STEP = 1 << 18  # rows that are drawn at one time
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectiveResponse:
+    """Answers and reports are points of a projective space; the report is likely on the answer's plane.
+
+    The plane of v holds the points u with u.v = 0 modulo a prime q. With probability inside / 2^32 the
+    report is uniform on the plane, else uniform off it. Any two planes share equally many points, so
+    that estimates are unbiased; reports are as short as the answers.
+
+    Guarantee: points on a plane are told with probability inside / s, others with (1 - inside) / (K - s);
+        the ratio is at most e^epsilon. [Feldman, Nelson, Nguyen & Talwar 2022; docs/notes/0042-survey.md]
+    """
+
+    codes: int
+    prime: int
+    dimension: int
+    inside: int
+    name: ClassVar[str] = "projective"
+    hash_variance: ClassVar[float] = 0.0
+
+    @classmethod
+    def of(cls, codes: int, epsilon: Fraction) -> ProjectiveResponse:
+        """Return the response over `codes` codes at `epsilon`, with the prime of least variance."""
+        check_epsilon(epsilon)
+        prime, dimension = _best(codes, epsilon)
+        points, plane = points_before(dimension, prime), points_before(dimension - 1, prime)
+        inside = truthful_parts(epsilon, Fraction(points - plane, plane))
+        made = cls(codes, prime, dimension, inside)
+        check_ratio(made.worst_ratio, epsilon)
+        return made
+
+    @property
+    def points(self) -> int:
+        """Return how many points the space has: as many as there are reports."""
+        return points_before(self.dimension, self.prime)
+
+    @property
+    def plane(self) -> int:
+        """Return how many points lie on a plane."""
+        return points_before(self.dimension - 1, self.prime)
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report is the number of a point."""
+        return ReportShape(cells=self.points)
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely the report lies on the answer's plane."""
+        return Fraction(self.inside, WORD)
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely it lies on the plane of any other given answer."""
+        shared = points_before(self.dimension - 2, self.prime)
+        outside = (1 - self.own) * Fraction(self.plane - shared, self.points - self.plane)
+        return self.own * Fraction(shared, self.plane) + outside
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one report under two values."""
+        return (self.own / self.plane) / ((1 - self.own) / (self.points - self.plane))
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        return {
+            "codes": self.codes,
+            "prime": self.prime,
+            "dimension": self.dimension,
+            "inside": self.inside,
+        }
+
+    def encode(self, value: int, draws: Draws) -> int:
+        """Return the report of one code: a coin, the product u.v, then u but for the pivot's place."""
+        prime, answer = self.prime, point(value, self.prime, self.dimension)
+        pivot = answer.index(1)
+        inside = draws.coin(self.inside)
+        product = 1 + draws.below(prime - 1)
+        product = 0 if inside else product
+        while True:
+            told = [0 if at == pivot else draws.below(prime) for at in range(self.dimension)]
+            told[pivot] = (product - sum(u * v for u, v in zip(told, answer, strict=True))) % prime
+            if any(told):
+                return index_of_point(told, prime)
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return a report for each code, by the same law."""
+        codes = np.asarray(values, dtype=np.int64)
+        found = np.empty(codes.size, dtype=smallest_type(self.points))
+        for start in range(0, codes.size, _STEP):
+            part = slice(start, start + _STEP)
+            answers = points_many(codes[part], self.prime, self.dimension)
+            found[part] = indices_many(self._told(answers, rng), self.prime)
+        return found
+
+    def _told(self, answers: Vectors, rng: Rng) -> Vectors:
+        """Return a vector of the reported line for each answer."""
+        count, prime = len(answers), self.prime
+        inside = coins(self.inside, count, rng)
+        products = np.where(inside, 0, uniform(prime - 1, count, rng=rng) + 1)
+        pivots = np.argmax(answers != 0, axis=1)
+        told = np.empty_like(answers)
+        pending = np.arange(count)
+        while pending.size:
+            some = uniform(prime, (pending.size, self.dimension), rng=rng)
+            lanes, mine = np.arange(pending.size), pivots[pending]
+            some[lanes, mine] = 0
+            sums = np.einsum("ij,ij->i", some, answers[pending])
+            some[lanes, mine] = (products[pending] - sums) % prime
+            told[pending] = some
+            pending = pending[~some.any(axis=1)]
+        return told
+
+    def law(self, value: int) -> list[Fraction]:
+        """Return the probability of every report."""
+        everything = points_many(np.arange(self.points), self.prime, self.dimension)
+        answer = np.array(point(value, self.prime, self.dimension))
+        on = self.own / self.plane
+        off = (1 - self.own) / (self.points - self.plane)
+        return [on if product == 0 else off for product in (everything @ answer % self.prime)]
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each point was told."""
+        return histogram(reports, self.points)
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports lie on the plane of each code.
+
+        Each count is laid on all multiples of its point; the transform at v is then q - 1 for a point
+        on the plane and -1 for one off it. Counts below 2^50 come out exactly after rounding.
+        """
+        prime, size = self.prime, self.dimension
+        everything = points_many(np.arange(self.points), prime, size)
+        cells = np.zeros(prime**size, dtype=np.float64)
+        for factor in range(1, prime):
+            cells[numbers_many(everything * factor % prime, prime)] = tally
+        spectrum = transform(cells, prime, size).real
+        answers = points_many(np.asarray(values, dtype=np.int64), prime, size)
+        on_planes = (spectrum[numbers_many(answers, prime)] + tally.sum()) / prime
+        return np.asarray(np.rint(on_planes))
+
+    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return which reports lie on the plane of which codes."""
+        told = points_many(np.asarray(reports, dtype=np.int64), self.prime, self.dimension)
+        answers = points_many(np.asarray(values, dtype=np.int64), self.prime, self.dimension)
+        return np.asarray(told @ answers.T % self.prime == 0)
+
+
+def _best(codes: int, epsilon: Fraction) -> tuple[int, int]:
+    """Return the prime and the dimension with the least variance among those that hold all codes."""
+    factor = math.exp(min(float(epsilon), 30.0))
+    found = []
+    for prime in primes():
+        dimension = 2
+        while points_before(dimension, prime) < codes:
+            dimension += 1
+        if prime**dimension <= MOST_CELLS:
+            found.append((_variance(prime, dimension, factor), prime, dimension))
+    if codes < 2 or not found:
+        raise InvalidInput(
+            "Projective response takes between 2 and a few million options.",
+            hint='Ask an open question (kind = "open") instead.',
+        )
+    _, prime, dimension = min(found)
+    return prime, dimension
+
+
+def _variance(prime: int, dimension: int, factor: float) -> float:
+    points, plane, shared = (points_before(dimension - i, prime) for i in range(3))
+    own = factor * plane / (factor * plane + points - plane)
+    other = own * shared / plane + (1 - own) * (plane - shared) / (points - plane)
+    return other * (1 - other) / (own - other) ** 2

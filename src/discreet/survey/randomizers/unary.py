@@ -1,0 +1,99 @@
+"""Optimised unary encoding: one bit an option; the true one is a fair coin, the others rarely set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.bits import column_sums, packed, random_bits
+from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
+from discreet.survey.randomizers.stream import HALF, WORD, Draws
+
+MOST_CODES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryEncoding:
+    """Bit i of a report is set with probability 1/2 where i is the answer, else with lie / 2^32.
+
+    Guarantee: two answers differ in the laws of two bits; the ratio is at most (1/2) (1 - q) / (q (1/2)) =
+        (1 - q) / q, at most e^epsilon. [Wang, Blocki, Li & Jha 2017; docs/notes/0042-survey.md]
+    """
+
+    codes: int
+    lie: int
+    name: ClassVar[str] = "unary"
+    hash_variance: ClassVar[float] = 0.0
+
+    @classmethod
+    def of(cls, codes: int, epsilon: Fraction) -> UnaryEncoding:
+        """Return unary encoding over `codes` codes at `epsilon`."""
+        if not 2 <= codes <= MOST_CODES:
+            raise InvalidInput("Unary encoding needs between 2 and 65,536 options.")
+        made = cls(codes, lying_parts(check_epsilon(epsilon)))
+        check_ratio(made.worst_ratio, epsilon)
+        return made
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report has one bit a code, the first one foremost."""
+        return ReportShape(length=-(-self.codes // 8), spare_bits=-self.codes % 8)
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely the bit of the answer is set."""
+        return Fraction(1, 2)
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely any other bit is set."""
+        return Fraction(self.lie, WORD)
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one report under two values."""
+        return (1 - self.other) / self.other
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        return {"codes": self.codes, "lie": self.lie}
+
+    def encode(self, value: int, draws: Draws) -> bytes:
+        """Return the report of one code: a coin a bit, in order."""
+        bits = [draws.coin(HALF if code == value else self.lie) for code in range(self.codes)]
+        return packed(bits)
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return a report for each code, by the same law."""
+        codes = np.asarray(values, dtype=np.int64)
+        own = coins(HALF, codes.size, rng)
+        return random_bits(self.lie, codes, own, self.codes, rng)
+
+    def law(self, value: int) -> list[Fraction]:
+        """Return the probability of every report, numbered by its bits, the first one foremost."""
+        law = [Fraction(1)]
+        for code in range(self.codes):
+            one = self.own if code == value else self.other
+            law = [mass * share for mass in law for share in (1 - one, one)]
+        return law
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each bit was set, and after them how many reports there were."""
+        return np.append(column_sums(reports, self.codes), len(reports))
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports set the bit of each code."""
+        return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
+
+    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return which reports set which bits."""
+        bits = np.unpackbits(np.asarray(reports), axis=1, count=self.codes)
+        return bits[:, np.asarray(values, dtype=np.int64)].astype(np.bool_)

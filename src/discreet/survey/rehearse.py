@@ -1,0 +1,89 @@
+"""A rehearsal: simulated devices answer, and the estimates are what the survey would have shown.
+
+Nobody is protected here: whoever runs it holds the answers. Every device of a rehearsal has a fresh
+secret, so its bytes are fresh random bytes; the reports are drawn in bulk by the same laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.noise.rng import Rng
+from discreet.survey.answers import AnswerColumn, read_answers, read_candidates
+from discreet.survey.estimate.cross import cross_result
+from discreet.survey.estimate.result import QuestionTally, survey_result
+from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.keystream import KeystreamRng
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import read_survey
+from discreet.survey.spec.survey import Kind, Question, Survey
+
+_KEYSTREAM = KeystreamRng()
+
+
+def rehearse_survey(
+    survey: Path, answers: Path, *, wanted: Wanted | None = None, rng: Rng = _KEYSTREAM
+) -> dict[str, Any]:
+    """Return the estimates of a survey whose devices are simulated on a file of answers."""
+    plan = SurveyPlan.of(read_survey(survey))
+    columns = read_answers(answers, plan.survey)
+    chosen = wanted or Wanted()
+    words = candidates_of(plan.survey, survey.parent, chosen, columns)
+    settled = replace(chosen, candidates=words)
+    reports = [
+        choice.randomizer.encode_many(column.values, rng)
+        for choice, column in zip(plan.choices, columns, strict=True)
+    ]
+    tallies = [
+        QuestionTally(len(each), choice.randomizer.tally(each))
+        for choice, each in zip(plan.choices, reports, strict=True)
+    ]
+    given = int(np.any([column.answered for column in columns], axis=0).sum())
+    found = survey_result(plan, given, tallies, settled)
+    if settled.cross:
+        found["cross"] = cross_result(plan, settled, _pairs(plan, settled.cross, columns, reports))
+    return {**found, "rehearsal": True}
+
+
+def _pairs(
+    plan: SurveyPlan,
+    names: tuple[str, str],
+    columns: Sequence[AnswerColumn],
+    reports: Sequence[Reports],
+) -> tuple[Reports, Reports]:
+    """Return the reports of those who answered both questions."""
+    first, second = (plan.question_index(name) for name in names)
+    both = columns[first].answered & columns[second].answered
+    return (
+        reports[first][both[columns[first].answered]],
+        reports[second][both[columns[second].answered]],
+    )
+
+
+def candidates_of(
+    survey: Survey, folder: Path, wanted: Wanted, columns: Sequence[AnswerColumn] | None = None
+) -> dict[str, Sequence[str]]:
+    """Return the words that open questions are read for: given, from the named file, or as rehearsed."""
+    found: dict[str, Sequence[str]] = {}
+    for index, question in enumerate(survey.questions):
+        if question.kind is not Kind.OPEN:
+            continue
+        if question.name in wanted.candidates:
+            found[question.name] = wanted.candidates[question.name]
+        elif question.candidates:
+            found[question.name] = read_candidates(_words_file(folder, question), question.name)
+        elif columns is not None and question.mechanism != "prefix-tree":
+            found[question.name] = sorted(set(columns[index].values))
+    return found
+
+
+def _words_file(folder: Path, question: Question) -> Path:
+    """Return the file of words beside SURVEY.toml, or its copy in the folder of a begun survey."""
+    named = folder / question.candidates
+    return named if named.is_file() else folder / Path(question.candidates).name

@@ -1,0 +1,146 @@
+"""Count mean sketch: a random row's hash of the word as one bit among many, each turned over by a coin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.exact.coins import uniform
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
+from discreet.survey.randomizers.bits import grouped_sums, packed, random_bits
+from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
+from discreet.survey.randomizers.stream import WORD, Draws
+from discreet.survey.sketch.hashes import bucket, buckets_of, check_size, word_bytes
+
+_CELLS = 1 << 24  # hashes of candidates that are held at one time
+_TABLE = 32  # a digest serves sixteen rows, so so many buckets a report are cheaper in a table
+
+
+@dataclass(frozen=True, slots=True)
+class CountMeanSketch:
+    """A report is a row and `buckets` bits: the word's bucket set, all others not, each bit then turned over
+    with probability lie / 2^32 = 1 / (1 + e^(epsilon / 2)).
+
+    Guarantee: the row does not depend on the word; given the row, two words differ in at most two bits, so
+        the ratio is at most ((1 - q) / q)^2, at most e^epsilon. [Apple 2017; docs/notes/0042-survey.md]
+    """
+
+    rows: int
+    buckets: int
+    lie: int
+    name: ClassVar[str] = "count-mean-sketch"
+
+    @classmethod
+    def of(cls, epsilon: Fraction, *, rows: int = 1024, buckets: int = 1024) -> CountMeanSketch:
+        """Return the sketch of this size at `epsilon`."""
+        check_size(rows, buckets)
+        made = cls(rows, buckets, lying_parts(check_epsilon(epsilon) / 2))
+        check_ratio(made.worst_ratio, epsilon)
+        return made
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report is two bytes of row, then the bits."""
+        return ReportShape(
+            length=2 + -(-self.buckets // 8), rows=self.rows, spare_bits=-self.buckets % 8
+        )
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely the bit of the own word is set."""
+        return 1 - Fraction(self.lie, WORD)
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely the bit of another word is set, over all public hashes."""
+        same = Fraction(1, self.buckets)
+        return same * self.own + (1 - same) * (1 - self.own)
+
+    @property
+    def hash_variance(self) -> float:
+        """Return the greatest variance of a share that collisions under the fixed hashes add."""
+        return 1 / (self.rows * (self.buckets - 1))
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one report under two values."""
+        return (self.own / (1 - self.own)) ** 2
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        return {"rows": self.rows, "buckets": self.buckets, "lie": self.lie}
+
+    def encode(self, value: str, draws: Draws) -> bytes:
+        """Return the report of one word: the row, then a coin a bit, in order."""
+        row = draws.below(self.rows)
+        own = bucket(word_bytes(value), row, self.buckets)
+        bits = [(place == own) != draws.coin(self.lie) for place in range(self.buckets)]
+        return row.to_bytes(2, "big") + packed(bits)
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return a report for each word, by the same law."""
+        rows = uniform(self.rows, len(values), rng=rng)
+        written = {word: word_bytes(str(word)) for word in set(values)}
+        words = [written[word] for word in values]
+        places = own_buckets(words, rows, (self.rows, self.buckets))
+        told = ~coins(self.lie, len(values), rng)
+        bits = random_bits(self.lie, places, told, self.buckets, rng)
+        return np.concatenate([rows.astype(">u2").view(np.uint8).reshape(-1, 2), bits], axis=1)
+
+    def law(self, value: str) -> list[Fraction]:
+        """Return the probability of every report, numbered by its row, then its bits."""
+        found: list[Fraction] = []
+        for row in range(self.rows):
+            own, law = bucket(word_bytes(value), row, self.buckets), [Fraction(1, self.rows)]
+            for place in range(self.buckets):
+                one = self.own if place == own else 1 - self.own
+                law = [mass * share for mass in law for share in (1 - one, one)]
+            found += law
+        return found
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each bit of each row was set, and how many reports each row has."""
+        reports = np.asarray(reports, dtype=np.uint8)
+        rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
+        found = np.zeros((self.rows, self.buckets + 1), dtype=np.int64)
+        found[:, -1] = np.bincount(rows, minlength=self.rows)
+        found[:, :-1] = grouped_sums(reports[:, 2:], rows, self.rows, self.buckets)
+        return found
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports set the bit of each word in their row."""
+        words = [word_bytes(word) for word in values]
+        found = np.empty(len(words), dtype=np.float64)
+        step = max(1, _CELLS // self.rows // 4)
+        for start in range(0, len(words), step):
+            places = buckets_of(words[start : start + step], self.rows, self.buckets)
+            found[start : start + step] = tally[np.arange(self.rows), places].sum(axis=1)
+        return found
+
+    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return which reports set the bit of which words."""
+        reports = np.asarray(reports, dtype=np.uint8)
+        rows = np.ascontiguousarray(reports[:, :2]).view(">u2").reshape(-1).astype(np.int64)
+        places = buckets_of([word_bytes(word) for word in values], self.rows, self.buckets)
+        bits = np.unpackbits(reports[:, 2:], axis=1, count=self.buckets)
+        return np.take_along_axis(bits, places[:, rows].T, axis=1).astype(np.bool_)
+
+
+def own_buckets(
+    words: Sequence[bytes], rows: npt.NDArray[np.int64], size: tuple[int, int]
+) -> npt.NDArray[np.int64]:
+    """Return the bucket of each word in the row beside it; `size` is (rows, buckets) of the sketch."""
+    numbers: dict[bytes, int] = {}
+    places = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    written = list(numbers)
+    if len(written) * size[0] <= _TABLE * max(1, len(places)):  # few words: hash each in all rows
+        table = buckets_of(written, *size)
+        return np.asarray(table[places, rows])
+    pairs = zip(places.tolist(), rows.tolist(), strict=True)
+    return np.array([bucket(written[at], row, size[1]) for at, row in pairs], dtype=np.int64)

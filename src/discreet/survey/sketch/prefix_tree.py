@@ -1,0 +1,150 @@
+"""Frequent words without a list of them: each device tells a prefix of its word, of a length drawn by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.exact.coins import uniform
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally, histogram
+from discreet.survey.randomizers.dyadic import smallest_type
+from discreet.survey.randomizers.stream import Draws
+from discreet.survey.sketch.hadamard import HadamardSketch
+from discreet.survey.sketch.hashes import word_bytes
+
+LEVELS = 8
+"""Prefixes of 1 to 8 bytes; longer words are found by their first 8 bytes."""
+_MOST_SURVIVORS = 64
+_SURE = 4.0  # standard errors that a prefix must stand out by
+_END = b"\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTree:
+    """A level l of 0 .. 7 is drawn, then a Hadamard sketch's report of the first l + 1 bytes of the word (bytes 0 after
+    its end). Number: level times the sketch's reports, plus the sketch's.
+
+    Prefixes that stand out are extended by every byte and looked up one level deeper, so that frequent
+    words are found without a list.
+
+    Guarantee: the level does not depend on the word, and the sketch keeps epsilon.
+        [Wang, Li & Jha 2019; docs/notes/0042-survey.md]
+    """
+
+    sketch: HadamardSketch
+    name: ClassVar[str] = "prefix-tree"
+    levels: ClassVar[int] = LEVELS
+
+    @classmethod
+    def of(cls, epsilon: Fraction, *, rows: int = 64, buckets: int = 1024) -> PrefixTree:
+        """Return the tree whose sketches have this size at `epsilon`."""
+        return cls(HadamardSketch.of(epsilon, rows=rows, buckets=buckets))
+
+    @property
+    def shape(self) -> ReportShape:
+        """Return that a report is one number."""
+        return ReportShape(cells=LEVELS * self.sketch.shape.cells)
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely a report of the deepest level carries the sign of the own word."""
+        return self.sketch.own
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely it carries the sign of another word, over all public hashes."""
+        return self.sketch.other
+
+    @property
+    def hash_variance(self) -> float:
+        """Return the greatest variance of a share that collisions under the fixed hashes add."""
+        return self.sketch.hash_variance
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one report under two values."""
+        return self.sketch.worst_ratio
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        return {"levels": LEVELS, **self.sketch.settings()}
+
+    def encode(self, value: Any, draws: Draws) -> int:
+        """Return the report of one word: the level, then the sketch's report of the prefix."""
+        level = draws.below(LEVELS)
+        told = self.sketch.encode_bytes(prefix(word_bytes(str(value)), level), draws)
+        return level * self.sketch.shape.cells + told
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return a report for each word, by the same law."""
+        levels = uniform(LEVELS, len(values), rng=rng)
+        written = {word: word_bytes(str(word)) for word in set(values)}
+        pairs = zip(values, levels.tolist(), strict=True)
+        told = self.sketch.encode_prefixes([prefix(written[word], at) for word, at in pairs], rng)
+        reports = levels * self.sketch.shape.cells + told
+        return np.asarray(reports, dtype=smallest_type(self.shape.cells))
+
+    def law(self, value: str) -> list[Fraction]:
+        """Return the probability of every report."""
+        word = word_bytes(value)
+        laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(LEVELS)]
+        return [mass / LEVELS for law in laws for mass in law]
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return how often each report occurs."""
+        return histogram(reports, self.shape.cells)
+
+    def deepest(self, tally: Tally) -> Tally:
+        """Return the sketch's tally of the reports of whole words (of their first 8 bytes)."""
+        return np.asarray(tally.reshape(LEVELS, -1)[-1])
+
+    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
+        """Return how many reports of the deepest level carry the sign of each word."""
+        words = [prefix(word_bytes(str(word)), LEVELS - 1) for word in values]
+        return self.sketch.supporters_of_bytes(self.deepest(tally), words)
+
+    def discover(self, tally: Tally) -> tuple[str, ...]:
+        """Return the words (their first 8 bytes) that stand out on every level.
+
+        Only noisy reports are looked at. A prefix survives where its share is `_SURE` standard errors
+        above 0, and among the 64 greatest of its level.
+        """
+        survivors: list[bytes] = [b""]
+        for level, counts in enumerate(tally.reshape(LEVELS, -1)):
+            asked = [longer for one in survivors for longer in _longer(one)]
+            reports = int(counts.sum())
+            if not reports or not asked:
+                return ()
+            own, other = float(self.own), float(self.other)
+            supporters = self.sketch.supporters_of_bytes(counts, asked)
+            shares = (supporters / reports - other) / (own - other)
+            noise = other * (1 - other) / (reports * (own - other) ** 2) + self.hash_variance
+            order = np.argsort(-shares, kind="stable")[:_MOST_SURVIVORS]
+            survivors = [asked[at] for at in order if shares[at] > _SURE * noise**0.5]
+            assert all(len(one) == level + 1 for one in survivors)
+        found = (one.rstrip(_END) for one in survivors)
+        return tuple(one.decode(errors="replace") for one in found if one)
+
+
+def prefix(word: bytes, level: int) -> bytes:
+    r"""Return the first level + 1 bytes of a word, with bytes 0 after its end.
+
+    >>> prefix(b"tea", 1), prefix(b"tea", 4)
+    (b'te', b'tea\x00\x00')
+    """
+    return word[: level + 1].ljust(level + 1, _END)
+
+
+def _longer(one: bytes) -> Iterator[bytes]:
+    """Yield a prefix with every byte that may follow it; after the end of a word only 0 may."""
+    if one.endswith(_END):
+        yield one + _END
+        return
+    for byte in range(256):
+        yield one + bytes([byte])

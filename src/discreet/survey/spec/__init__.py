@@ -1,0 +1,4 @@
+"""What a survey asks: SURVEY.toml, the mechanism of each question, and the document a device is given.
+
+Read by the device, the collector and the estimates alike.
+"""

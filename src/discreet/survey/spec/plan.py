@@ -1,0 +1,127 @@
+"""A survey ready to be answered: each question with its randomizer, and the document that devices get."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from discreet.core.numbers import plain
+from discreet.errors import InvalidInput
+from discreet.survey.sketch.hashes import word_bytes
+from discreet.survey.spec.choose import Choice, choose
+from discreet.survey.spec.survey import Kind, Question, Survey
+
+VERSION = 1
+ID_BYTES = 16
+
+
+@dataclass(frozen=True)
+class SurveyPlan:
+    """A survey with the randomizer of each question; `nonce` sets equal surveys apart.
+
+    Guarantee: a device that keeps its secret and tells at most 1 + changes different answers to each
+        question loses at most epsilon in all: the sum over questions and answers of `question_epsilon`.
+    """
+
+    survey: Survey
+    choices: tuple[Choice, ...]
+    nonce: str = ""
+
+    @classmethod
+    def of(cls, survey: Survey, *, nonce: str = "") -> SurveyPlan:
+        """Return the plan of a survey."""
+        share = survey.question_epsilon
+        return cls(
+            survey,
+            tuple(choose(each, share, respondents=survey.respondents) for each in survey.questions),
+            nonce,
+        )
+
+    @cached_property
+    def document(self) -> bytes:
+        """Return what a device is given: canonical JSON (keys sorted, no blanks, UTF-8)."""
+        return json.dumps(
+            self._stated(), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        ).encode()
+
+    @cached_property
+    def id(self) -> bytes:
+        """Return the survey's id: the first 16 bytes of the document's SHA-256."""
+        return sha256(self.document).digest()[:ID_BYTES]
+
+    def _stated(self) -> dict[str, Any]:
+        survey = self.survey
+        return {
+            "version": VERSION,
+            "nonce": self.nonce,
+            "title": survey.title,
+            "epsilon": plain(survey.epsilon.value),
+            "question_epsilon": plain(survey.question_epsilon, significant=15),
+            "donations_per_day": survey.donations_per_day,
+            "changes": survey.changes,
+            "questions": [
+                _question(each, choice)
+                for each, choice in zip(survey.questions, self.choices, strict=True)
+            ],
+        }
+
+    def question_index(self, name: str) -> int:
+        """Return the place of a question, or refuse a name that the survey does not have."""
+        names = [each.name for each in self.survey.questions]
+        if name not in names:
+            raise InvalidInput(
+                "The survey has no such question.", hint=f"It has: {', '.join(names)}."
+            )
+        return names.index(name)
+
+
+def _question(question: Question, choice: Choice) -> dict[str, Any]:
+    stated: dict[str, Any] = {
+        "name": question.name,
+        "kind": str(question.kind),
+        "text": question.text,
+        "mechanism": choice.randomizer.name,
+        "settings": dict(choice.randomizer.settings()),
+    }
+    if question.options:
+        stated["options"] = list(question.options)
+    if question.kind is Kind.NUMBER:
+        stated |= {"lower": question.lower, "upper": question.upper}
+    return stated
+
+
+def value_of(question: Question, answer: str) -> int | float | str:
+    """Return an answer as its randomizer takes it: a code, a number or a word; refused if it is none.
+
+    >>> value_of(Question("smokes", Kind.YES_NO, "?", ("yes", "no")), " no ")
+    1
+    """
+    answer = answer.strip()
+    if question.kind is Kind.OPEN:
+        return word_bytes(answer).decode()
+    if question.kind is Kind.NUMBER:
+        return _number(question, answer)
+    if answer not in question.options:
+        raise InvalidInput(f"An answer to '{question.name}' is not among its options.")
+    return question.options.index(answer)
+
+
+def _number(question: Question, answer: str) -> float:
+    try:
+        value = float(answer)
+    except ValueError:
+        value = float("nan")
+    if not question.lower <= value <= question.upper:  # a NaN is refused too
+        raise InvalidInput(
+            f"An answer to '{question.name}' is no number from {question.lower:g} to {question.upper:g}."
+        )
+    return value + 0.0  # no negative zero
+
+
+def realised(choice: Choice) -> Fraction:
+    """Return e^epsilon as it really is: the greatest ratio of the randomizer's probabilities."""
+    return choice.randomizer.worst_ratio

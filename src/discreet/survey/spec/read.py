@@ -1,0 +1,173 @@
+"""SURVEY.toml, read and checked: every mistake is one sentence, and costs nothing."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from discreet.core.numbers import Epsilon
+from discreet.core.visible import visible
+from discreet.errors import InvalidInput
+from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.spec.survey import Kind, Question, Survey, settings_of
+
+MOST_QUESTIONS = 64
+MOST_OPTIONS = 100_000
+LONGEST_TEXT = 2_000
+LARGEST_FILE = 4_000_000
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+_ONLY = {"options": {Kind.CHOICE}, "lower": {Kind.NUMBER}, "upper": {Kind.NUMBER}}
+_ONLY |= {setting: {Kind.OPEN} for setting in ("candidates", "rows", "buckets")}
+
+
+def read_survey(path: Path) -> Survey:
+    """Return the survey that a file states, or refuse it with one sentence."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InvalidInput(f"'{path}' is too large for a survey.")
+        stated = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no file '{path}'.") from None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"'{path}' cannot be read as text.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f"'{path}' is not valid TOML: {visible(str(error))}") from None
+    return survey_of(stated, name=path.stem)
+
+
+def survey_of(stated: Mapping[str, Any], *, name: str) -> Survey:
+    """Return the survey that a table states.
+
+    >>> survey_of({"title": "t", "epsilon": 1, "questions": {"a": {"kind": "yes-no"}}}, name="s").name
+    's'
+    """
+    _check_name(name, "The name of a survey (its file's stem)")
+    _known(stated, settings_of(Survey), "A survey")
+    questions = stated.get("questions")
+    if not isinstance(questions, Mapping) or not questions:
+        raise InvalidInput(
+            "The survey asks nothing.", hint='Write for example [questions.smokes] kind = "yes-no".'
+        )
+    if len(questions) > MOST_QUESTIONS:
+        raise InvalidInput(f"A survey has at most {MOST_QUESTIONS} questions.")
+    return Survey(
+        name=name,
+        title=_text(stated, "title", "The survey", required=True),
+        epsilon=_epsilon(stated),
+        questions=tuple(_question(key, table) for key, table in questions.items()),
+        donations_per_day=_whole(stated, "donations_per_day", "The survey", (1, 1_000), 1),
+        changes=_whole(stated, "changes", "The survey", (0, 1_000), 0),
+        respondents=_whole(stated, "respondents", "The survey", (0, 10**12), 0),
+    )
+
+
+def _epsilon(stated: Mapping[str, Any]) -> Epsilon:
+    written = stated.get("epsilon")
+    if isinstance(written, bool) or not isinstance(written, int | float | str | Decimal):
+        raise InvalidInput("The survey has no epsilon.", hint="Write for example epsilon = 2.0.")
+    return Epsilon.of(written)
+
+
+def _question(name: str, table: Any) -> Question:
+    _check_name(name, "The name of a question")
+    where = f"The question '{name}'"
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"{where} must be a table.", hint=f"Write [questions.{name}].")
+    _known(table, settings_of(Question), where)
+    kind = _kind(table, where)
+    for setting, kinds in _ONLY.items():
+        if setting in table and kind not in kinds:
+            raise InvalidInput(f"{where} is '{kind}', which has no '{setting}'.")
+    lower, upper = (
+        (_bound(table, end, where) for end in ("lower", "upper"))
+        if (kind is Kind.NUMBER)
+        else (0.0, 1.0)
+    )
+    NumberRange.of(lower, upper)
+    return Question(
+        name=name,
+        kind=kind,
+        text=_text(table, "text", where) or name,
+        options=_options(table, where) if kind is Kind.CHOICE else _fixed_options(kind),
+        lower=lower,
+        upper=upper,
+        candidates=_text(table, "candidates", where),
+        mechanism=_text(table, "mechanism", where),
+        rows=_whole(table, "rows", where, (0, 1 << 14), 0),
+        buckets=_whole(table, "buckets", where, (2, 1 << 14), 1024),
+    )
+
+
+def _kind(table: Mapping[str, Any], where: str) -> Kind:
+    kinds = ", ".join(Kind)
+    if table.get("kind") not in tuple(Kind):
+        raise InvalidInput(f"{where} needs a kind.", hint=f"One of: {kinds}.")
+    return Kind(table["kind"])
+
+
+def _fixed_options(kind: Kind) -> tuple[str, ...]:
+    return ("yes", "no") if kind is Kind.YES_NO else ()
+
+
+def _options(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    written = table.get("options")
+    if not isinstance(written, list) or not 2 <= len(written) <= MOST_OPTIONS:
+        raise InvalidInput(
+            f"{where} needs between 2 and {MOST_OPTIONS:,} options.",
+            hint='Write for example options = ["9", "10", "11", "12"].',
+        )
+    options = tuple(str(each).strip() for each in written if isinstance(each, str | int))
+    if len(options) < len(written) or any(not 0 < len(each) <= 200 for each in options):
+        raise InvalidInput(f"{where} has an option that is no text of 1 to 200 characters.")
+    if len(set(options)) < len(options):
+        raise InvalidInput(f"{where} has the same option twice.")
+    return options
+
+
+def _bound(table: Mapping[str, Any], end: str, where: str) -> float:
+    written = table.get(end)
+    if isinstance(written, bool) or not isinstance(written, int | float | Decimal):
+        raise InvalidInput(f"{where} needs lower and upper, both numbers.")
+    try:
+        return float(written)
+    except OverflowError:
+        raise InvalidInput(f"{where} has bounds beyond any sensible number.") from None
+
+
+def _whole(
+    table: Mapping[str, Any], key: str, where: str, limits: tuple[int, int], default: int
+) -> int:
+    written = table.get(key, default)
+    whole = isinstance(written, int) and not isinstance(written, bool)
+    if not whole or not limits[0] <= written <= limits[1]:
+        raise InvalidInput(
+            f"{where} has a '{key}' that is no whole number from {limits[0]:,} to {limits[1]:,}."
+        )
+    return int(written)
+
+
+def _text(table: Mapping[str, Any], key: str, where: str, *, required: bool = False) -> str:
+    written = table.get(key, "")
+    if not isinstance(written, str) or len(written) > LONGEST_TEXT or (required and not written):
+        raise InvalidInput(f"{where} needs a {key}, a text of at most {LONGEST_TEXT:,} characters.")
+    return written.strip()
+
+
+def _known(table: Mapping[str, Any], settings: Mapping[str, str], where: str) -> None:
+    for key in table:
+        if key not in settings:
+            raise InvalidInput(
+                f"{where} has no setting '{visible(str(key))[:40]}'.",
+                hint=f"It has: {', '.join(settings)}.",
+            )
+
+
+def _check_name(name: str, what: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{what} has up to 64 letters, digits, hyphens and underscores, not '{visible(name)[:40]}'."
+        )

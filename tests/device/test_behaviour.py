@@ -1,0 +1,124 @@
+"""The JavaScript device at its limits, beside Python's, and before surveys that promise too much."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from node import run_node
+
+from discreet.survey.device.device import Device
+from discreet.survey.device.vectors import stored_vectors
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import survey_of
+
+LETTERS = {"kind": "choice", "options": ["a", "b", "c"]}
+WORD = 2**32
+
+
+def plan_of(questions, **more):
+    stated = {"title": "t", "epsilon": "4", "questions": questions, **more}
+    return SurveyPlan.of(survey_of(stated, name="s"), nonce="00")
+
+
+CHANGES = plan_of({"letter": LETTERS}, changes=1, donations_per_day=3)
+KINDS = plan_of(
+    {
+        "letter": LETTERS,
+        "hours": {"kind": "number", "lower": 0, "upper": 12},
+        "word": {"kind": "open", "rows": 16, "buckets": 32},
+    }
+)
+
+
+def altered(document, question, **settings):
+    stated = json.loads(document)
+    stated["questions"][question]["settings"] |= settings
+    return json.dumps(stated)
+
+
+def lies():
+    """Surveys that tell more than they promise, one for each way; and the honest ones."""
+    honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
+    _, listed, others = (each["document"] for each in stored_vectors()["surveys"])
+    one = json.loads(listed)
+    return honest | {
+        "k-ary keeps too much": altered(listed, 1, keep=WORD - 9),
+        "k-ary keeps too little": altered(listed, 1, keep=9),
+        "k-ary of other codes": altered(listed, 1, codes=3),
+        "k-ary in halves": altered(listed, 1, keep=0.5),
+        "projective inside": altered(listed, 2, inside=WORD - 9),
+        "projective without a prime": altered(listed, 2, prime=4),
+        "projective of few points": altered(listed, 2, dimension=1),
+        "hybrid window": altered(listed, 3, window=1),
+        "hybrid base": altered(listed, 3, base=1),
+        "sketch lie": altered(listed, 4, lie=1),
+        "sketch truth": altered(listed, 4, lie=WORD - 1),
+        "sketch of odd rows": altered(listed, 4, rows=1000),
+        "unary lie": altered(others, 0, lie=1),
+        "local hash": altered(others, 1, keep=WORD - 9),
+        "duchi rises": altered(others, 2, rise=WORD // 2048),
+        "piecewise": altered(others, 3, keep=WORD - 9),
+        "hadamard": altered(others, 4, lie=1),
+        "shares": json.dumps(one | {"epsilon": "7.9"}),
+        "changes": json.dumps(one | {"changes": 1}),
+        "no decimal": json.dumps(one | {"epsilon": "1e9"}),
+        "unknown": listed.replace("k-ary", "plain"),
+    }
+
+
+@pytest.fixture(scope="module")
+def found():
+    documents = {"changes": CHANGES.document.decode(), "kinds": KINDS.document.decode()}
+    return run_node("behaviour.mjs", {"documents": documents, "lies": lies()})
+
+
+def test_limits_are_those_of_python(found):
+    device = Device(bytes.fromhex(found["limits"]["secret"]))
+    expected = [device.donate(CHANGES, {"letter": each}, day=20_000) for each in "abca"]
+    assert [each and each["cbor"] for each in found["limits"]["told"]] == [
+        each and each.to_cbor().hex() for each in expected
+    ]
+    assert found["limits"]["told"][3] is None, "past the day's limit nothing leaves"
+    assert found["limits"]["told"][2]["reports"] == found["limits"]["told"][1]["reports"]
+    tomorrow = device.donate(CHANGES, {"letter": "a"}, day=20_001)
+    assert found["limits"]["tomorrow"]["cbor"] == tomorrow.to_cbor().hex()
+
+
+def test_a_preview_tells_nothing_and_writes_nothing_but_the_secret(found):
+    assert found["preview"] == {
+        "names": ["discreet survey secret"],
+        "mayGive": True,
+        "pending": None,
+    }
+
+
+def test_what_is_withdrawn_frees_its_place_under_the_same_id(found):
+    assert found["withdrawn"] == {"pending": True, "sameId": True, "left": None}
+
+
+def test_only_what_was_shown_leaves(found):
+    assert found["changed"] is True
+
+
+def test_answers_that_cannot_be_told(found):
+    assert found["refused"] == [
+        "option",
+        "range",
+        "range",
+        "range",
+        "taken",
+        "taken",
+        "text",
+        "long",
+        "taken",
+    ]
+
+
+def test_a_promise_that_is_not_kept_is_noticed(found):
+    kept = {name for name, outcome in found["promises"].items() if outcome == "kept"}
+    assert kept == {"honest 0", "honest 1", "honest 2"}
+    assert set(found["promises"].values()) == {"kept", "broken"}

@@ -1,0 +1,22 @@
+"""Averaging: fresh coins are read off, remembered ones are not."""
+
+from math import exp
+
+from discreet.attack.attacks import attack_named
+from discreet.noise.bars.binomial import lower_limit
+
+
+def test_a_device_that_forgets_is_caught_and_one_that_remembers_is_not():
+    """The private side fails a correct device with probability below 1e-6 (Clopper-Pearson)."""
+    found = attack_named("averaging").run({"people": 100, "answers": 300})
+    assert found.score.success == 1.0  # 300 coins at 0.73: the majority is wrong once in 1e14
+    ceiling = 1 / (1 + exp(-1))
+    assert lower_limit(round(found.private.success * 100), 100, 1e-6) <= ceiling
+    assert found.details["ceiling"] == ceiling
+
+
+def test_one_answer_is_all_there_is_to_average():
+    found = attack_named("averaging").run({"people": 2000, "answers": 1, "epsilon": 2.0})
+    for score in (found.score, found.private):
+        assert lower_limit(round(score.success * 2000), 2000, 1e-6) <= 1 / (1 + exp(-2))
+        assert score.low > 0.5

@@ -1,0 +1,289 @@
+"""Estimates: unbiased, intervals that cover, consistency, cross tables, plans and the shuffle bound."""
+
+from fractions import Fraction
+from math import comb, exp
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidInput
+from discreet.noise.rng import SystemRng
+from discreet.survey.audited import MAKERS, WORDS
+from discreet.survey.estimate.consistency import norm_sub
+from discreet.survey.estimate.cross import cross_table
+from discreet.survey.estimate.means import estimate_mean, worst_variance
+from discreet.survey.estimate.planning import (
+    expected_error,
+    poisoning_gain,
+    respondents_needed,
+    unit_variance,
+)
+from discreet.survey.estimate.shares import estimate_shares, shares_from, variance
+from discreet.survey.estimate.shuffle import shuffled_epsilon
+from discreet.survey.randomizers.bits import column_sums
+from discreet.survey.randomizers.hybrid import HybridResponse
+from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.randomizers.local_hash import LocalHash
+from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.sketch.count_mean import CountMeanSketch
+from discreet.survey.sketch.prefix_tree import PrefixTree
+from discreet.testing.laws import assert_frequency
+from survey_kit import NUMBERS, made
+
+REPEATS = 400
+# Chance that correct intervals fail: of 400 draws at 0.95 fewer than 0.88 or, for the upper side,
+# more than 0.999 happen with probability below 1e-7 each (binomial).
+LEAST, MOST = 0.88, 0.9999
+
+
+def test_the_mission_s_numbers():
+    """p = 2A - 1/2 at ln 3; in general p = (A - (1-q)/2) / q with q = tanh(epsilon / 2)."""
+    coin = KaryResponse.of(2, Fraction("1.098612288668"), name="warner")
+    found = estimate_shares(coin, np.array([40, 60]), [0, 1], reports=100)
+    assert found.value == pytest.approx([2 * 0.4 - 0.5, 2 * 0.6 - 0.5], abs=1e-8)
+    two = KaryResponse.of(2, Fraction(2), name="warner")
+    q = np.tanh(1.0)
+    found = estimate_shares(two, np.array([40, 60]), [0], reports=100)
+    assert found.value[0] == pytest.approx((0.4 - (1 - q) / 2) / q, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in NUMBERS])
+def test_the_expected_estimate_is_the_share(name):
+    """Exactly: the law of each value supports it with `own`, others (hashes aside) with `other`."""
+    randomizer = made(name, "1")
+    if name in WORDS:
+        return  # over all hashes only; covered below
+    values = range(randomizer.codes)
+    for value in values:
+        law = randomizer.law(value)
+        for asked in values:
+            mass = sum(
+                share for report, share in enumerate(law) if supported(randomizer, report, asked)
+            )
+            assert mass == (randomizer.own if asked == value else randomizer.other)
+
+
+def supported(randomizer, report, value):
+    if randomizer.shape.length:
+        rows = np.frombuffer(bytes([report << (-randomizer.codes % 8)]), dtype=np.uint8)
+        return bool(randomizer.supports(rows.reshape(1, 1), [value])[0, 0])
+    return bool(randomizer.supports(np.array([report]), [value])[0, 0])
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_expected_number_is_the_value(name):
+    randomizer = made(name, "1")
+    values, spread = randomizer.unbiased(), randomizer.variances()
+    for position in (0, 1, 700, 2048):
+        law = np.array([float(mass) for mass in randomizer.law(position)])
+        assert law @ values == pytest.approx(position / 2048, abs=1e-9)
+        assert law @ (values - position / 2048) ** 2 == pytest.approx(spread[position], rel=1e-9)
+
+
+SHARES = {
+    "warner": lambda: KaryResponse.of(2, Fraction(1), name="warner"),
+    "k-ary": lambda: KaryResponse.of(5, Fraction(2)),
+    "precise": lambda: KaryResponse.of(3, Fraction(8)),
+    "local-hash": lambda: LocalHash.of(20, Fraction(1)),
+    "projective": lambda: ProjectiveResponse.of(40, Fraction(1)),
+}
+
+
+def repeated(randomizer, truth, repeats):
+    """Return how many reports support value 0 in each of many repetitions."""
+    told = randomizer.encode_many(np.tile(truth, repeats), SystemRng())
+    return randomizer.supports(told, [0])[:, 0].reshape(repeats, len(truth)).sum(axis=1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("name", SHARES)
+def test_intervals_hold_the_respondents_own_share(name, share):
+    randomizer, people = SHARES[name](), 90
+    truth = np.array([0] * round(share * people) + [1] * (people - round(share * people)))
+    found = shares_from(randomizer, repeated(randomizer, truth, REPEATS), reports=people)
+    assert np.all((found.low <= found.value) & (found.value <= found.high))
+    held = int(((found.low <= share) & (share <= found.high)).sum())
+    assert_frequency(held, REPEATS, LEAST, 1.0)
+
+
+def test_intervals_are_not_much_too_wide():
+    """At 2,000 respondents the correction is small: coverage of 95% intervals is below 98.5%."""
+    randomizer, people = SHARES["warner"](), 2000
+    supporters = repeated(randomizer, np.array([0] * 600 + [1] * 1400), 2000)
+    for confidence, least, most in ((0.95, 0.925, 0.985), (0.5, 0.42, 0.62)):
+        found = shares_from(randomizer, supporters, reports=people, confidence=confidence)
+        held = int(((found.low <= 0.3) & (found.high >= 0.3)).sum())
+        assert_frequency(held, 2000, least, most)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+def test_intervals_hold_the_respondents_own_mean(name, epsilon):
+    span = NumberRange.of(-3.0, 7.0)
+    randomizer = type(made(name, "1")).of(span, Fraction(epsilon))
+    truth = np.linspace(-3, 1, 200)
+    reports = randomizer.encode_many(np.tile(truth, REPEATS), SystemRng()).reshape(REPEATS, 200)
+    found = [estimate_mean(randomizer, randomizer.tally(each), span) for each in reports]
+    assert_frequency(sum(each.low <= -1 <= each.high for each in found), REPEATS, LEAST, 1.0)
+    values = np.array([each.value for each in found])
+    error = np.sqrt(worst_variance(randomizer) / 200 / REPEATS) * 10
+    assert abs(values.mean() + 1) < 6 * error  # six standard errors: 2e-9
+
+
+def test_one_report_has_a_wide_interval_not_a_certain_one():
+    span = NumberRange.of(0.0, 1.0)
+    for name in NUMBERS:
+        randomizer = made(name, "1")
+        found = estimate_mean(randomizer, randomizer.tally(np.array([0])), span)
+        assert found.high - found.low > 1
+
+
+def test_sketches_find_words_and_allow_for_collisions():
+    sketch, people = CountMeanSketch.of(Fraction(4), rows=64, buckets=64), 20_000
+    words = ["tea"] * 12_000 + ["coffee"] * 6_000 + ["milk"] * 2_000
+    tally = sketch.tally(sketch.encode_many(words, SystemRng()))
+    found = estimate_shares(sketch, tally, ["tea", "coffee", "milk", "water"], reports=people)
+    truth = np.array([0.6, 0.3, 0.1, 0.0])
+    # Six standard errors, hashes and noise together.
+    error = np.sqrt(variance(sketch, truth, reports=people))
+    assert np.all(np.abs(found.value - truth) < 6 * error)
+    assert np.all(variance(sketch, truth, reports=10**12) >= sketch.hash_variance)
+
+
+def test_tallies_of_parts_add_up():
+    for name in MAKERS:
+        randomizer = made(name, "1")
+        values = ["0", "1"] * 500 if name in WORDS else np.array([0, 1] * 500)
+        reports = randomizer.encode_many(values, SystemRng())
+        parts = randomizer.tally(reports[:300]) + randomizer.tally(reports[300:])
+        assert np.array_equal(parts, randomizer.tally(reports))
+
+
+def test_adding_words_is_counting_bits():
+    noise = np.frombuffer(SystemRng().words(20_000 * 5).tobytes(), dtype=np.uint8)
+    for count, length, width in (
+        (20_000, 5, 37),
+        (1, 5, 40),
+        (0, 3, 20),
+        (31, 8, 64),
+        (7906, 16, 128),
+    ):
+        rows = noise[: count * length].reshape(count, length)
+        sums = np.unpackbits(rows, axis=1)[:, :width].sum(axis=0)
+        assert np.array_equal(column_sums(rows, width), sums)
+
+
+def test_norm_sub_keeps_large_shares_where_clipping_shrinks_them():
+    truth = np.zeros(1000)
+    truth[0], truth[1:] = 0.18, 0.82 / 999
+    randomizer = LocalHash.of(1000, Fraction(1))
+    codes = np.repeat(np.arange(1000), np.round(truth * 100_000).astype(int))
+    tally = randomizer.tally(randomizer.encode_many(codes, SystemRng()))
+    noisy = estimate_shares(randomizer, tally, range(1000), reports=codes.size).value
+    kept = norm_sub(noisy)
+    clipped = np.maximum(noisy, 0) / np.maximum(noisy, 0).sum()
+    assert kept.sum() == pytest.approx(1)
+    assert kept.min() >= 0
+    assert abs(kept[0] - 0.18) < abs(clipped[0] - 0.18)
+    assert norm_sub(np.array([0.25, 0.75])) == pytest.approx([0.25, 0.75])
+
+
+def test_cross_tables_are_unbiased_and_cover():
+    one, two = KaryResponse.of(2, Fraction(2)), KaryResponse.of(3, Fraction(2))
+    first = np.array([0] * 600 + [1] * 400)
+    second = np.array([0] * 500 + [1] * 100 + [2] * 400)
+    held, sums = np.zeros((2, 3)), np.zeros((2, 3))
+    truth = np.array([[0.5, 0.1, 0.0], [0.0, 0.0, 0.4]])
+    for _ in range(REPEATS):
+        told = (one.encode_many(first, SystemRng()), two.encode_many(second, SystemRng()))
+        found = cross_table((one, told[0], [0, 1]), (two, told[1], [0, 1, 2]))
+        held += (found.low <= truth) & (truth <= found.high)
+        sums += found.value
+    for each in held.ravel():
+        assert_frequency(int(each), REPEATS, LEAST, MOST + 1e-4)
+    assert np.all(np.abs(sums / REPEATS - truth) < 0.02)
+    with pytest.raises(InvalidInput):
+        cross_table((one, told[0][:0], [0]), (two, told[1][:0], [0]))
+    with pytest.raises(InvalidInput):
+        cross_table((one, told[0], range(200)), (two, told[1], range(200)))
+
+
+def test_how_many_are_needed_is_what_the_error_says():
+    for name in MAKERS:
+        randomizer = made(name, "1")
+        if name in WORDS:
+            randomizer = type(randomizer).of(Fraction(1))
+        needed = respondents_needed(randomizer, 0.05)
+        assert expected_error(randomizer, needed) <= 0.05 < expected_error(randomizer, needed - 1)
+        assert unit_variance(randomizer) > 0
+    with pytest.raises(InvalidInput):
+        respondents_needed(made("warner", "1"), 0)
+    with pytest.raises(InvalidInput):
+        respondents_needed(made("count_mean_sketch", "1"), 0.05)
+
+
+def test_liars_weigh_as_much_as_said():
+    assert poisoning_gain(KaryResponse.of(1000, Fraction(1))) == pytest.approx(582, abs=1)
+    assert poisoning_gain(LocalHash.of(1000, Fraction(1))) < 3.5
+    assert poisoning_gain(ProjectiveResponse.of(1000, Fraction(1))) < 3.5
+    randomizer = ProjectiveResponse.of(20, Fraction(1))
+    honest = randomizer.tally(randomizer.encode_many(np.arange(20).repeat(500), SystemRng()))
+    before = estimate_shares(randomizer, honest, [3], reports=10_000).value[0]
+    best = next(
+        r for r in range(randomizer.points) if randomizer.supports(np.array([r]), [3])[0, 0]
+    )
+    lies = randomizer.tally(np.full(100, best))
+    after = estimate_shares(randomizer, honest + lies, [3], reports=10_100).value[0]
+    assert 0 < after - before <= 100 / 10_100 * poisoning_gain(randomizer)
+
+
+def brute_shuffle(epsilon, reports, central):
+    """Return delta at `central` by adding up every number of clones and coins."""
+    share, truth = exp(-epsilon), 1 / (1 + exp(-epsilon))
+    total = 0.0
+    for clones in range(reports):
+        mass = comb(reports - 1, clones) * share**clones * (1 - share) ** (reports - 1 - clones)
+        coin = [comb(clones, a) / 2**clones for a in range(clones + 1)]
+        first = [truth * b + (1 - truth) * a for a, b in zip([*coin, 0], [0, *coin], strict=True)]
+        second = [truth * a + (1 - truth) * b for a, b in zip([*coin, 0], [0, *coin], strict=True)]
+        total += mass * sum(
+            max(0, f - exp(central) * s) for f, s in zip(first, second, strict=True)
+        )
+    return total
+
+
+@pytest.mark.parametrize(("epsilon", "reports"), [(0.5, 60), (1.0, 100), (2.0, 100)])
+def test_the_shuffle_bound_is_the_brute_force_one(epsilon, reports):
+    for delta in (1e-3, 1e-6):
+        found = shuffled_epsilon(epsilon, reports, delta=delta)
+        assert brute_shuffle(epsilon, reports, found) <= delta * (1 + 1e-6)
+        if found < epsilon * 0.99:
+            assert brute_shuffle(epsilon, reports, found * 0.98) > delta
+
+
+def test_shuffling_helps_as_much_as_is_known():
+    assert shuffled_epsilon(1.0, 100_000, delta=1e-6) < 0.0165
+    assert shuffled_epsilon(1.0, 1, delta=1e-6) == 1.0
+    assert shuffled_epsilon(1.0, 10, delta=1e-6) <= 1.0
+
+
+def test_hybrid_beats_both_at_the_worst():
+    span = NumberRange.of(0.0, 1.0)
+    hybrid = HybridResponse.of(span, Fraction(1))
+    assert worst_variance(hybrid) < worst_variance(hybrid.duchi)
+    assert worst_variance(hybrid) < worst_variance(hybrid.piecewise)
+
+
+def test_frequent_words_are_found_without_a_list():
+    tree = PrefixTree.of(Fraction(6))
+    words = ["tea"] * 20_000 + ["coffee"] * 15_000 + ["\U0001f600"] * 10_000
+    words += [f"rare {i}" for i in range(5_000)]
+    tally = tree.tally(tree.encode_many(words, SystemRng()))
+    assert {"tea", "coffee", "\U0001f600"} <= set(tree.discover(tally))
+    assert len(tree.discover(tally)) < 10
+    deepest = int(tree.deepest(tally).sum())
+    found = estimate_shares(tree, tally, ["tea", "milk"], reports=deepest)
+    error = np.sqrt(variance(tree, np.array([0.4, 0.0]), reports=deepest))
+    assert np.all(np.abs(found.value - [0.4, 0.0]) < 6 * error)
+    assert tree.discover(np.zeros_like(tally)) == ()
