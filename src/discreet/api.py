@@ -27,6 +27,8 @@ from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
+from discreet.learn.request import LearnRequest
+from discreet.learn.run import Trained, train
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
@@ -199,6 +201,24 @@ class Curator:
         """Return the comparison with the real rows: for the owner, recorded, never to be published."""
         return comparison(
             synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
+        )
+
+    def learn(
+        self, table: str, *, progress: Progress = silent, analyst: str | None = None, **asked: Any
+    ) -> Trained:
+        """Return a classifier trained on a table, charged before any row is read.
+
+        `asked` are the fields of `discreet.learn.request.LearnRequest`: target, epsilon, delta,
+        model, features, request_id. (docs/learn.md)
+        """
+        request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
+        return train(
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+            progress=progress,
         )
 
     def anonymize(

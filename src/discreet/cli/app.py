@@ -19,6 +19,7 @@ COMMANDS = {
     "init": ("discreet.cli.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.query", "Answer one SQL question privately."),
     "synth": ("discreet.cli.synth", "Make a synthetic copy of a file or a table."),
+    "learn": ("discreet.cli.learn", "Train a private model, and use it."),
     "attack": ("discreet.cli.attack", "Attack a release, and its private version beside it."),
     "anonymize": ("discreet.cli.anonymize", "A k-anonymous copy of a table, or what one is worth."),
     "audit": ("discreet.cli.audit", "How much privacy a mechanism loses at the very least."),
