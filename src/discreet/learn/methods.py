@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol
 
 from discreet.learn.binning import Feature, feature_of
 from discreet.learn.columns import is_ordered
 from discreet.learn.door import LearningDoor
 from discreet.learn.linear import bayes, logistic
 from discreet.learn.model import Fitted
+from discreet.learn.trees import boosted
 from discreet.synth.columns import Encoding
 from discreet.synth.progress import Progress
 
@@ -20,29 +21,34 @@ COUNTING = Fraction(1, 5)
 CHECKING = Fraction(1, 50)
 """The share that counts how many of the training rows are predicted rightly."""
 
-Fit: TypeAlias = Callable[[LearningDoor, Sequence[Feature], float, Fraction, Progress], Fitted]
 
+class Fit(Protocol):
+    """Fits a model after the counting, for exactly `share`."""
 
-def _logistic(
-    door: LearningDoor,
-    features: Sequence[Feature],
-    variance: float,
-    share: Fraction,
-    progress: Progress,
-) -> Fitted:
-    return logistic.fit(door, features, variance=variance, share=share, progress=progress)
+    def __call__(
+        self,
+        door: LearningDoor,
+        features: Sequence[Feature],
+        *,
+        variance: float,
+        share: Fraction,
+        progress: Progress,
+    ) -> Fitted:
+        """Return what was learned."""
+        ...
 
 
 CLASSIFIERS: dict[str, tuple[Fit | None, Fraction]] = {
-    "logistic": (_logistic, COUNTING),
+    "logistic": (logistic.fit, COUNTING),
+    "boosted": (boosted.fit, COUNTING),
     "bayes": (None, 1 - CHECKING),
 }
 """For each model what fits it after the counting, and the share that the counting gets."""
 
 
 def chosen(name: str) -> str:
-    """Return the model that a name means."""
-    return "logistic" if name == "auto" else name
+    """Return the model that a name means: `auto` is what did best on data sets of other people."""
+    return "boosted" if name == "auto" else name
 
 
 def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: Progress) -> Fitted:
@@ -52,7 +58,8 @@ def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: 
     features, variance = count_features(door, encoding, counting)
     if fit is None:
         return bayes.fit(door, features, variance)
-    return fit(door, features, variance, 1 - CHECKING - counting, progress)
+    share = 1 - CHECKING - counting
+    return fit(door, features, variance=variance, share=share, progress=progress)
 
 
 def count_features(

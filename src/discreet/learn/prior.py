@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.binning import Feature
+from discreet.learn.binning import SEEN, Feature
 from discreet.learn.door import Reals
 
 LENGTH = 4.0
@@ -20,7 +20,7 @@ LENGTH = 4.0
 NARROWEST, WIDEST = 0.05, 1.0
 """Standard deviations of weights, in log-odds, that are believed at least and at most."""
 
-TOGETHER = 0.8
+TOGETHER = 0.6
 """A weight beside others is smaller than alone: features overlap."""
 
 
@@ -46,11 +46,14 @@ def scored(values: Reals) -> Reals:
 
 def strength(feature: Feature, shares: Reals, variance: float) -> Strength:
     """Return what the noisy counts of a feature say about the target beyond chance."""
-    sizes = feature.sizes[:, None]
-    gaps = scored(feature.counts - sizes * shares)
+    seen = feature.sizes > SEEN * np.sqrt(variance * feature.joined * len(shares))
+    if not seen.any():
+        return Strength(0.0, 1.0, NARROWEST**2)
+    sizes = feature.sizes[seen, None]
+    gaps = scored(feature.counts[seen] - sizes * shares)
     odds = scored(shares * (1 - shares))
     kept = (1 - shares) ** 2 + shares**2 * (len(shares) - 1)
-    error = variance * feature.joined[:, None] * scored(kept) + sizes * odds
+    error = variance * feature.joined[seen, None] * scored(kept) + sizes * odds
     weight = sizes * odds
     excess = float(((gaps**2 - error) / weight).sum())
     deviation = float(np.sqrt((2 * (error / weight) ** 2).sum()))

@@ -125,9 +125,8 @@ def _number_place(value: Any, domain: Any) -> int | None:
     if found is None:
         return None
     # To the nearest step, ties upwards, as the engine reads it.
-    return math.floor(Fraction(found) / domain.step + Fraction(1, 2)) - int(
-        domain.lower / domain.step
-    )
+    lower, step = Fraction(domain.lower), Fraction(domain.step)
+    return math.floor(Fraction(found) / step + Fraction(1, 2)) - int(lower / step)
 
 
 def _word_place(value: Any, domain: Any) -> int | None:

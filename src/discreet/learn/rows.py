@@ -88,6 +88,7 @@ class PaidRows:
         if target is not None:
             self._truth = codes[:, target].astype(np.int64)
             self._scores = np.zeros((len(codes), self.outputs), dtype=np.int64)
+        self._left: Integers | None = None
 
     def __repr__(self) -> str:
         return "PaidRows(hidden)"
@@ -104,6 +105,7 @@ class PaidRows:
 
     def add(self, grouping: Grouping, steps: Integers) -> None:
         """Add public whole numbers, one for each cell and score, to the scores of all rows."""
+        self._left = None
         if grouping.columns:
             self._scores += steps.reshape(-1, self.outputs)[self._cell(grouping)]
         else:
@@ -111,7 +113,9 @@ class PaidRows:
 
     def residual_sums(self, grouping: Grouping) -> Integers:
         """Return the exact sums of residuals in each cell, in steps of 1 / WHOLE."""
-        place, residuals = self._cell(grouping), self._residuals()
+        if self._left is None:
+            self._left = self._residuals()
+        place, residuals = self._cell(grouping), self._left
         # Whole numbers below 2^53 add up exactly in doubles.
         sums = [
             np.bincount(place, weights=residuals[:, output], minlength=grouping.cells)

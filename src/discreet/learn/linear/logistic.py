@@ -31,8 +31,14 @@ STEP = 0.5
 GROWTH = Fraction(8, 10)
 """The first round gets 1 - GROWTH of an average share, the last one 1 + GROWTH."""
 
-GRAIN = 10**6
-"""Shares are whole millionths, so that they add up exactly."""
+NO_FEATURE = Grouping((), ())
+"""One cell that holds every row."""
+
+TOGETHER = 3
+"""Features that share a look at residuals where there are more than two classes."""
+
+STAGES = 4
+"""Different shares a round: few, because every law of noise has tables that must be made."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,21 +68,31 @@ def fit(
     intercept = scored(np.log(np.maximum(shares, 1e-9)))
     if len(shares) == 2:
         intercept = intercept - np.log(max(shares[0], 1e-9))
-    door.add(Grouping((), ()), _steps(intercept))
+    door.add(NO_FEATURE, _steps(intercept))
     rounds = ROUNDS if door.purse.concentrated else PURE_ROUNDS
     parts = _parts(door, features, (shares, variance), share / rounds, rounds)
     weights = [np.zeros_like(part.curve) for part in parts]
+    level, mean_level = np.zeros_like(intercept), np.zeros_like(intercept)
     mean = [np.zeros_like(part.curve) for part in parts]
     for number in range(rounds):
         progress(number, rounds, "fitting")
         factor = _factor(number, rounds)
-        for i, part in enumerate(parts):
-            weights[i] = _followed(door, part, weights[i], part.share * factor)
+        for few in _chunks(len(parts), 1 if door.outputs == 1 else TOGETHER):
+            # Residuals of many classes are slow: a few features share a look at the same ones.
+            left = [
+                door.residual_sums(parts[i].grouping, share=parts[i].share * factor) for i in few
+            ]
+            for i, sums in zip(few, left, strict=True):
+                weights[i], more = _followed(door, parts[i], weights[i], sums.values)
+                level = level + more
         if 2 * number >= rounds:
+            mean_level = mean_level + float(factor) * level
             mean = [m + float(factor) * w for m, w in zip(mean, weights, strict=True)]
     total = sum(float(_factor(n, rounds)) for n in range(rounds) if 2 * n >= rounds)
     found = [m / total for m in mean]
     _return_scores(door, parts, weights, found)
+    door.add(NO_FEATURE, _steps(mean_level / total) - _steps(level))
+    intercept = intercept + mean_level / total
     terms = [Term(part.grouping, w) for part, w in zip(parts, found, strict=True)]
     return Fitted(intercept, tuple(terms), shares)
 
@@ -89,8 +105,8 @@ def _return_scores(
         door.add(part.grouping, _steps(new) - _steps(old))
 
 
-def _followed(door: LearningDoor, part: Part, weights: Reals, share: Fraction) -> Reals:
-    left = door.residual_sums(part.grouping, share=share).values
+def _followed(door: LearningDoor, part: Part, weights: Reals, left: Reals) -> tuple[Reals, Reals]:
+    """Return the weights of a feature after one look, and how far all scores move together."""
     wanted = weights + left / part.curve
     believed = np.stack(
         [matrix @ column for matrix, column in zip(part.believed, wanted.T, strict=True)], axis=1
@@ -98,7 +114,9 @@ def _followed(door: LearningDoor, part: Part, weights: Reals, share: Fraction) -
     # Rounded to the steps of the scores: what is kept is what the rows were told.
     after: Reals = np.rint((weights + STEP * (believed - weights)) * FINE) / FINE
     door.add(part.grouping, _steps(after) - _steps(weights))
-    return after
+    level: Reals = np.rint(STEP / 2 * left.sum(axis=0) / part.curve.sum(axis=0) * FINE) / FINE
+    door.add(NO_FEATURE, _steps(level))
+    return after, level
 
 
 def _parts(
@@ -114,10 +132,11 @@ def _parts(
     known.sort(key=lambda each: -each[1].excess)
     useful = [each for each in known if each[1].excess > 0] or known[:1]
     wanted = np.sqrt([max(each.excess, each.deviation, 1e-9) for _, each in useful])
-    whole = np.maximum(1, np.floor(wanted / wanted.sum() * (GRAIN - len(useful)))).astype(np.int64)
+    # Powers of two, for the same reason.
+    whole = [1 << int(k) for k in np.rint(np.log2(wanted / wanted.min()))]
     found = []
-    for (feature, each), part in zip(useful, whole.tolist(), strict=True):
-        mine = share * Fraction(part, GRAIN)
+    for (feature, each), part in zip(useful, whole, strict=True):
+        mine = share * Fraction(part, sum(whole))
         curve = curvature(feature, shares, variance)
         noise = door.residual_variance(mine) / rounds
         grouping = Grouping((feature.column,), (feature.groups,))
@@ -127,11 +146,16 @@ def _parts(
     return found
 
 
+def _chunks(size: int, few: int) -> list[range]:
+    return [range(start, min(start + few, size)) for start in range(0, size, few)]
+
+
 def _factor(number: int, rounds: int) -> Fraction:
-    """Return the weight of a round; over all rounds they average to one."""
-    if rounds == 1:
-        return Fraction(1)
-    return 1 - GROWTH + 2 * GROWTH * Fraction(number, rounds - 1)
+    """Return the weight of a round: four stages, growing; over all rounds they average to one."""
+    stage = min(STAGES - 1, number * STAGES // rounds)
+    raw = [1 - GROWTH + 2 * GROWTH * Fraction(k, STAGES - 1) for k in range(STAGES)]
+    total = sum(raw[min(STAGES - 1, n * STAGES // rounds)] for n in range(rounds))
+    return raw[stage] * rounds / total
 
 
 def _steps(weights: Reals) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
