@@ -27,6 +27,9 @@ from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
+from discreet.learn.model import Classifier
+from discreet.learn.paid_test import TestRequest, paid_test
+from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained, train
 from discreet.ledger.ledger import Ledger
@@ -219,6 +222,27 @@ class Curator:
             engine=self.engine,
             rng=self.rng,
             progress=progress,
+        )
+
+    def test_model(
+        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> Classifier:
+        """Return the model with noisy scores on a private table, charged to that table's dataset."""
+        request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
+        return paid_test(
+            request,
+            model,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+        )
+
+    def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:
+        """Return a ridge regression from noisy sums of products, charged before any row is read."""
+        request = LearnRequest.of(table, task="regress", analyst=self._payer(analyst), **asked)
+        return regress(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
         )
 
     def anonymize(

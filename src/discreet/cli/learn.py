@@ -86,6 +86,47 @@ def classify(
 
 
 @app.command()
+def regress(
+    source: Source,
+    *,
+    target: Target,
+    epsilon: Epsilon,
+    delta: Delta = None,
+    model: Annotated[str, typer.Option(help="auto or ridge.")] = "auto",
+    features: Features = None,
+    test: Test = None,
+    test_public: TestPublic = False,
+    out: Out = None,
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    request_id: RequestId = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Fit a ridge regression from noisy sums of products, charging the budget first.
+
+    Example: discreet learn regress people.csv --target hours --epsilon 1 --delta 1e-9
+    """
+    from discreet.learn.request import LearnRequest
+
+    _check_places(test, out)
+    _check_public(test, public=test_public)
+    asked: dict[str, Any] = {
+        "target": target,
+        "epsilon": epsilon,
+        "model": model,
+        "features": _names(features),
+        "analyst": analyst,
+        "request_id": request_id,
+    }
+    LearnRequest.of("", task="regress", **asked)
+    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
+    found = _regressed(place, table, asked, test=test, out=out)
+    say(json_text.dumps(found) if json else _regression_words(found))
+
+
+@app.command()
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that was kept.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows to predict for.")],
@@ -168,15 +209,71 @@ def _trained(
     with open_curator(place) as curator, counting("Learning") as progress:
         trained = curator.learn(table, progress=progress, **asked)
     said, model = trained.to_json(), trained.model
-    path, _public = test
+    path, public = test
     if path is not None:
-        model = tested(model, path)
+        model = tested(model, path) if public else _privately_tested(model, path, asked)
         facts = model.facts
         said |= {key: facts[key] for key in ("accuracy", "baseline", "subgroups", "test_rows")}
         said |= {"auc": facts["auc"]} if "auc" in facts else {}
     target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
     write_model(model, target)
     return said | {"out": str(target)}
+
+
+def _privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
+    """Return the model after a test that the people of the test file pay for."""
+    from discreet.api import open as open_curator
+    from discreet.catalog.bare import bare_table
+    from discreet.core.numbers import Epsilon
+
+    found = bare_table(path, epsilon=Epsilon.of(asked["epsilon"]))
+    with open_curator(found.config) as curator:
+        again = asked["request_id"] and f"{asked['request_id']}-test"
+        return curator.test_model(
+            model, found.table, epsilon=asked["epsilon"], request_id=again or None
+        )
+
+
+def _regressed(
+    place: Path | None, table: str, asked: dict[str, Any], *, test: Path | None, out: Path | None
+) -> dict[str, Any]:
+    """Return what was fitted, after writing it."""
+    from dataclasses import replace
+
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import waiting
+    from discreet.learn.model_zip import write_model
+    from discreet.learn.regressor import tested_regressor
+
+    with open_curator(place) as curator, waiting("Learning"):
+        found = curator.regress(table, **asked)
+    said, model = found.to_json(), found.model
+    if test is not None:
+        score = tested_regressor(model, test)
+        said |= score
+        model = replace(model, facts={**model.facts, **score})
+    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
+    write_model(model, target)
+    return said | {"out": str(target)}
+
+
+def _regression_words(found: dict[str, Any]) -> str:
+    done = f"Learned {found['target']} by '{found['model']}' ({found['seconds']:.1f} s)"
+    score = f"Off by {found['baseline']:g} when always saying the mean"
+    if found["rmse"] is not None:
+        score = f"Off by {found['rmse']['value']:g} (root mean square); {score.lower()}"
+    return f"{done}; kept in {found['out']}.\n{score}. Measured on {found['measured_on']}."
+
+
+def _check_public(test: Path | None, *, public: bool) -> None:
+    """Refuse an exact test on rows that nobody has declared public."""
+    from discreet.errors import InvalidInput
+
+    if test is not None and not public:
+        raise InvalidInput(
+            f"'{test.name}' is not declared public, so it cannot be tested on exactly.",
+            hint="If its rows are public, say --test-public. Nothing was charged.",
+        )
 
 
 def _words(found: dict[str, Any]) -> str:

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from discreet.learn.model import Classifier
+from discreet.learn.regressor import Regressor
 from discreet.report import Document, Grid, Section, Words
 
 MOST_FEATURES = 20
 
 
-def card_of(model: Classifier) -> Document:
+def card_of(model: Classifier | Regressor) -> Document:
     """Return the card: everything on it was paid for, or comes from rows declared public."""
+    if isinstance(model, Regressor):
+        return _regression(model)
     facts = model.facts
     sections = [
         Section("What it does", _about(model)),
@@ -27,6 +30,33 @@ def card_of(model: Classifier) -> Document:
         None if facts.get("private", True) else "Not private: the noise came from a seed.",
         tuple(sections),
     )
+
+
+def _regression(model: Regressor) -> Document:
+    facts = model.facts
+    names = ["intercept", *(_variable_name(v.column, v.value) for v in model.variables)]
+    weights = [round(float(weight), 4) for weight in model.weights]
+    score = "How good the weights are, only a test can tell: --test FILE."
+    if facts["rmse"] is not None:
+        score = (
+            f"Off by {facts['rmse']['value']:g} (root mean square) on {facts['measured_on']}; "
+            f"always saying the mean would be off by {facts['baseline']:g}."
+        )
+    rows = list(zip(names, weights, strict=True))
+    caption = "Weights of variables that are scaled to -1 to 1, for a target scaled likewise."
+    return Document(
+        f"{facts['target']}: a ridge regression",
+        f"trained on {facts['table']}, epsilon {_ratio(facts['cost']['epsilon']):g}",
+        None,
+        (
+            Section("How well it does", (Words(score),)),
+            Section("What it goes by", (Grid.of(("variable", "weight"), rows, caption),)),
+        ),
+    )
+
+
+def _variable_name(column: str, value: Any) -> str:
+    return column if value is None else f"{column} = {value}"
 
 
 def _price(facts: Any) -> str:

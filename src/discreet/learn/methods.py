@@ -13,6 +13,7 @@ from discreet.learn.linear import bayes, logistic
 from discreet.learn.model import Fitted
 from discreet.learn.trees import boosted
 from discreet.synth.columns import Encoding
+from discreet.synth.door import Purse
 from discreet.synth.progress import Progress
 
 COUNTING = Fraction(1, 5)
@@ -46,9 +47,15 @@ CLASSIFIERS: dict[str, tuple[Fit | None, Fraction]] = {
 """For each model what fits it after the counting, and the share that the counting gets."""
 
 
-def chosen(name: str) -> str:
-    """Return the model that a name means: `auto` is what did best on data sets of other people."""
-    return "boosted" if name == "auto" else name
+def chosen(name: str, purse: Purse) -> str:
+    """Return the model that a name means, by public facts alone.
+
+    `auto` is what did best on other data sets (docs/learn.md): boosted, or naive Bayes where there
+    is no delta, since with Laplace noise every further look at the rows costs too much.
+    """
+    if name != "auto":
+        return name
+    return "boosted" if purse.concentrated else "bayes"
 
 
 def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: Progress) -> Fitted:

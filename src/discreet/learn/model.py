@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.learn.door import Reals
-from discreet.learn.rows import Grouping
+from discreet.learn.rows import FINE, Grouping, Integers
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.shape import Codes
 
@@ -71,6 +71,16 @@ class Classifier:
         if found.shape[1] == 1:
             found = np.concatenate([np.zeros_like(found), found], axis=1)
         return found
+
+    def guesses(self, codes: Codes) -> Integers:
+        """Return the predicted class of each row: a sum of whole numbers, the same everywhere."""
+        found = np.tile(np.rint(self.intercept * FINE).astype(np.int64), (len(codes), 1))
+        for term in self.terms:
+            steps = np.rint(term.weights * FINE).astype(np.int64)
+            found += steps[term.grouping.places(codes)]
+        if found.shape[1] == 1:
+            return np.asarray((found[:, 0] > 0).astype(np.int64))
+        return np.asarray(found.argmax(axis=1))
 
     def chances(self, codes: Codes) -> Reals:
         """Return the predicted probability of each class."""

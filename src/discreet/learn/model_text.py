@@ -7,15 +7,21 @@ from typing import Any
 
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.learn.model import Classifier, classifier_from
+from discreet.learn.regressor import Regressor, regressor_from
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 
 FORMAT = "discreet classifier"
+REGRESSOR = "discreet regressor"
 VERSION = 1
 
 
-def to_text(model: Classifier) -> str:
+def to_text(model: Classifier | Regressor) -> str:
     """Return the model's text; `from_text` reads it back."""
+    if isinstance(model, Regressor):
+        return json.dumps(
+            {"format": REGRESSOR, "version": VERSION, **model.to_json()}, allow_nan=False
+        )
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -27,10 +33,12 @@ def to_text(model: Classifier) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
-def from_text(text: str, *, name: str = "the model") -> Classifier:
+def from_text(text: str, *, name: str = "the model") -> Classifier | Regressor:
     """Return the model that `text` describes; every number in it is checked."""
     try:
         data = json.loads(text, parse_constant=_no_constant)
+        if data["format"] == REGRESSOR and data["version"] == VERSION:
+            return regressor_from(data)
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise InvalidInput("it has another format or version")
         columns = tuple(_coded(item) for item in data["columns"])

@@ -8,19 +8,26 @@ import pyarrow as pa
 
 from discreet.learn.model import Classifier
 from discreet.learn.read_file import codes_of_table, read_table
+from discreet.learn.regressor import Regressor
 
 
-def predicted(model: Classifier, path: Path) -> pa.Table:
-    """Return the rows of a file with the predicted class and how probable the model finds it."""
+def predicted(model: Classifier | Regressor, path: Path) -> pa.Table:
+    """Return the rows of a file with the predicted class and how probable the model finds it.
+
+    A regression adds the predicted number alone.
+    """
     table = read_table(path)
+    if isinstance(model, Regressor):
+        name = f"predicted_{model.target.column}"
+        return table.append_column(name, pa.array(model.predict(table).round(6)))
     codes = codes_of_table(table, model.features)
     chances = model.chances(codes)
-    best = chances.argmax(axis=1)
+    best = model.guesses(codes)
     words = [str(value) for value in model.classes]
     name = f"predicted_{model.target.name}"
     more = {
         name: pa.array([words[i] for i in best.tolist()], type=pa.string()),
-        f"{name}_probability": pa.array(chances.max(axis=1).round(6)),
+        f"{name}_probability": pa.array(chances[range(len(best)), best].round(6)),
     }
     for column, values in more.items():
         table = table.append_column(column, values)

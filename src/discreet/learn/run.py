@@ -11,7 +11,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
-from discreet.errors import InvalidInput
+from discreet.errors import InternalError, InvalidInput
 from discreet.learn.columns import encoding_of
 from discreet.learn.door import LearningDoor
 from discreet.learn.methods import CHECKING, chosen, fit_classifier
@@ -101,7 +101,7 @@ def train(
             plan.funds.quote,
             request_id=request.request_id,
             body=request.body,
-            note=f"{chosen(request.model)} model of {request.target} in {plan.outline.table.name}",
+            note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
             snapshot=plan.snapshot,
         )
         stored = once(
@@ -123,7 +123,7 @@ def _learned(
     target = len(encoding.coded) - 1
     paid = PaidRows(fetch(held, codes, permit=receipt), codes.shape, target)
     door = LearningDoor(paid, funds.fitting, codes.unit, rng)
-    kind = chosen(plan.request.model)
+    kind = chosen(plan.request.model, funds.purse)
     fitted = fit_classifier(kind, door, encoding, progress)
     checked = door.checked(share=CHECKING)
     facts = _facts(plan, fitted, checked, (*outline.notices, *found.notices), rng)
@@ -202,4 +202,7 @@ def unpack(payload: bytes) -> Classifier:
     text = opened.decompress(payload, LARGEST_MODEL)
     if not opened.eof:
         raise InvalidInput("The stored model is too large to be read.")
-    return from_text(text.decode(), name="the stored model")
+    found = from_text(text.decode(), name="the stored model")
+    if not isinstance(found, Classifier):
+        raise InternalError("a classifier was stored, and something else was read")
+    return found

@@ -46,7 +46,7 @@ def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
 def public_score(model: Classifier, codes: Codes, truth: npt.NDArray[np.int64]) -> dict[str, Any]:
     """Return accuracy, baseline, AUC and accuracy by subgroup on rows that are public."""
     chances = model.chances(codes)
-    right = chances.argmax(axis=1) == truth
+    right = model.guesses(codes) == truth
     counts = np.bincount(truth, minlength=len(model.classes))
     found: dict[str, Any] = {
         "accuracy": exact_share(int(right.sum()), len(truth)),

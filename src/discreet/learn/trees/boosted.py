@@ -121,7 +121,7 @@ def _pair(first: tuple[Feature, Integers], second: tuple[Feature, Integers]) -> 
 
 
 def _sizes(feature: Feature, merge: Integers) -> Reals:
-    return np.bincount(merge, weights=feature.sizes)
+    return np.asarray(np.bincount(merge, weights=feature.sizes), dtype=np.float64)
 
 
 def _coarse(feature: Feature, term: Term) -> Integers:
