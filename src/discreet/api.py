@@ -32,6 +32,7 @@ from discreet.learn.paid_test import TestRequest, paid_test
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained, train
+from discreet.learn.select import Selected, SelectRequest, select
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
@@ -236,6 +237,13 @@ class Curator:
             ledger=self.ledger,
             engine=self.engine,
             rng=self.rng,
+        )
+
+    def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:
+        """Return one good candidate of a column by the exponential mechanism, charged first."""
+        request = SelectRequest.of(table, analyst=self._payer(analyst), **asked)
+        return select(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
         )
 
     def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:

@@ -21,6 +21,9 @@ Source = Annotated[
 Target = Annotated[str, typer.Option(help="The column to predict.")]
 ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted, bayes or network.")]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
+Choose = Annotated[
+    str | None, typer.Option(help="Train several and pay for a choice: logistic,boosted,bayes.")
+]
 Epsilon = Annotated[str, typer.Option(help="How much budget to use.")]
 Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
 Test = Annotated[Path | None, typer.Option(help="Rows to test the model on.")]
@@ -53,6 +56,7 @@ def classify(
     delta: Delta = None,
     model: ModelName = "auto",
     features: Features = None,
+    choose: Choose = None,
     test: Test = None,
     test_public: TestPublic = False,
     out: Out = None,
@@ -76,6 +80,7 @@ def classify(
         "delta": delta,
         "model": model,
         "features": _names(features),
+        "choose": _names(choose),
         "analyst": analyst,
         "request_id": request_id,
     }
@@ -124,6 +129,42 @@ def regress(
     place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
     found = _regressed(place, table, asked, test=test, out=out)
     say(json_text.dumps(found) if json else _regression_words(found))
+
+
+@app.command()
+def select(
+    source: Source,
+    *,
+    target: Annotated[str, typer.Option(help="The column of votes or bids.")],
+    epsilon: Epsilon,
+    kind: Annotated[
+        str, typer.Option(help="vote: most common value; price: most revenue.")
+    ] = "vote",
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    request_id: RequestId = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Choose one of a column's declared values by the exponential mechanism, charging first.
+
+    Example: discreet learn select people.csv --target region --epsilon 0.5
+    """
+    from discreet.api import open as open_curator
+
+    place, table = _place(source, config, epsilon, None, accept=accept, unit=unit)
+    with open_curator(place) as curator:
+        found = curator.select(
+            table, column=target, epsilon=epsilon, kind=kind, analyst=analyst, request_id=request_id
+        ).to_json()
+    if json:
+        say(json_text.dumps(found))
+        return
+    bound = (
+        f"at most {found['loss95']:g} below the best of {found['candidates']:,}, 95 times in 100"
+    )
+    say(f"{found['choice']} ({bound}; epsilon {found['cost']['epsilon']:g}).")
 
 
 @app.command()
@@ -204,14 +245,14 @@ def _trained(
     from discreet.api import open as open_curator
     from discreet.cli.waiting import counting
     from discreet.learn.model_zip import write_model
-    from discreet.learn.testing_rows import tested
+    from discreet.learn.testing_rows import publicly_tested
 
     with open_curator(place) as curator, counting("Learning") as progress:
         trained = curator.learn(table, progress=progress, **asked)
     said, model = trained.to_json(), trained.model
     path, public = test
     if path is not None:
-        model = tested(model, path) if public else _privately_tested(model, path, asked)
+        model = publicly_tested(model, path) if public else _privately_tested(model, path, asked)
         facts = model.facts
         said |= {key: facts[key] for key in ("accuracy", "baseline", "subgroups", "test_rows")}
         said |= {"auc": facts["auc"]} if "auc" in facts else {}

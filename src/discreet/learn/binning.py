@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.door import Reals
-from discreet.learn.rows import Integers
+from discreet.learn.rows import Integers, Reals
 
 SEEN = 2.5
 """Standard deviations of noise that a group's count must exceed."""

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.event import Gaussian, Laplace
-from discreet.learn.rows import WHOLE, Grouping, Integers, PaidRows
+from discreet.learn.rows import WHOLE, Grouping, Integers, PaidRows, Reals
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.synth.door import Door, Law, Purse, Unit
-
-Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.door import Reals
-from discreet.learn.rows import FINE, Grouping, Integers
+from discreet.learn.rows import FINE, Grouping, Integers, Reals
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.shape import Codes
 

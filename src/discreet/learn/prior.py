@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.learn.binning import SEEN, Feature
-from discreet.learn.door import Reals
+from discreet.learn.rows import Reals
 
 LENGTH = 4.0
 """Groups over which the weights of an ordered feature forget each other."""

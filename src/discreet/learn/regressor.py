@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
-from discreet.learn.door import Reals
 from discreet.learn.linear.ridge import Variable
 from discreet.learn.read_file import read_table
+from discreet.learn.rows import Reals
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,6 +31,9 @@ class LearnRequest:
     features: tuple[str, ...] = field(
         default=(), metadata={"help": "The columns to predict from; all others unless given."}
     )
+    choose: tuple[str, ...] = field(
+        default=(), metadata={"help": "Train several models and pay for a choice: logistic,bayes."}
+    )
     analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
     request_id: str = field(
         default="", metadata={"help": "Ask again under the same id: same model, no charge."}
@@ -47,6 +50,7 @@ class LearnRequest:
         task: str = "classify",
         model: str = "auto",
         features: Sequence[str] = (),
+        choose: Sequence[str] = (),
         analyst: str | None = None,
         request_id: str | None = None,
     ) -> LearnRequest:
@@ -66,6 +70,7 @@ class LearnRequest:
             task=task,
             model=model.lower(),
             features=tuple(features),
+            choose=tuple(name.lower() for name in choose),
             analyst=analyst,
             request_id=request_id or uuid.uuid4().hex,
         )
@@ -79,6 +84,7 @@ class LearnRequest:
             "task": self.task,
             "model": self.model,
             "features": list(self.features),
+            "choose": list(self.choose),
             "epsilon": str(self.epsilon.value),
             "delta": None if self.delta is None else str(self.delta.value),
         }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from discreet.synth.shape import Codes, Columns, Counts, Shape
 from discreet.synth.sql_counter import PATIENCE
 
 Integers: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
 
 FINE = 1024
 """Steps to one unit of log-odds in scores."""
@@ -58,6 +59,20 @@ class Grouping:
             place *= size
             place += group[codes[:, column]]
         return place
+
+
+class Scores(Protocol):
+    """A table of weights over the cells of a grouping."""
+
+    @property
+    def grouping(self) -> Grouping:
+        """Return the cells."""
+        ...
+
+    @property
+    def weights(self) -> Reals:
+        """Return a row of weights for each cell."""
+        ...
 
 
 def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
@@ -110,6 +125,18 @@ class PaidRows:
             self._scores += steps.reshape(-1, self.outputs)[self._cell(grouping)]
         else:
             self._scores += steps.reshape(1, self.outputs)
+
+    def clear(self) -> None:
+        """Forget all scores."""
+        self._scores[:] = 0
+        self._left = None
+
+    def show(self, intercept: Reals, terms: Sequence[Scores]) -> None:
+        """Give every row the scores of a whole model."""
+        self.clear()
+        self.add(Grouping((), ()), np.rint(intercept * FINE).astype(np.int64))
+        for term in terms:
+            self.add(term.grouping, np.rint(term.weights * FINE).astype(np.int64))
 
     def residual_sums(self, grouping: Grouping) -> Integers:
         """Return the exact sums of residuals in each cell, in steps of 1 / WHOLE."""

@@ -21,6 +21,7 @@ from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.rows import PaidRows, fetch
 from discreet.learn.score import noisy_share
+from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Balance, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
@@ -95,6 +96,8 @@ def train(
         and is what the same request id gets again, free (`once`). (docs/notes/0044)
     """
     started = time.monotonic()
+    if request.choose:
+        check_candidates(request.choose)
     with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
         receipt = ledger.charge(
             plan.payer,
@@ -123,8 +126,13 @@ def _learned(
     target = len(encoding.coded) - 1
     paid = PaidRows(fetch(held, codes, permit=receipt), codes.shape, target)
     door = LearningDoor(paid, funds.fitting, codes.unit, rng)
-    kind = chosen(plan.request.model, funds.purse)
-    fitted = fit_classifier(kind, door, encoding, progress)
+    if plan.request.choose:
+        paid_for = Paid(paid, funds.fitting, codes.unit, rng)
+        kind, fitted = tuned(paid_for, plan.request.choose, encoding, progress)
+        door = LearningDoor(paid, funds.fitting, codes.unit, rng)
+    else:
+        kind = chosen(plan.request.model, funds.purse)
+        fitted = fit_classifier(kind, door, encoding, progress)
     checked = door.checked(share=CHECKING)
     facts = _facts(plan, fitted, checked, (*outline.notices, *found.notices), rng)
     return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)

@@ -14,7 +14,7 @@ from discreet.learn.read_file import codes_of_table, read_table
 from discreet.learn.score import public_score
 
 
-def tested(model: Classifier, path: Path) -> Classifier:
+def publicly_tested(model: Classifier, path: Path) -> Classifier:
     """Return the model with what a public test file says about it written into its facts."""
     codes = codes_of_table(read_table(path), model.encoding.coded)
     known = codes[:, -1] >= 0

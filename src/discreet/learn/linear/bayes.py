@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor, Reals
+from discreet.learn.door import LearningDoor
 from discreet.learn.model import Fitted, Term
 from discreet.learn.prior import class_shares, curvature, scored, strength
-from discreet.learn.rows import FINE, Grouping
+from discreet.learn.rows import FINE, Grouping, Reals
 
 
 def fit(door: LearningDoor, features: Sequence[Feature], variance: float) -> Fitted:

@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor, Reals
+from discreet.learn.door import LearningDoor
 from discreet.learn.model import Fitted, Term
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
-from discreet.learn.rows import FINE, Grouping
+from discreet.learn.rows import FINE, Grouping, Reals
 from discreet.synth.progress import Progress
 
 ROUNDS = 20

@@ -15,11 +15,11 @@ from itertools import combinations
 import numpy as np
 
 from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor, NoisySums, Reals
+from discreet.learn.door import LearningDoor, NoisySums
 from discreet.learn.linear import logistic
 from discreet.learn.model import Fitted, Term
 from discreet.learn.prior import scored
-from discreet.learn.rows import FINE, Grouping, Integers
+from discreet.learn.rows import FINE, Grouping, Integers, Reals
 from discreet.synth.progress import Progress
 
 SINGLES = Fraction(7, 10)
