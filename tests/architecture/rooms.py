@@ -48,7 +48,17 @@ ROOMS: dict[str, set[str]] = {
     "api": BELOW_ATTACK,
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
-    "server": {"api", "attack", "examples", "report", "catalog", "engine", "synth", "anonymize"},
+    "server": {
+        "api",
+        "attack",
+        "examples",
+        "report",
+        "catalog",
+        "engine",
+        "synth",
+        "anonymize",
+        "learn",
+    },
     "cli": {
         "api",
         "attack",

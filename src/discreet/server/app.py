@@ -13,6 +13,8 @@ from discreet import __version__
 from discreet.errors import InternalError
 from discreet.server.auth import API, GuardedRoute, add_routes, all_routes
 from discreet.server.context import Context
+from discreet.server.features.learn import pages as learn_pages
+from discreet.server.features.learn import routes as learn_routes
 from discreet.server.headers import SecurityHeaders
 from discreet.server.limits import BodyLimit
 from discreet.server.logs import RequestLog
@@ -89,6 +91,8 @@ def _add_rest(app: FastAPI) -> None:
     data.add_to(app)
     synth.add_to(app)
     pages_synth.add_to(app)
+    learn_routes.add_to(app)
+    learn_pages.add_to(app)
     anonymize.add_to(app)
     pages_anonymize.add_to(app)
     lab.add_to(app)

@@ -32,6 +32,7 @@ def places(role: Role | None, *, with_data: bool) -> list[dict[str, str]]:
     if role in (Role.OWNER, Role.ANALYST):
         found.append({"name": "Ask", "path": "/ask"})
         found.append({"name": "Synthesize", "path": "/synthesize"})
+        found.append({"name": "Models", "path": "/models"})
         found.append({"name": "Teach & attack", "path": "/lab"})
     if role is Role.OWNER and with_data:
         found.append({"name": "Data", "path": "/data"})

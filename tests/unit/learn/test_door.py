@@ -29,7 +29,7 @@ def test_everything_together_costs_at_most_what_was_charged(name, purse, classes
     spent = tally(Composed(tuple(door.events)))
     amount = spent.rho if purse.concentrated else spent.epsilon
     assert 0.6 * purse.amount < amount <= purse.amount
-    assert 0 < door.left
+    assert door.left > 0
 
 
 def test_more_than_was_charged_is_refused():

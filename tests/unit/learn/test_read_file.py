@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
 
+from curator_kit import RECEIPT
 from discreet.errors import InvalidInput
 from discreet.learn.columns import chosen_items, encoding_of
 from discreet.learn.prepare import find_private
@@ -12,7 +13,6 @@ from discreet.learn.read_file import codes_of_table, read_table
 from discreet.learn.rows import fetch
 from discreet.synth.outline import Bins, outline_of, scan_of
 from discreet.synth.sealing import seal_codes
-from curator_kit import RECEIPT
 from learning import curator, people
 
 
