@@ -2,16 +2,17 @@
 
 import pytest
 
+expect = pytest.importorskip("playwright.sync_api").expect
+
 pytestmark = pytest.mark.browser
 
 
 def test_a_model_is_priced_trained_and_its_card_opens(visit, served, tmp_path):
     page = visit(served, "/models")
-    page.wait_for_function("!document.getElementById('go').disabled")
-    assert "uses 1" in page.inner_text("#go")
+    expect(page.locator("#go")).to_contain_text("uses 1")
     page.select_option("#table", index=0)
     page.fill("#epsilon", "0.5")
-    page.wait_for_function("document.getElementById('go').textContent.includes('uses 0.5')")
+    expect(page.locator("#go")).to_contain_text("uses 0.5")
     page.click("#go")
     page.wait_for_selector("details.model", timeout=60_000)
     assert "right" in page.inner_text("details.model summary")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,9 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.tree import Unfit
+from discreet.learn.binning import SEEN
 from discreet.learn.columns import check_target, chosen_items, encoding_of
+from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
@@ -22,8 +25,8 @@ from discreet.ledger.words import exposure_note
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth import learn as domains
 from discreet.synth.columns import Coded
-from discreet.synth.door import Unit
-from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of
+from discreet.synth.door import Purse, Unit
+from discreet.synth.funds import DELTA_PART, Funds, check_hope, funds_of, noise_of
 from discreet.synth.outline import Bins, Outline, outline_of, scan_of
 from discreet.synth.prepare import preview_of
 from discreet.synth.sealing import SealedCodes, Source, seal_codes, seal_words
@@ -43,6 +46,17 @@ class Training:
     source: Source
     payer: Payer
     snapshot: str
+
+    def rows_needed(self) -> int:
+        """Return about how many rows it takes until a tenth of them stands out from the noise.
+
+        From public facts alone: the noise that each count by class gets for its share.
+        """
+        target = self.outline.items[-1]
+        classes = target.values if isinstance(target, Coded) else 2
+        share = self.funds.fitting.amount * COUNTING / max(len(self.outline.items) - 1, 1)
+        noise = noise_of(Purse(share, self.funds.purse.concentrated), self.unit)
+        return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
 
 @contextmanager
@@ -120,7 +134,8 @@ def _outline(
     items = chosen_items(found, request.target, request.features)
     check_target(items[-1])
     names = {item.name for item in items}
-    notices = tuple(n for n in found.notices if not any(f"'{name}'" in n for name in names))
+    used = tuple(n for n in found.notices if not any(f"'{name}'" in n for name in names))
+    notices = tuple(n for n in used if "are made up" not in n)  # what identifies is not read here
     return replace(found, items=items, notices=notices)
 
 
@@ -134,8 +149,3 @@ def _sealed(outline: Outline, engine: Engine) -> SealedCodes:
     if found.source.dataset != outline.dataset.name:
         raise Unfit("a read of other people than are charged")
     return found
-
-
-def is_known(outline: Outline) -> bool:
-    """Return whether every column's values are declared, so that nothing need be learned."""
-    return all(isinstance(item, Coded) for item in outline.items)

@@ -161,6 +161,9 @@ def _facts(
 ) -> dict[str, Any]:
     """Return what a model says about where it comes from: public, or paid for."""
     right, wrong, error = checked
+    if right + wrong < plan.rows_needed():
+        few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
+        notices += (f"{few}{plan.rows_needed():,} until a model sees much more than noise.",)
     return {
         "dataset": plan.payer.dataset,
         "table": plan.outline.table.name,

@@ -64,7 +64,7 @@ function show(found, problem = null) {
   const left = found.budget.limit.epsilon - found.budget.after.epsilon;
   const leaves = left > -1e-12 ? `, leaves ${amount(Math.max(0, left))}` : "; more than is left";
   button.textContent = `Train a model · uses ${amount(found.cost.epsilon)}${leaves}`;
-  byId("from").textContent = `${found.model}, from ${found.features.join(", ")}. ${found.notices.join(" ")}`;
+  byId("from").textContent = `${found.model}, from ${found.features.join(", ")}. From about ${found.rows_needed.toLocaleString("en")} rows on it sees more than noise. ${found.notices.join(" ")}`;
 }
 
 async function work(start) {

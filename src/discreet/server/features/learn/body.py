@@ -107,5 +107,6 @@ class WantedModel:
             },
             "features": [item.name for item in plan.outline.items[:-1]],
             "notices": list(plan.outline.notices),
+            "rows_needed": plan.rows_needed(),
             "words": promise(request.epsilon),
         }
