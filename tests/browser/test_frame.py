@@ -66,6 +66,7 @@ def test_only_places_that_exist_are_linked(served, visit):
     assert links.all_inner_texts() == [
         "Ask",
         "Synthesize",
+        "Models",
         "Teach & attack",
         "Data",
         "Budget",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from discreet.core.schema import (
     BooleanDomain,
@@ -14,16 +15,13 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.errors import InvalidInput, UnknownName
-from discreet.synth.columns import MOST_CODES, MOST_SINGLE, Coded, Encoding, MadeUp, too_many
-from discreet.synth.learn_ranges import first_cells
+from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUp, too_many
 from discreet.synth.outline import Item, Outline
 
 MOST_CLASSES = 256
 
-EQUAL_CELLS = 64
-"""Cells of equal width beside those that grow with the distance from zero."""
-
-DAY_CELLS = 128
+EQUAL_CELLS = 40
+"""Cells of equal width, beside those that grow with the distance from zero."""
 
 
 def chosen_items(outline: Outline, target: str, features: Sequence[str]) -> tuple[Item, ...]:
@@ -56,22 +54,40 @@ def _feature(item: Item) -> Item:
         if column.size > MOST_CODES:
             raise too_many(column.name, column.values)
         return column
-    if column.positions <= MOST_SINGLE:
+    if column.positions <= EQUAL_CELLS:
         return column
     return replace(column, edges=fine_cells(column))
 
 
 def fine_cells(column: Coded) -> tuple[int, ...]:
-    """Return the first positions of public cells: equal ones, and eight to each doubling from zero.
+    """Return the first positions of public cells: equal ones, and two to each doubling from zero.
 
-    So both 36.0 to 42.0 degrees and incomes from nothing to millions are divided well.
+    So both 36.0 to 42.0 degrees and incomes from nothing to millions are divided well. Not finer:
+    a group of many cells has the noise of all of them.
     """
     positions = column.positions
+    equal = set(range(0, positions, -(-positions // EQUAL_CELLS)))
     if isinstance(column.domain, DateDomain | TimestampDomain):
-        return tuple(range(0, positions, -(-positions // DAY_CELLS)))
+        return tuple(sorted(equal))
     assert isinstance(column.domain, IntegerDomain | NumberDomain)
-    equal = range(0, positions, -(-positions // EQUAL_CELLS))
-    return tuple(sorted({*equal, *first_cells(column.domain)}))
+    step = column.domain.step if isinstance(column.domain, NumberDomain) else 1
+    zero = -int(Fraction(column.domain.lower) / step)
+    away = _distances(max(abs(zero), abs(positions - zero)))
+    near = {zero + d for d in away} | {zero + 1 - d for d in away}
+    return tuple(sorted({0} | equal | {place for place in near if 0 <= place < positions}))
+
+
+def _distances(far: int) -> list[int]:
+    """Return distances from zero: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
+
+    >>> _distances(20)
+    [0, 1, 2, 3, 4, 6, 8, 12, 16]
+    """
+    found, power = [0, 1], 2
+    while power <= far:
+        found += [power, 3 * power // 2]
+        power *= 2
+    return [distance for distance in found if distance <= far]
 
 
 def as_feature(column: Coded) -> Coded:

@@ -56,15 +56,31 @@ def names(role, *, with_data=True):
 
 
 def test_each_role_sees_the_places_that_exist_for_it():
-    assert names(Role.OWNER) == ["Ask", "Synthesize", "Teach & attack", "Data", "Budget", "Learn"]
+    assert names(Role.OWNER) == [
+        "Ask",
+        "Synthesize",
+        "Models",
+        "Teach & attack",
+        "Data",
+        "Budget",
+        "Learn",
+    ]
     assert names(Role.OWNER, with_data=False) == [
         "Ask",
         "Synthesize",
+        "Models",
         "Teach & attack",
         "Budget",
         "Learn",
     ]
-    assert names(Role.ANALYST) == ["Ask", "Synthesize", "Teach & attack", "Budget", "Learn"]
+    assert names(Role.ANALYST) == [
+        "Ask",
+        "Synthesize",
+        "Models",
+        "Teach & attack",
+        "Budget",
+        "Learn",
+    ]
     assert names(Role.REVIEWER) == ["Budget", "Learn"]
     assert names(None) == ["Learn"]
 
