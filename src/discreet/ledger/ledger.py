@@ -16,7 +16,7 @@ from discreet.ledger.answers import Answers
 from discreet.ledger.backup import bring_back, write_copy
 from discreet.ledger.beside import Probes
 from discreet.ledger.beyond import gives_back
-from discreet.ledger.book import FREE_ANSWER, MARKS, Book
+from discreet.ledger.book import ENDINGS, FREE_ANSWER, MARKS, Book
 from discreet.ledger.entry import (
     Balance,
     Entry,
@@ -418,7 +418,7 @@ class Ledger:
                     self._head.announce(self._as_head(announced=session.added[-1].hash))
             for item in session.added:
                 self._book.apply(item)
-            if session.added:
+            if any(item.kind not in ENDINGS for item in session.added):
                 self._advance()
 
     def _advance(self) -> None:
