@@ -141,3 +141,23 @@ def test_what_was_left_out_is_counted_for_the_owner(tmp_path):
     assert dropped["rows"] == len(rows["visits"])
     assert dropped["without_unit"] == 2
     assert dropped["c4"] == len(outside) > 0
+
+
+@pytest.mark.parametrize("table", ["patients", "people"])
+def test_it_is_counted_whatever_kinds_of_columns_there_are(tmp_path, table):
+    """Also where every column is constant for its person, and where rows are nobody's but their own."""
+    catalog = catalog_of(tmp_path)
+    rows = world_rows(random.Random(7), units=12)
+    engine = engine_over("duckdb", rows, tmp_path, catalog)
+    found = catalog.table(table)
+    dataset = catalog.dataset_of(found)
+    try:
+        with engine.hold({f"{dataset.name}.{table}": Recipe(dataset, found)}) as held:
+            dropped = held.dropped[f"{dataset.name}.{table}"]
+    finally:
+        engine.close()
+    place = [column.name for column in found.columns].index("sex")
+    known = set(found.columns[place].domain.values)
+    mine = [row for row in rows[table] if table == "people" or row["person"] is not None]
+    wrong = [row for row in mine if row["sex"] is not None and row["sex"] not in known]
+    assert (dropped["rows"], dropped[f"c{place}"]) == (len(rows[table]), len(wrong))

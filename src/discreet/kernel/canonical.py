@@ -262,7 +262,7 @@ class Recipe:
         """
         unit = _unit(self.table, types, "duckdb", whole=whole)
         counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]
-        left = []
+        left = ["COUNT(*) AS kept"]
         whose = "" if unit is None else f" FILTER (WHERE {unit} IS NOT NULL)"
         for i, column in stored_columns(self.table).items():
             bare = f"{_SOURCE}.{quoted(column.name)}"
@@ -277,7 +277,7 @@ class Recipe:
         return (
             f"SELECT {', '.join(filter(None, ['a.rows AS rows, a.without_unit AS without_unit', found]))} "
             f"FROM (SELECT {', '.join(counts)} FROM {relation} AS {_SOURCE}) AS a, "
-            f"(SELECT {', '.join(left) or '0 AS c'} FROM {stored} AS k) AS k"
+            f"(SELECT {', '.join(left)} FROM {stored} AS k) AS k"
         )
 
 
