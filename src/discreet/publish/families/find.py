@@ -222,6 +222,9 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
         for key, level in zip(part.table.keys, part.levels, strict=True):
             if key.base == base:
                 columns.append(np.where(part.box[base], level.codes, -1))
+    if not atoms.missing and any(_groups_by(part, base) for part in parts):
+        # Nobody is said to lack a value here; whoever does is in no table, so that they add up.
+        seen[-1] = False
     leaf = np.full(atoms.size, -1, dtype=np.int64)
     if not columns:
         leaf[seen] = 0
@@ -233,6 +236,12 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     leaf[seen] = rank[inverse.reshape(-1)]
     return Dimension(base, atoms, leaf, len(first))
+
+
+def _groups_by(part: _Part, base: str) -> bool:
+    """Return whether a part groups by a column and says nothing about who lacks a value."""
+    keyed = any(key.base == base for key in part.table.keys)
+    return keyed and not any(condition.base == base for condition in part.table.conditions)
 
 
 def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:
