@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -36,6 +37,8 @@ from discreet.publish.package import owner_key
 from discreet.publish.rehearse import Rehearsal
 from discreet.publish.run import Publication
 from discreet.publish.spec import Spec, spec_of
+from discreet.publish.totals.request import TotalsRequest
+from discreet.publish.totals.run import TotalsSoFar, measure_totals
 from discreet.publish.workflow import (
     RELEASES,
     Office,
@@ -280,6 +283,21 @@ class Curator:
     def release_key(self) -> str:
         """Return the owner's public key, by which anyone can check a package; made on first use."""
         return owner_key(self.catalog.base / STATE).public.hex()
+
+    def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
+        """Return a series of running totals up to a day that is over.
+
+        The whole horizon is charged when the series is first asked for; later days are free.
+        (docs/packages.md)
+        """
+        return measure_totals(
+            request,
+            through,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+        )
 
     def package(self, name: str) -> Path:
         """Return where the signed package of a release is kept, once it was released."""

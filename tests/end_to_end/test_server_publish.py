@@ -49,6 +49,7 @@ def test_from_draft_to_public_page(server, tmp_path):
         assert rehearsed["spends"] is False
         assert set(rehearsed["tables"]) == {"nation", "by_age"}
         assert anybody.get("/releases/census-2026").status_code == 404
+        assert "Nothing has been released" in anybody.get("/releases").text
 
         # Nothing is charged before a second person approves.
         job = owner.post("/api/v1/publish/census-2026/release").json()["job"]
@@ -80,6 +81,7 @@ def test_from_draft_to_public_page(server, tmp_path):
             path = f"/api/v1/releases/census-2026/files/{wanted}"
             assert anybody.get(path).status_code in (404, 400), wanted
 
+        assert "census-2026" in anybody.get("/releases").text
         shown = anybody.get("/releases/census-2026")
         assert shown.status_code == 200
         assert "nation" in shown.text

@@ -19,6 +19,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -179,13 +180,22 @@ def check_signature(package: Package, key: bytes | None) -> None:
         raise Problem("the signature is not the key's signature of the manifest")
 
 
+LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
+
+
+def ratio(event: dict[str, Any]) -> Fraction:
+    """Return how far one person moves a noisy vector in units of its noise; squared for Gaussian."""
+    if event["law"] not in LAWS:
+        raise Problem("a noise law is unknown")
+    moved, scale = (number(event[name]) for name in LAWS[event["law"]])
+    if moved < 1 or scale <= 0:
+        raise Problem("noise is claimed for numbers that nobody can move")
+    return moved / scale
+
+
 def rho_of(event: dict[str, Any]) -> Fraction:
     """Return what one noisy vector costs in zCDP."""
-    if event["law"] == "gaussian":
-        return number(event["l2_squared"]) / (2 * number(event["sigma_squared"]))
-    if event["law"] == "laplace":
-        return (number(event["l1"]) / number(event["scale"])) ** 2 / 2
-    raise Problem("a noise law is unknown")
+    return (ratio(event) if event["law"] == "gaussian" else ratio(event) ** 2) / 2
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -205,7 +215,7 @@ def check_price(package: Package) -> str:
     epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
     pure = None
     if all(event["law"] == "laplace" for event in events):
-        pure = sum((number(e["l1"]) / number(e["scale"]) for e in events), Fraction(0))
+        pure = sum((ratio(event) for event in events), Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
             raise Problem("epsilon is below the sum of what the noisy tables cost")
@@ -224,7 +234,7 @@ def check_price(package: Package) -> str:
 def check_ledger(package: Package) -> None:
     """Require the charge, with this price, among unbroken lines of the ledger's history."""
     with package.archive.open("ledger.json") as stream:
-        excerpt = json.load(stream)
+        excerpt = json.loads(stream.read(LARGEST_MANIFEST))
     before, charge = None, None
     for link in excerpt["links"]:
         text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"
@@ -257,12 +267,12 @@ def check_scales(package: Package) -> None:
                 scale = float(number(event["sigma_squared" if square else "scale"]))
                 due[_rounded(math.sqrt(scale) if square else scale)] += event["cells"]
         found: Counter[float] = Counter()
-        seen: dict[str, float] = {}
+        seen: dict[str, int] = {}
         for line in package.rows(f"measurements/{name}.csv", [*facts["keys"], "value", "scale"]):
             int(line[-2])
-            if line[-1] not in seen:
-                seen[line[-1]] = _rounded(float(line[-1]))
-            found[seen[line[-1]]] += 1
+            seen[line[-1]] = seen.get(line[-1], 0) + 1
+        for scale_text, count in seen.items():
+            found[_rounded(float(scale_text))] += count
         if found != due:
             raise Problem(f"the scales of {name} are not those that were paid for")
     paid_for = {event["measurement"] for event in package.manifest["events"]}
@@ -288,11 +298,18 @@ class Sums:
         self.names = [link["name"] for link in side["by"]]
         self.only = _filters(package, keys, side["only"])
         self.totals: dict[tuple[str, ...], int] = {}
+        plain = len(self.by) > 1 and all(pairs is None for _, pairs in self.by)
+        self.key: Callable[[list[str]], Any] = (
+            itemgetter(*(i for i, _ in self.by)) if plain else self._mapped
+        )
+
+    def _mapped(self, line: list[str]) -> tuple[str, ...]:
+        return tuple([line[i] if pairs is None else pairs[line[i]] for i, pairs in self.by])
 
     def add(self, line: list[str]) -> None:
         """Add one row of the table."""
-        if _passes(line, self.only):
-            key = tuple([line[i] if pairs is None else pairs[line[i]] for i, pairs in self.by])
+        if not self.only or _passes(line, self.only):
+            key = self.key(line)
             self.totals[key] = self.totals.get(key, 0) + int(line[self.value])
 
 
@@ -341,23 +358,25 @@ def check_tables(package: Package, readers: dict[str, list[Sums | Zeros]]) -> No
     """Require whole tables: every key known and once, in order, values within their intervals."""
     for name, table in package.manifest["tables"].items():
         measures = [measure["name"] for measure in table["measures"]]
-        places = [{v: i for i, v in enumerate(key["values"])} for key in table["keys"]]
+        keys = [{v: i for i, v in enumerate(key["values"])} for key in table["keys"]]
         columns = [key["name"] for key in table["keys"]]
         columns += [f"{m}{end}" for m in measures for end in ("", "_low", "_high")]
         floors = [0 if m["non_negative"] else -math.inf for m in table["measures"]]
-        last: list[int] = []
-        rows = 0
+        cells = [(len(keys) + 3 * i, floor) for i, floor in enumerate(floors)]
+        adds = [reader.add for reader in readers.get(name, ())]
+        rows, last = 0, -1
         for line in package.rows(f"tables/{name}.csv", columns):
-            here = [place[line[i]] for i, place in enumerate(places)]
-            if rows and here <= last:
+            rank = 0
+            for places, value in zip(keys, line):  # noqa: B905  # the line goes on
+                rank = rank * len(places) + places[value]
+            if rank <= last:
                 raise Problem(f"the rows of {name} are doubled or out of order")
-            for i, floor in enumerate(floors):
-                at = len(places) + 3 * i
+            for at, floor in cells:
                 if not floor <= int(line[at + 1]) <= int(line[at]) <= int(line[at + 2]):
                     raise Problem(f"a value of {name} lies outside its interval")
-            for reader in readers.get(name, ()):
-                reader.add(line)
-            last, rows = here, rows + 1
+            for add in adds:
+                add(line)
+            last, rows = rank, rows + 1
         if rows != table["rows"]:
             raise Problem(f"{name} does not have {table['rows']} rows")
 

@@ -182,6 +182,8 @@ def test_a_price_that_is_too_low_is_a_problem(release: Path, tmp_path: Path) -> 
     assert falsified(release, tmp_path, privacy=cheap)[0].startswith("price")
     louder = [event | {"sigma_squared": "99"} for event in manifest["events"]]
     assert falsified(release, tmp_path, events=louder)[0].startswith("scales")
+    unmoved = [event | {"l2_squared": "0"} for event in manifest["events"]]
+    assert falsified(release, tmp_path, events=unmoved)[0].startswith("price")
     assert falsified(release, tmp_path, dataset="village")[0].startswith("ledger")
     dear = manifest["privacy"] | {"epsilon": "3"}
     assert falsified(release, tmp_path, privacy=dear)[0].startswith("ledger")

@@ -29,10 +29,13 @@ class Mappings:
         for code, label in zip(fine.codes, wanted, strict=True):
             if pairs.setdefault(fine.labels[code], label) != label:
                 return None
-        if all(one == two for one, two in pairs.items()):
-            return Link(coarse.name, fine.name)
-        name = self._name(fine.name, coarse.name, pairs)
-        return Link(coarse.name, fine.name, name)
+        return self.told(fine.name, coarse.name, list(pairs.items()))
+
+    def told(self, fine: str, coarse: str, pairs: Sequence[tuple[str, str]]) -> Link:
+        """Return the link from each label of the key `fine` to its label of `coarse`."""
+        if all(one == two for one, two in pairs):
+            return Link(coarse, fine)
+        return Link(coarse, fine, self._name(fine, coarse, dict(pairs)))
 
     def _name(self, fine: str, coarse: str, pairs: dict[str, str]) -> str:
         plain = "".join(c if c.isalnum() else "_" for c in f"{fine}-to-{coarse}".replace("-", " "))
@@ -94,27 +97,30 @@ def agreements_of(family: Family, mappings: Mappings) -> list[Agreement]:
                 own = tuple(Link(key.name, key.name) for key in coarse.keys)
                 found.append(Agreement(Side(coarse.table.name, coarse.measure.name, own), side))
         if not finer:
-            found += _crossed(coarse, members[i + 1 :])
+            found += _crossed(coarse, members[i + 1 :], mappings)
     return found
 
 
-def _crossed(one: Member, others: Sequence[Member]) -> list[Agreement]:
+def _crossed(one: Member, others: Sequence[Member], mappings: Mappings) -> list[Agreement]:
     """Return what a table has in common with others that are not sums of it, nor it of them."""
     found = []
     for other in others:
         if refines(one, other) or _support(one) != _support(other):
             continue
-        shared = [
-            key.name
-            for key in one.keys
-            for also in other.keys
-            if key.name == also.name and _same(one, key, other, also)
-        ]
-        by = tuple(Link(name, name) for name in shared)
+        shared: dict[str, tuple[Link, Link]] = {}
+        for key in one.keys:
+            for also in (each for each in other.keys if each.dimension == key.dimension):
+                links = _common(one, key, other, also, mappings)
+                if links is not None:
+                    shared.setdefault(links[0].name, links)
+        left, right = (
+            tuple(pair[0] for pair in shared.values()),
+            tuple(pair[1] for pair in shared.values()),
+        )
         found.append(
             Agreement(
-                Side(one.table.name, one.measure.name, by),
-                Side(other.table.name, other.measure.name, by),
+                Side(one.table.name, one.measure.name, left),
+                Side(other.table.name, other.measure.name, right),
             )
         )
     return found
@@ -124,10 +130,18 @@ def _support(member: Member) -> list[bytes]:
     return [(classes >= 0).tobytes() for classes in member.maps]
 
 
-def _same(one: Member, key: ShownKey, other: Member, also: ShownKey) -> bool:
-    """Return whether two keys give every leaf class the same label."""
-    if key.dimension != also.dimension or key.labels != also.labels:
-        return False
+def _common(
+    one: Member, key: ShownKey, other: Member, also: ShownKey, mappings: Mappings
+) -> tuple[Link, Link] | None:
+    """Return how two keys tell the same labels: they are one, or one of them follows from the other."""
     first, second = one.maps[key.dimension], other.maps[also.dimension]
     inside = (first >= 0) & (second >= 0)
-    return bool((key.codes[first[inside]] == also.codes[second[inside]]).all())
+    codes = np.unique(np.stack([key.codes[first[inside]], also.codes[second[inside]]]), axis=1)
+    pairs = [(key.labels[a], also.labels[b]) for a, b in codes.T]
+    if len({label for _, label in pairs}) == len(pairs):
+        return Link(key.name, key.name), mappings.told(
+            also.name, key.name, [p[::-1] for p in pairs]
+        )
+    if len({label for label, _ in pairs}) == len(pairs):
+        return mappings.told(key.name, also.name, pairs), Link(also.name, also.name)
+    return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,8 +25,8 @@ def add_csv(archive: Archive, name: str, rows: Rows) -> None:
     header = ",".join(_quoted(field) for field in rows.schema.names) + "\n"
     with archive.member(name, expected=expected) as stream:
         stream.write(header.encode())
-        for piece in _pieces(rows):
-            stream.write(_lines(piece))
+        for lines in _ahead(_lines, _pieces(rows)):
+            stream.write(lines)
 
 
 def add_parquet(archive: Archive, name: str, rows: Rows) -> None:
@@ -37,6 +38,21 @@ def add_parquet(archive: Archive, name: str, rows: Rows) -> None:
     ):
         for piece in _pieces(rows):
             writer.write_batch(piece)
+
+
+def _ahead(
+    make: Callable[[pa.RecordBatch], memoryview], pieces: Iterator[pa.RecordBatch]
+) -> Iterator[memoryview]:
+    """Yield what `make` makes of each piece, the next one while the last is being compressed."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: Future[memoryview] | None = None
+        for piece in pieces:
+            following = pool.submit(make, piece)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = following
+        if waiting is not None:
+            yield waiting.result()
 
 
 def _pieces(rows: Rows) -> Iterator[pa.RecordBatch]:

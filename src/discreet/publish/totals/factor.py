@@ -78,7 +78,8 @@ class RunningTotals:
     def totals(self, measured: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the running total of each day from published measurements: post-processing."""
         given = np.asarray(measured, dtype=np.float64)
-        return _convolved(self._back(len(given)), given)
+        found: npt.NDArray[np.float64] = _convolved(self._back(len(given)), given)
+        return found
 
     def errors(self) -> npt.NDArray[np.float64]:
         """Return the standard deviation of each day's total, the last of them at the horizon."""

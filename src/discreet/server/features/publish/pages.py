@@ -58,10 +58,11 @@ def one_release(request: Request, name: str) -> Response:
         base, catalog = curator.catalog.base, curator.catalog
         if found is None:
             raise UnknownName("There is no such release.")
-        words, second = "", False
+        words, second, holds = "", False, None
         try:
             spec = None if text is None else read_text(text, base)
             if spec is not None:
+                holds = views.spec_view(spec)
                 dataset = catalog.dataset(spec.dataset)
                 second = dataset.second_person
                 spent = curator.ledger.spent(dataset.budget)
@@ -77,11 +78,22 @@ def one_release(request: Request, name: str) -> Response:
         release=views.standing_view(found),
         way=views.way(found["state"]),
         spec=text or "",
+        holds=holds,
         second=second,
         price=words,
         owner=caller(request).role is Role.OWNER,
         pictures=Markup(drafts_of(request).pictures(name)),  # noqa: S704  # made by us, every text escaped
     )
+
+
+@router.get("/releases")
+@everybody
+def all_released(request: Request) -> Response:
+    """List what was released, for anybody."""
+    with context_of(request).workspace.curator() as curator:
+        found = [views.standing_view(each) for each in reversed(curator.releases())]
+    public = [each for each in found if each["is_public"]]
+    return page(request, "releases.html", "Releases", releases=public)
 
 
 @router.get("/releases/{name}")
