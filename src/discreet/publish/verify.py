@@ -444,6 +444,8 @@ def key_of(text: str) -> bytes:
     """Return the 32 bytes of a key that was written as 64 hexadecimal digits, or lies in a file."""
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
         text = Path(text).read_text(encoding="ascii").strip()
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise ValueError
     return bytes.fromhex(text)
 
 
@@ -464,18 +466,23 @@ def words(said: dict[str, Any]) -> Iterable[str]:
 
 def main(arguments: list[str]) -> int:
     """Return the exit status: 0 for a valid package, 1 for another, 2 for wrong usage."""
-    flags = [a for a in arguments if a == "--json"]
     rest = [a for a in arguments if a != "--json"]
     key = None
     if "--key" in rest[:-1]:
         place = rest.index("--key")
-        key = key_of(rest[place + 1])
+        try:
+            key = key_of(rest[place + 1])
+        except (OSError, ValueError):
+            sys.stderr.write("verify: the key must be 64 hexadecimal digits, or a file of them\n")
+            return 2
         del rest[place : place + 2]
     if len(rest) != 1 or rest[0].startswith("-"):
         sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--json]\n")
         return 2
     said = verify(rest[0], key)
-    sys.stdout.write(json.dumps(said) + "\n" if flags else "\n".join(words(said)) + "\n")
+    sys.stdout.write(
+        json.dumps(said) + "\n" if "--json" in arguments else "\n".join(words(said)) + "\n"
+    )
     return 0 if said["valid"] else 1
 
 
