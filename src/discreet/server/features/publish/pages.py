@@ -58,11 +58,11 @@ def one_release(request: Request, name: str) -> Response:
         base, catalog = curator.catalog.base, curator.catalog
         if found is None:
             raise UnknownName("There is no such release.")
-        words, second, holds = "", False, None
+        words, second, holds, digest = "", False, None, ""
         try:
             spec = None if text is None else read_text(text, base)
             if spec is not None:
-                holds = views.spec_view(spec)
+                holds, digest = views.spec_view(spec), spec.digest
                 dataset = catalog.dataset(spec.dataset)
                 second = dataset.second_person
                 spent = curator.ledger.spent(dataset.budget)
@@ -79,6 +79,7 @@ def one_release(request: Request, name: str) -> Response:
         way=views.way(found["state"]),
         spec=text or "",
         holds=holds,
+        digest=digest,
         second=second,
         price=words,
         owner=caller(request).role is Role.OWNER,

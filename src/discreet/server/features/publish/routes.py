@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.errors import UnknownName
+from discreet.errors import RequestConflict, UnknownName
 from discreet.server.auth import add_routes, allow, api_router, caller, everybody
 from discreet.server.context import context_of
 from discreet.server.features.publish import work
-from discreet.server.features.publish.body import ReasonBody, SpecBody
+from discreet.server.features.publish.body import ApprovalBody, ReasonBody, SpecBody
 from discreet.server.features.publish.drafts import Drafts
 from discreet.server.features.publish.released import MEMBERS, member
 from discreet.server.tokens import Role
@@ -58,12 +58,28 @@ def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
     return {"job": job.id}
 
 
-@router.post("/publish/{name}/approve")
+@router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
-def approve(request: Request, name: Name) -> dict[str, Any]:
-    """Approve a draft; where the catalog asks for a second person, somebody else must have made it."""
+def one_draft(request: Request, name: Name) -> dict[str, Any]:
+    """Say where one release stands, and its spec with the digest that an approval names."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
+        standing = [each for each in curator.releases() if each["release"] == name]
+    found = standing[0] if standing else {}
+    return found | {"spec": spec.text, "digest": spec.digest}
+
+
+@router.post("/publish/{name}/approve")
+@allow(Role.OWNER, Role.REVIEWER)
+def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
+    """Approve a draft as it was read; with a second person, somebody else must have made it."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        if spec.digest != body.digest:
+            raise RequestConflict(
+                f"The draft of '{name}' has changed since it was read.",
+                hint="Read it again before approving it.",
+            )
         return curator.approve_release(spec, who=work.name_of(caller(request)))
 
 
