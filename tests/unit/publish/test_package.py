@@ -129,6 +129,15 @@ def test_the_sheet_says_what_is_promised(release: Path) -> None:
     assert "<script" not in sheet
 
 
+def test_beside_exact_facts_from_the_rows_the_sheet_promises_less(tmp_path: Path) -> None:
+    found = contents()
+    facts = (replace(found.facts[0], source="data", approver="owner"),)
+    sheet = members_of(package(tmp_path, replace(found, facts=facts)))["sheet.html"].decode()
+    assert "taking part or not" not in sheet
+    assert "93.7 times" in sheet  # e^(2 x 2.27)
+    assert "without" in sheet or "no guarantee" in sheet
+
+
 def test_a_crash_leaves_nothing_under_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
