@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def top_down(sums: list[Sums]) -> dict[int, np.ndarray]:
     """Return what scaling gives: the parts of a cell in proportion, so that they add up to it."""
     ordered = coarse_to_fine(sums)
     found = {id(ordered[0]): ordered[0].values.astype(float)}
-    for coarse, fine in zip(ordered, ordered[1:], strict=False):
+    for coarse, fine in pairwise(ordered):
         links = linked(fine.maps, coarse.maps, fine.shape)
         own = np.maximum(fine.values, 0).astype(float)
         total = add_up(own, links, coarse.shape)

@@ -77,9 +77,9 @@ def settled_goals(problem: Problem, estimates: Sequence[Estimate]) -> list[Goal]
         for _ in range(TURNS if len(bonds) > 1 else 1):
             for (mine, theirs, groups), goal in bonds:
                 kept = theirs >= 0
-                totals = np.bincount(
+                totals: Floats = np.bincount(
                     theirs[kept], weights=goal.values.reshape(-1)[kept], minlength=groups
-                )
+                ).astype(np.float64)
                 goals = nearest(values, mine, totals)
                 values = goals
         found.append(Goal(sums, goals.reshape(sums.shape)))
