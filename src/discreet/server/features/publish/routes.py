@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.errors import UnknownName
+from discreet.errors import RequestConflict, UnknownName
 from discreet.server.auth import add_routes, allow, api_router, caller, everybody
 from discreet.server.context import context_of
 from discreet.server.features.publish import work
-from discreet.server.features.publish.body import ReasonBody, SpecBody
+from discreet.server.features.publish.body import ApprovalBody, ReasonBody, SpecBody
 from discreet.server.features.publish.drafts import Drafts
 from discreet.server.features.publish.released import MEMBERS, member
+from discreet.server.features.publish.standings import Standings
 from discreet.server.tokens import Role
 
 router = api_router("publish")
@@ -25,12 +26,19 @@ File = Annotated[str, Path(min_length=1, max_length=200)]
 def add_to(app: FastAPI) -> None:
     """Add the routes, and the folder of drafts that they share."""
     app.state.drafts = Drafts(app.state.context.settings.state_folder)
+    app.state.standings = Standings()
     add_routes(app, router)
 
 
 def drafts_of(request: Request) -> Drafts:
     """Return the drafts of this server."""
     found: Drafts = request.app.state.drafts
+    return found
+
+
+def standings_of(request: Request) -> Standings:
+    """Return what anybody may know of this server's releases."""
+    found: Standings = request.app.state.standings
     return found
 
 
@@ -58,12 +66,28 @@ def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
     return {"job": job.id}
 
 
-@router.post("/publish/{name}/approve")
+@router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
-def approve(request: Request, name: Name) -> dict[str, Any]:
-    """Approve a draft; where the catalog asks for a second person, somebody else must have made it."""
+def one_draft(request: Request, name: Name) -> dict[str, Any]:
+    """Say where one release stands, and its spec with the digest that an approval names."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
+        standing = [each for each in curator.releases() if each["release"] == name]
+    found = standing[0] if standing else {}
+    return found | {"spec": spec.text, "digest": spec.digest}
+
+
+@router.post("/publish/{name}/approve")
+@allow(Role.OWNER, Role.REVIEWER)
+def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
+    """Approve a draft as it was read; with a second person, somebody else must have made it."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        if spec.digest != body.digest:
+            raise RequestConflict(
+                f"The draft of '{name}' has changed since it was read.",
+                hint="Read it again before approving it.",
+            )
         return curator.approve_release(spec, who=work.name_of(caller(request)))
 
 
@@ -73,7 +97,9 @@ def release(request: Request, name: Name) -> dict[str, Any]:
     """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
-    return {"job": work.release(context_of(request), caller(request), spec).id}
+    return {
+        "job": work.release(context_of(request), standings_of(request), caller(request), spec).id
+    }
 
 
 @router.post("/publish/{name}/withdraw")
@@ -83,7 +109,9 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
         who = work.name_of(caller(request))
-        return curator.withdraw_release(spec, reason=body.reason, who=who)
+        found = curator.withdraw_release(spec, reason=body.reason, who=who)
+    standings_of(request).forget()
+    return found
 
 
 @router.get("/releases/{name}/package.zip", response_class=Response)
@@ -91,7 +119,7 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
 def package(request: Request, name: Name) -> FileResponse:
     """Download a released package, whole and signed; nobody needs a token for it."""
     with context_of(request).workspace.curator() as curator:
-        path = work.package_of(curator, name)
+        path = standings_of(request).package(curator, name)
     if path is None:
         raise UnknownName("There is no such release.")
     return FileResponse(path, media_type="application/zip", filename=f"{name}.zip")
@@ -102,7 +130,7 @@ def package(request: Request, name: Name) -> FileResponse:
 def one_file(request: Request, name: Name, file: File) -> Response:
     """Download one member of a released package."""
     with context_of(request).workspace.curator() as curator:
-        path = work.package_of(curator, name)
+        path = standings_of(request).package(curator, name)
     content = None if path is None else member(path, file)
     if content is None:
         raise UnknownName("There is no such file in this release.")
