@@ -86,7 +86,7 @@ def column_sums(reports: Reports, width: int) -> Tally:
     """Return how often each bit is set; see `grouped_sums`."""
     count, length = reports.shape
     many = _MANY if count >= 8 * _MANY else _ROWS
-    beside = min(_BESIDE, -(-count // many))
+    beside = max(1, min(_BESIDE, -(-count // many)))
     words = np.zeros((many * beside, -(-length // 8) * 8), dtype=np.uint8)
     total = np.zeros(words.shape[1] * 8, dtype=np.int64)
     for start in range(0, count, many * beside):
