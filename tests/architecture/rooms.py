@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "synth",
         "survey",
         "anonymize",
+        "publish",
     },
     "cli": {
         "api",
@@ -73,8 +74,9 @@ ROOMS: dict[str, set[str]] = {
         "survey",
         "anonymize",
         "report",
+        "publish",
     },
-    "__init__": {"account", "api", "client", "tasks"},
+    "__init__": {"account", "api", "client", "publish", "tasks"},
 }
 """What each room may import besides errors, core and itself; `testing` may import anything."""
 
