@@ -100,7 +100,7 @@ def value_of(question: Question, answer: str) -> int | float | str:
     >>> value_of(Question("smokes", Kind.YES_NO, "?", ("yes", "no")), " no ")
     1
     """
-    answer = answer.strip()
+    answer = answer.strip(" \t\r\n")
     if question.kind is Kind.OPEN:
         return word_bytes(answer).decode()
     if question.kind is Kind.NUMBER:
