@@ -29,6 +29,12 @@ from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
+from discreet.learn.model import Classifier
+from discreet.learn.paid_test import TestRequest, paid_test
+from discreet.learn.regress import Regressed, regress
+from discreet.learn.request import LearnRequest
+from discreet.learn.run import Trained, train
+from discreet.learn.select import Selected, SelectRequest, select
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
@@ -217,6 +223,52 @@ class Curator:
         """Return the comparison with the real rows: for the owner, recorded, never to be published."""
         return comparison(
             synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
+        )
+
+    def learn(
+        self, table: str, *, progress: Progress = silent, analyst: str | None = None, **asked: Any
+    ) -> Trained:
+        """Return a classifier trained on a table, charged before any row is read.
+
+        `asked` are the fields of `discreet.learn.request.LearnRequest`: target, epsilon, delta,
+        model, features, request_id. (docs/learn.md)
+        """
+        request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
+        return train(
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def test_model(
+        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> Classifier:
+        """Return the model with noisy scores on a private table, charged to that table's dataset."""
+        request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
+        return paid_test(
+            request,
+            model,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+        )
+
+    def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:
+        """Return one good candidate of a column by the exponential mechanism, charged first."""
+        request = SelectRequest.of(table, analyst=self._payer(analyst), **asked)
+        return select(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
+        )
+
+    def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:
+        """Return a ridge regression from noisy sums of products, charged before any row is read."""
+        request = LearnRequest.of(table, task="regress", analyst=self._payer(analyst), **asked)
+        return regress(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
         )
 
     def anonymize(

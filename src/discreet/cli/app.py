@@ -29,6 +29,7 @@ COMMANDS = {
         "discreet.cli.commands.survey",
         "Ask people whose devices randomise their own answers.",
     ),
+    "learn": ("discreet.cli.commands.learn", "Train a private model, and use it."),
     "attack": (
         "discreet.cli.commands.attack",
         "Attack a release, and its private version beside it.",
