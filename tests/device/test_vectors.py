@@ -10,7 +10,7 @@ from node import MODULE, run_node
 
 from discreet.survey.device.vectors import _survey, stored_vectors
 from discreet.survey.spec.choose import mechanisms
-from discreet.survey.spec.survey import Kind
+from discreet.survey.spec.survey import QuestionKind
 
 
 def test_every_vector_byte_for_byte():
@@ -25,7 +25,7 @@ def test_prefixes_of_words_too():
 
 
 def test_every_mechanism_that_a_survey_may_name_is_known_to_the_device():
-    named = {name for kind in Kind for name in mechanisms(kind)}
+    named = {name for kind in QuestionKind for name in mechanisms(kind)}
     text = (MODULE / "randomizers.js").read_text(encoding="utf-8")
     table = text.partition("const RANDOMIZERS = {")[2].partition("};")[0]
     known = set(re.findall(r'^  "?([a-z-]+)"?[:,]', table, re.MULTILINE))

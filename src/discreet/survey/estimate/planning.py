@@ -12,7 +12,7 @@ from discreet.survey.estimate.means import worst_variance
 from discreet.survey.estimate.shares import variance
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
 from discreet.survey.spec.choose import AnyRandomizer
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 _WIDTH = NormalDist().inv_cdf(0.975)
 TOO_WIDE = 0.25
@@ -76,6 +76,8 @@ def poisoning_gain(randomizer: AnyRandomizer) -> float:
     return float(max(1 - share.other, share.own) / (share.own - share.other))
 
 
-def in_units(question: Question, error: float) -> float:
+def in_units(question: SurveyQuestion, error: float) -> float:
     """Return an error in the question's own units."""
-    return error * (question.upper - question.lower) if question.kind is Kind.NUMBER else error
+    return (
+        error * (question.upper - question.lower) if question.kind is QuestionKind.NUMBER else error
+    )

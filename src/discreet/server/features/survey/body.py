@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.sketch.hashes import word_bytes
 
 MOST_WORDS = 5_000
@@ -48,10 +48,10 @@ class StatedWishes(BaseModel):
     consistent: bool = False
     cross: tuple[str, str] | None = None
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SurveyWanted:
         """Return the same as the survey's own value; a word that no device could tell is refused."""
         words = {
             question: list(dict.fromkeys(word_bytes(word).decode() for word in words))
             for question, words in self.candidates.items()
         }
-        return Wanted(words, self.consistent, cross=self.cross)
+        return SurveyWanted(words, self.consistent, cross=self.cross)
