@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.client import Client, connect
     from discreet.core.answer import Answer
     from discreet.errors import DiscreetError
+    from discreet.publish.reconcile.answers import reconcile
     from discreet.tasks.audit import audit
     from discreet.tasks.init import init
 
@@ -31,6 +32,7 @@ _HOMES = {
     "explain": "discreet.account.explain",
     "init": "discreet.tasks.init",
     "open": "discreet.api",
+    "reconcile": "discreet.publish.reconcile.answers",
 }
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "explain",
     "init",
     "open",
+    "reconcile",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -28,11 +29,33 @@ from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
+from discreet.learn.model import Classifier
+from discreet.learn.paid_test import TestRequest, paid_test
+from discreet.learn.regress import Regressed, regress
+from discreet.learn.request import LearnRequest
+from discreet.learn.run import Trained, train
+from discreet.learn.select import Selected, SelectRequest, select
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
 from discreet.ledger.text import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
+from discreet.publish.package import owner_key
+from discreet.publish.rehearse import Rehearsal
+from discreet.publish.run import Publication
+from discreet.publish.spec import Spec, spec_of
+from discreet.publish.totals.request import TotalsRequest
+from discreet.publish.totals.run import TotalsSoFar, measure_totals
+from discreet.publish.workflow import (
+    RELEASES,
+    Office,
+    approve_release,
+    draft_release,
+    rehearse_release,
+    standings,
+    withdraw_release,
+)
+from discreet.publish.workflow import release as release_package
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.pipeline import release
 from discreet.release.planning.child import PlanningLimits
@@ -202,6 +225,52 @@ class Curator:
             synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
         )
 
+    def learn(
+        self, table: str, *, progress: Progress = silent, analyst: str | None = None, **asked: Any
+    ) -> Trained:
+        """Return a classifier trained on a table, charged before any row is read.
+
+        `asked` are the fields of `discreet.learn.request.LearnRequest`: target, epsilon, delta,
+        model, features, request_id. (docs/learn.md)
+        """
+        request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
+        return train(
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def test_model(
+        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> Classifier:
+        """Return the model with noisy scores on a private table, charged to that table's dataset."""
+        request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
+        return paid_test(
+            request,
+            model,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+        )
+
+    def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:
+        """Return one good candidate of a column by the exponential mechanism, charged first."""
+        request = SelectRequest.of(table, analyst=self._payer(analyst), **asked)
+        return select(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
+        )
+
+    def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:
+        """Return a ridge regression from noisy sums of products, charged before any row is read."""
+        request = LearnRequest.of(table, task="regress", analyst=self._payer(analyst), **asked)
+        return regress(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
+        )
+
     def anonymize(
         self, table: str, *, k: int, quasi: Sequence[str], where: str | None = None, **more: Any
     ) -> Anonymized:
@@ -217,6 +286,75 @@ class Curator:
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
         return release_copy(source, wish, lambda: memory)
+
+    def publish(
+        self,
+        spec: str | Path | Spec,
+        *,
+        out: str | Path | None = None,
+        who: str = "owner",
+        supersedes: str | None = None,
+        progress: Progress = silent,
+    ) -> Publication:
+        """Return a release after writing its signed package, charged before any row is read.
+
+        `spec` is the path of a SPEC.toml. The same name, spec and snapshot again give the stored
+        package, free. Where the catalog asks for a second person, it must be approved first.
+        (docs/publish.md)
+        """
+        place = None if out is None else Path(out)
+        return release_package(
+            spec_of(spec), place, self._office, who=who, supersedes=supersedes, progress=progress
+        )
+
+    def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
+        """Return where a release stands after its draft was written down; nothing is charged."""
+        return draft_release(spec_of(spec), self._office, who=who).to_json()
+
+    def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
+        """Return what a release would look like on made-up rows: costs nothing."""
+        return rehearse_release(spec_of(spec), self._office, who=who)
+
+    def approve_release(self, spec: str | Path | Spec, *, who: str) -> dict[str, Any]:
+        """Return where a release stands after `who` approved it."""
+        return approve_release(spec_of(spec), self._office, who=who).to_json()
+
+    def withdraw_release(
+        self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
+    ) -> dict[str, Any]:
+        """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        return withdraw_release(spec_of(spec).name, self._office, who=who, reason=reason).to_json()
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Return every release that was ever drafted and where it stands, latest change last."""
+        return [each.to_json() for each in standings(self.ledger)]
+
+    def release_key(self) -> str:
+        """Return the owner's public key, by which anyone can check a package; made on first use."""
+        return owner_key(self.catalog.base / STATE).public.hex()
+
+    def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
+        """Return a series of running totals up to a day that is over.
+
+        The whole horizon is charged when the series is first asked for; later days are free.
+        (docs/packages.md)
+        """
+        return measure_totals(
+            request,
+            through,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+        )
+
+    def package(self, name: str) -> Path:
+        """Return where the signed package of a release is kept, once it was released."""
+        return self.catalog.base / STATE / RELEASES / f"{name}.zip"
+
+    @property
+    def _office(self) -> Office:
+        return Office(self.catalog, self.ledger, self.engine, self.rng, self.catalog.base / STATE)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""

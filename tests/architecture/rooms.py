@@ -40,7 +40,8 @@ ROOMS: dict[str, set[str]] = {
     "synth": BELOW_PUBLISH | {"report"},
     "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
     "anonymize": {"engine", "catalog", "ledger", "report"},
-    "learn": {"noise", "account", "ledger", "catalog", "engine", "release", "report"},
+    # synth: the same sealed codes and the same door, with sums of residuals beside counts.
+    "learn": BELOW_PUBLISH | {"report", "synth"},
     "examples": {"engine"},
     # api: without a curator handed in, an attack plays against one of its own example town.
     "attack": BELOW_ATTACK | {"api"},
@@ -56,8 +57,10 @@ ROOMS: dict[str, set[str]] = {
         "catalog",
         "engine",
         "synth",
-        "survey",
         "anonymize",
+        "publish",
+        "survey",
+        "learn",
     },
     "cli": {
         "api",
@@ -72,9 +75,11 @@ ROOMS: dict[str, set[str]] = {
         "synth",
         "survey",
         "anonymize",
+        "learn",
         "report",
+        "publish",
     },
-    "__init__": {"account", "api", "client", "tasks"},
+    "__init__": {"account", "api", "client", "publish", "tasks"},
 }
 """What each room may import besides errors, core and itself; `testing` may import anything."""
 

@@ -65,7 +65,9 @@ def test_only_places_that_exist_are_linked(served, visit):
     links = page.locator(".places a")
     assert links.all_inner_texts() == [
         "Ask",
+        "Publish",
         "Synthesize",
+        "Models",
         "Teach & attack",
         "Data",
         "Budget",

@@ -128,7 +128,8 @@ def _log_delta(sigma_squared: float, shift: int, epsilon: float) -> float:
     else:
         near, far = _float_tail(first, sigma), _float_tail(first + shift, sigma)
         total = sigma * math.sqrt(2 * math.pi)
-    mass = near - math.exp(epsilon) * far
+    # Through the logarithm: a large epsilon alone would not fit into a float.
+    mass = near - (math.exp(min(epsilon + math.log(far), 700.0)) if far > 0 else 0.0)
     return math.log(mass / total) if mass > 0 else -750.0
 
 

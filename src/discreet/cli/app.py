@@ -21,11 +21,15 @@ COMMANDS = {
     "token": ("discreet.cli.commands.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.commands.init", "Propose discreet.toml for a file or a database."),
     "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
+    "publish": ("discreet.cli.commands.publish", "Many tables as one consistent, signed package."),
+    "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),
+    "reconcile": ("discreet.cli.commands.reconcile", "Make noisy answers agree with equations."),
     "synth": ("discreet.cli.commands.synth", "Make a synthetic copy of a file or a table."),
     "survey": (
         "discreet.cli.commands.survey",
         "Ask people whose devices randomise their own answers.",
     ),
+    "learn": ("discreet.cli.commands.learn", "Train a private model, and use it."),
     "attack": (
         "discreet.cli.commands.attack",
         "Attack a release, and its private version beside it.",

@@ -278,6 +278,7 @@ class Dataset:
     `budget` names the account that pays; several datasets of the same people may share one.
     `accepted`: the domains were inferred from the data and declared public unseen, which every
     answer must say. `seconds` and `memory_mb` limit one query; None leaves the engine's own limit.
+    `second_person`: a release must be approved by somebody else than who drafted it.
     """
 
     name: str
@@ -287,6 +288,7 @@ class Dataset:
     accepted: bool = False
     seconds: Fraction | None = None
     memory_mb: int | None = None
+    second_person: bool = False
 
 
 def _ordered(lower: Any, upper: Any) -> None:

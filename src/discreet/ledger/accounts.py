@@ -393,6 +393,7 @@ _RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "genesis": _note,
     "exposure": _expose,
     "look": _note,
+    "release": _note,
     "snapshot": _snapshot,
     "limit": _limit,
     "charge": _charge,

@@ -16,6 +16,7 @@ from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
 from discreet.ledger.beyond import gives_back
 from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
     Balance,
     Entry,
@@ -437,6 +438,11 @@ class Ledger:
     def _entries(self, start: int = 0) -> list[Entry]:
         with self._guarded():
             return [Entry.of(item) for item in self._store.links(start=start)]
+
+    def links(self, *, start: int = 0) -> list[Link]:
+        """Return the history from `start` on exactly as it is stored: for excerpts of the chain."""
+        with self._guarded():
+            return list(self._store.links(start=start))
 
     def _entry(self, position: int) -> Entry:
         with self._guarded():

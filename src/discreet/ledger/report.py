@@ -107,6 +107,8 @@ def _entry(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             said |= {name: data[name] for name in ("who", "budget", "analyst", "old", "new")}
         case "exposure" | "look":
             said |= {name: data[name] for name in ("dataset", "reason", "columns")}
+        case "release":
+            said |= {name: data[name] for name in ("dataset", "release", "state", "who", "note")}
         case "restore" | "clear":
             said |= {name: data[name] for name in ("who", "reason")}
     return said

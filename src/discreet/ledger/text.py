@@ -106,6 +106,8 @@ def _line(entry: Entry) -> str:
             )
         case "snapshot":
             text = f"a new version of {data['table']} was seen"
+        case "release":
+            text = f"{data['who']}: release {data['release']} is now {data['state']}"
         case "exposure" | "look":
             word = "without guarantee" if entry.kind == "exposure" else "the owner looked"
             text = f"{word}: {data['reason']}"

@@ -252,3 +252,8 @@ def _measured(item: dict[str, Any], encoding: Encoding) -> Measured:
     if not fits or len(values) != prod(sides):
         raise InvalidInput("a measurement in it has the wrong size")
     return Measured(columns, np.array(values, dtype=np.int64).reshape(sides), law)
+
+
+column_to_json = _column_json
+column_from_json = _column
+"""One column as plain JSON and back, for other files that hold an encoding."""

@@ -84,3 +84,7 @@ def test_calibration_is_quick():
     for digit in range(20):
         gaussian_sigma_squared(1, Epsilon.of(f"0.{digit + 11}7"), Delta.of("1e-7"), 1)
     assert (time.process_time() - start) / 20 < 0.05 * slowness()
+
+
+def test_an_epsilon_beyond_what_a_float_can_raise_e_to_is_priced():
+    assert 0 < gaussian_epsilon(Fraction(1, 4000), 1, Fraction(1, 10**9)) <= 10**4

@@ -15,7 +15,7 @@ def test_each_role_sees_the_places_that_exist_for_it():
     assert {"Ask", "Synthesize", "Teach & attack", "Data", "Budget", "Learn"} <= set(owner)
     assert owner[0] == "Ask"
     assert set(owner) - set(names(Role.ANALYST)) >= {"Data"}
-    assert names(Role.REVIEWER) == ["Budget", "Learn"]
+    assert names(Role.REVIEWER) == ["Publish", "Budget", "Learn"]
     assert names(None) == ["Learn"]
 
 

@@ -58,6 +58,7 @@ def dataset_of(
         neighbours=neighbours_of(written),
         budget=shape.budget or name,
         accepted=shape.accepted,
+        second_person=shape.second_person,
         seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
         memory_mb=_megabytes(shape.memory, place),
     )

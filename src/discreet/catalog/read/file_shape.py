@@ -76,6 +76,7 @@ class DatasetShape(_Shape):
     accepted: StrictBool = False
     seconds: _Number | None = None
     memory: StrictStr | StrictInt | None = None
+    second_person: StrictBool = False
     tables: dict[str, TableShape] = Field(default_factory=dict)
 
 
@@ -202,7 +203,7 @@ _WANTED = {
     **dict.fromkeys(
         (
             *("missing", "complete", "hidden", "constant", "immutable", "review", "public"),
-            *("accepted", "allow_superuser"),
+            *("accepted", "allow_superuser", "second_person"),
         ),
         "must be true or false",
     ),

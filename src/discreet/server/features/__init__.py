@@ -1,4 +1,4 @@
-"""What the server offers, one folder a capability: body, work, routes, pages.
+"""One folder for each thing that the server offers: its body, work, routes and pages.
 
-Only server/app imports from here.
+The application imports them; they import the server's own rooms and the curator.
 """

@@ -100,7 +100,7 @@ def value_of(question: SurveyQuestion, answer: str) -> int | float | str:
     >>> value_of(SurveyQuestion("smokes", QuestionKind.YES_NO, "?", ("yes", "no")), " no ")
     1
     """
-    answer = answer.strip()
+    answer = answer.strip(" \t\r\n")
     if question.kind is QuestionKind.OPEN:
         return word_bytes(answer).decode()
     if question.kind is QuestionKind.NUMBER:

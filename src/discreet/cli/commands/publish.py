@@ -1,0 +1,136 @@
+"""`discreet publish`: a release once and for all, as one signed package."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
+Source = Annotated[
+    Path | None, typer.Argument(metavar="SPEC", help="The SPEC.toml that describes the release.")
+]
+Out = Annotated[Path | None, typer.Option(help="Where to write the package, such as RELEASE.zip.")]
+Rehearse = Annotated[
+    bool, typer.Option("--rehearse", help="Try it on made-up rows: costs nothing. --out: .html.")
+]
+Approve = Annotated[
+    bool, typer.Option("--approve", help="Approve a draft; with --out also release it.")
+]
+Key = Annotated[bool, typer.Option("--key", help="Show the owner's public key, and nothing else.")]
+Withdraw = Annotated[
+    str | None, typer.Option(help="Withdraw the release of this spec, for this reason.")
+]
+Supersedes = Annotated[str | None, typer.Option(help="The earlier release that this one replaces.")]
+Who = Annotated[str, typer.Option("--as", help="Who drafts or approves.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Config = Annotated[
+    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+]
+
+
+def publish(
+    source: Source = None,
+    *,
+    out: Out = None,
+    rehearse: Rehearse = False,
+    approve: Approve = False,
+    key: Key = False,
+    withdraw: Withdraw = None,
+    supersedes: Supersedes = None,
+    who: Who = "owner",
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Publish many tables as one consistent, signed package, charging the budget first.
+
+    Example: discreet publish SPEC.toml --out RELEASE.zip
+    """
+    from discreet.api import open as open_curator
+
+    with open_curator(config) as curator:
+        if key:
+            _say({"key": curator.release_key()}, curator.release_key(), json=json)
+            return
+        spec = _spec(source)
+        _check_out(out, rehearse=rehearse)
+        if rehearse:
+            _rehearse(curator, spec, out, who, json=json)
+        elif withdraw is not None:
+            found = curator.withdraw_release(spec, reason=withdraw, who=who)
+            _say(found, f"{found['release']}: withdrawn. What it cost stays spent.", json=json)
+        elif approve and out is None:
+            found = curator.approve_release(spec, who=who)
+            _say(found, f"{found['release']}: approved by {who}.", json=json)
+        elif out is None:
+            found = curator.draft_release(spec, who=who)
+            _say(found, f"{found['release']}: drafted. Nothing was charged.", json=json)
+        else:
+            if approve:
+                curator.approve_release(spec, who=who)
+            _release(curator, spec, out, who, supersedes, json=json)
+
+
+def _spec(source: Path | None) -> Path:
+    from discreet.errors import InvalidInput
+
+    if source is None:
+        raise InvalidInput(
+            "Say which release: a SPEC.toml.", hint="docs/publish.md has one to start from."
+        )
+    return source
+
+
+def _check_out(out: Path | None, *, rehearse: bool) -> None:
+    """Refuse a place that cannot be written to, before anything is paid."""
+    from discreet.errors import InvalidInput
+
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
+        raise InvalidInput(f"There is no folder '{out.absolute().parent}'.")
+    if out.is_dir():
+        raise InvalidInput(f"'{out}' is a folder.")
+    wanted = (".html", ".json") if rehearse else (".zip",)
+    if out.suffix.lower() not in wanted:
+        raise InvalidInput(f"'{out.name}' must end in {' or '.join(wanted)}.")
+
+
+def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: bool) -> None:
+    from discreet.report.save import write
+
+    found = curator.rehearse_release(spec, who=who)
+    if out is not None:
+        write(found.document(), out)
+    lines = [f"{found.release}: rehearsed on made-up rows. Nothing was charged."]
+    lines += [
+        f"  {t.table}: {t.cells:,} cells, typical error {t.whole:,.3g}, intervals ± {t.half:,.3g}"
+        for t in found.tables
+    ]
+    _say(found.to_json() | {"out": None if out is None else str(out)}, "\n".join(lines), json=json)
+
+
+def _release(
+    curator: Any, spec: Path, out: Path, who: str, supersedes: str | None, *, json: bool
+) -> None:
+    from discreet.cli.waiting import counting
+
+    with counting("Publishing") as tell:
+        found = curator.publish(spec, out=out, who=who, supersedes=supersedes, progress=tell)
+    paid = (
+        "the stored package, free"
+        if found.free
+        else f"used epsilon {float(found.cost.epsilon):g}, delta {float(found.cost.delta):g}"
+    )
+    lines = [f"{found.release}: {out}", *(f"  {n}: {r:,} rows" for n, r in found.tables.items())]
+    lines += [f"  {paid}", f"  key {found.key}", f"  check it: discreet verify {out}"]
+    lines += [f"  Note: {notice}" for notice in found.notices]
+    _say(found.to_json(), "\n".join(lines), json=json)
+
+
+def _say(found: dict[str, Any], words: str, *, json: bool) -> None:
+    say(json_text.dumps(found) if json else visible(words, keep="\n"))

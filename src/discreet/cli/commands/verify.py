@@ -1,0 +1,38 @@
+"""`discreet verify RELEASE.zip`: checks a published package without the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    package: Annotated[Path, typer.Argument(help="The package to check.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The owner's public key, or a file that holds it."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check a published package without the data: signature, price, sums, facts and rules.
+
+    Ends with status 1 when something does not hold. Without --key the signature is checked by the key
+    inside, which shows that the package is whole but not whose it is.
+
+    Example: discreet verify RELEASE.zip --key KEY
+    """
+    from discreet.cli.terminal import say
+    from discreet.publish.recheck import verify_package
+    from discreet.publish.verify import words
+
+    said = verify_package(package, key=key)
+    if json:
+        import json as json_text
+
+        print(json_text.dumps(said))
+    else:
+        say("\n".join(words(said)))
+    if not said["valid"]:
+        raise typer.Exit(1)

@@ -1,0 +1,123 @@
+"""The card of a model: what it was trained on, its price, how well it does and for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.learn.model import Classifier
+from discreet.learn.regressor import Regressor
+from discreet.report import Document, Grid, Section, Words
+
+MOST_FEATURES = 20
+
+
+def card_of(model: Classifier | Regressor) -> Document:
+    """Return the card: everything on it was paid for, or comes from rows declared public."""
+    if isinstance(model, Regressor):
+        return _regression(model)
+    facts = model.facts
+    sections = [
+        Section("What it does", _about(model)),
+        Section("How well it does", _accuracy(model)),
+        Section("For whom", _subgroups(facts.get("subgroups", {}))),
+        Section("What it goes by", _features(model)),
+    ]
+    return Document(
+        f"{model.target.name}: a {model.kind} model",
+        f"trained on {facts.get('table', model.encoding.table)}, {_price(facts)}",
+        None if facts.get("private", True) else "Not private: the noise came from a seed.",
+        tuple(sections),
+    )
+
+
+def _regression(model: Regressor) -> Document:
+    facts = model.facts
+    names = ["intercept", *(_variable_name(v.column, v.value) for v in model.variables)]
+    weights = [round(float(weight), 4) for weight in model.weights]
+    score = "How good the weights are, only a test can tell: --test FILE."
+    if facts["rmse"] is not None:
+        score = (
+            f"Off by {facts['rmse']['value']:g} (root mean square) on {facts['measured_on']}; "
+            f"always saying the mean would be off by {facts['baseline']:g}."
+        )
+    rows = list(zip(names, weights, strict=True))
+    caption = "Weights of variables that are scaled to -1 to 1, for a target scaled likewise."
+    return Document(
+        f"{facts['target']}: a ridge regression",
+        f"trained on {facts['table']}, epsilon {_ratio(facts['cost']['epsilon']):g}",
+        None,
+        (
+            Section("How well it does", (Words(score),)),
+            Section("What it goes by", (Grid.of(("variable", "weight"), rows, caption),)),
+        ),
+    )
+
+
+def _variable_name(column: str, value: Any) -> str:
+    return column if value is None else f"{column} = {value}"
+
+
+def _price(facts: Any) -> str:
+    cost = facts["cost"]
+    said = f"epsilon {float(_ratio(cost['epsilon'])):g}"
+    delta = float(_ratio(cost["delta"]))
+    return f"{said}, delta {delta:g}" if delta else said
+
+
+def _ratio(text: str) -> float:
+    top, _, bottom = str(text).partition("/")
+    return float(top) / float(bottom or 1)
+
+
+def _about(model: Classifier) -> tuple[Any, ...]:
+    facts = model.facts
+    classes = ", ".join(str(value) for value in model.classes[:12])
+    who = "row" if facts["unit"]["rows"] == 1 else f"person with up to {facts['unit']['rows']} rows"
+    return (
+        Words(f"Predicts {model.target.name} ({classes}) from {len(model.features)} columns."),
+        Words(
+            f"Compared with not taking part, what anyone can learn about one {who} from this model "
+            f"is bounded by {_price(facts)}. Using the model costs nothing more."
+        ),
+        *(Words(notice) for notice in facts.get("notices", ())),
+    )
+
+
+def _accuracy(model: Classifier) -> tuple[Any, ...]:
+    found = model.facts["accuracy"]
+    said = (
+        f"Right {found['value']:.1%} of the time on {found['on']} (95%: {found['low']:.1%} to "
+        f"{found['high']:.1%}); always saying the most common class would be right "
+        f"{model.facts['baseline']:.1%} of the time."
+    )
+    area = model.facts.get("auc")
+    more = () if area is None else (Words(f"Area under the ROC curve: {area:.3f}."),)
+    return (Words(said), *more)
+
+
+def _subgroups(found: dict[str, Any]) -> tuple[Any, ...]:
+    if not found:
+        return (Words("Accuracy by subgroup is known only after a test: --test FILE."),)
+    rows = [
+        (column, value, item["value"], item["low"], item["high"], item.get("rows"))
+        for column, values in found.items()
+        for value, item in values.items()
+    ]
+    headers = ("column", "value", "right", "low", "high", "rows")
+    return (Grid.of(headers, rows, "Share of right predictions, 95% intervals", shares=(2, 3, 4)),)
+
+
+def _features(model: Classifier) -> tuple[Any, ...]:
+    reach: dict[str, float] = {}
+    for term in model.terms:
+        name = " and ".join(model.features[column].name for column in term.grouping.columns)
+        size = float(np.ptp(term.weights, axis=0).max())
+        reach[name] = max(reach.get(name, 0.0), size)
+    shown = sorted(reach.items(), key=lambda each: -each[1])[:MOST_FEATURES]
+    if not shown:
+        return (Words("No feature stood out from the noise: the most common class is predicted."),)
+    names, sizes = [name for name, _ in shown], [round(size, 3) for _, size in shown]
+    caption = "How far each feature can move the log-odds, from its lowest to its highest value."
+    return (Grid.of(("feature", "reach"), list(zip(names, sizes, strict=True)), caption),)

@@ -1,0 +1,89 @@
+"""The door of a learner: noisy sums of residuals beside noisy counts and choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.event import Gaussian, Laplace
+from discreet.learn.rows import WHOLE, Grouping, Integers, PaidRows, Reals
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.rng import Rng
+from discreet.synth.measure.private_marginals import Law, MarginalBudget, PrivateMarginals, Unit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisySums:
+    """Sums of residuals with noise, a row for each cell: may be shown."""
+
+    values: Reals
+    variance: float
+
+
+class LearningDoor(PrivateMarginals):
+    """A door that also lets out noisy sums of residuals over the cells of a grouping.
+
+    Guarantee: a row lies in one cell, where it adds a vector of whole numbers that depends on that
+        row and on public numbers only (rows.py): at most WHOLE with two classes, at most 2 WHOLE in
+        L1 and 2 WHOLE^2 in squared L2 with more. A unit has at most `unit.rows` rows, so it moves the
+        sums by `unit.rows` times that; under replace-one by twice as much, since the terms have
+        signs. The noise is for exactly this, and shares add up as in `PrivateMarginals`. (docs/notes/0044)
+    """
+
+    def __init__(self, rows: PaidRows, purse: MarginalBudget, unit: Unit, rng: Rng) -> None:
+        super().__init__(rows, rows.shape, purse, unit, rng)
+        self._rows = rows
+
+    @property
+    def outputs(self) -> int:
+        """Return how many scores a row has: one for two classes."""
+        return self._rows.outputs
+
+    def residual_law(self, share: Fraction) -> Law:
+        """Return the noise that one sum of residuals gets for a share, in steps; reads nothing."""
+        amount = share * self.purse.amount
+        if self.purse.concentrated:
+            return GaussianLaw(Fraction(self._reach_squared()) / (2 * amount))
+        return LaplaceLaw(Fraction(self._reach()) / amount)
+
+    def residual_variance(self, share: Fraction) -> float:
+        """Return the variance of that noise where a residual of one counts one."""
+        return self.residual_law(share).variance / WHOLE**2
+
+    def residual_sums(self, grouping: Grouping, *, share: Fraction) -> NoisySums:
+        """Return noisy sums of what the present scores leave unexplained, for each cell."""
+        self._take(share)
+        law = self.residual_law(share)
+        exact = self._rows.residual_sums(grouping)
+        noisy = exact + self._draw(law, exact.shape)
+        if isinstance(law, GaussianLaw):
+            self.events.append(Gaussian(law.sigma_squared, Fraction(self._reach_squared())))
+        else:
+            self.events.append(Laplace(law.scale, Fraction(self._reach())))
+        return NoisySums(noisy / WHOLE, law.variance / WHOLE**2)
+
+    def checked(self, *, share: Fraction) -> tuple[int, int, float]:
+        """Return noisy numbers of rows that the scores predict rightly and wrongly, and the deviation.
+
+        A row is in one of the two, like in a marginal of two cells.
+        """
+        self._take(share)
+        law = self.law(share)
+        right, wrong = (self._rows.right() + self._draw(law, (2,))).tolist()
+        self.events.append(self._event(law))
+        return right, wrong, float(np.sqrt(law.variance))
+
+    def add(self, grouping: Grouping, steps: Integers) -> None:
+        """Add public numbers, in steps of 1 / FINE, to the scores of all rows: costs nothing."""
+        self._rows.add(grouping, steps)
+
+    def _moves(self) -> int:
+        return self.unit.rows * (2 if self.unit.replaced else 1)
+
+    def _reach(self) -> int:
+        return self._moves() * WHOLE * (1 if self.outputs == 1 else 2)
+
+    def _reach_squared(self) -> int:
+        return self._moves() ** 2 * WHOLE**2 * (1 if self.outputs == 1 else 2)

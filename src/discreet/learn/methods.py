@@ -1,0 +1,89 @@
+"""The classifiers by name, and which one `auto` means: decided by public facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from discreet.learn.binning import Feature, feature_of
+from discreet.learn.columns import is_ordered
+from discreet.learn.door import LearningDoor
+from discreet.learn.linear import bayes, logistic
+from discreet.learn.model import Fitted
+from discreet.learn.trees import boosted
+from discreet.synth.encoding.columns import Encoding
+from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.progress import Progress
+
+COUNTING = Fraction(1, 5)
+"""The share that counts every feature by class: bins, spreads and naive Bayes come from it."""
+
+CHECKING = Fraction(1, 50)
+"""The share that counts how many of the training rows are predicted rightly."""
+
+
+class Fit(Protocol):
+    """Fits a model after the counting, for exactly `share`."""
+
+    def __call__(
+        self,
+        door: LearningDoor,
+        features: Sequence[Feature],
+        *,
+        variance: float,
+        share: Fraction,
+        progress: Progress,
+    ) -> Fitted:
+        """Return what was learned."""
+        ...
+
+
+CLASSIFIERS: dict[str, tuple[Fit | None, Fraction]] = {
+    "logistic": (logistic.fit, COUNTING),
+    "boosted": (boosted.fit, COUNTING),
+    "bayes": (None, 1 - CHECKING),
+}
+"""For each model what fits it after the counting, and the share that the counting gets."""
+
+
+def chosen(name: str, purse: MarginalBudget) -> str:
+    """Return the model that a name means, by public facts alone.
+
+    `auto` is what did best on other data sets (docs/learn.md): boosted, or naive Bayes where there
+    is no delta, since with Laplace noise every further look at the rows costs too much.
+    """
+    if name != "auto":
+        return name
+    return "boosted" if purse.concentrated else "bayes"
+
+
+def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: Progress) -> Fitted:
+    """Return intercept and terms of a classifier; spends all but the share for checking."""
+    fit, counting = CLASSIFIERS[name]
+    progress(0, 1, "counting features by class")
+    features, variance = count_features(door, encoding, counting)
+    if fit is None:
+        return bayes.fit(door, features, variance)
+    share = 1 - CHECKING - counting
+    return fit(door, features, variance=variance, share=share, progress=progress)
+
+
+def count_features(
+    door: LearningDoor, encoding: Encoding, share: Fraction
+) -> tuple[list[Feature], float]:
+    """Return every feature with its noisy counts by class, and the variance of that noise."""
+    target = len(encoding.coded) - 1
+    wanted = [(column, target) for column in range(target)]
+    measured = door.measure(wanted, share=share)
+    features = [
+        feature_of(
+            column,
+            each.values.astype(float),
+            each.variance,
+            ordered=is_ordered(encoding.coded[column]),
+            missing=encoding.coded[column].missing,
+        )
+        for column, each in enumerate(measured)
+    ]
+    return features, measured[0].variance

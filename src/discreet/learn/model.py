@@ -1,0 +1,133 @@
+"""A trained classifier: scores that are sums of small tables, one table for each term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InvalidInput
+from discreet.learn.rows import FINE, Grouping, Integers, Reals
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.shape import Codes
+
+LARGEST_TABLE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A table of weights over the groups of some columns; a row of it for each cell."""
+
+    grouping: Grouping
+    weights: Reals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """What a method has learned: intercept, terms, and the noisy share of each class."""
+
+    intercept: Reals
+    terms: tuple[Term, ...]
+    shares: Reals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier:
+    """Predicts the class of a row of codes: the class with the greatest score.
+
+    `encoding` holds the features and, last, the target. With two classes there is one score, the
+    log-odds of the second.
+    """
+
+    kind: str
+    encoding: Encoding
+    intercept: Reals
+    terms: tuple[Term, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def features(self) -> tuple[Coded, ...]:
+        """Return the columns that are needed to predict."""
+        return self.encoding.coded[:-1]
+
+    @property
+    def target(self) -> Coded:
+        """Return the column that is predicted."""
+        return self.encoding.coded[-1]
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Return the values that can be predicted, in the order of their codes."""
+        return tuple(self.target.domain.value(i) for i in range(self.target.values))
+
+    def scores(self, codes: Codes) -> Reals:
+        """Return the log-odds of each class, up to a constant, for rows of feature codes."""
+        found = np.tile(self.intercept, (len(codes), 1))
+        for term in self.terms:
+            found += term.weights[term.grouping.places(codes)]
+        if found.shape[1] == 1:
+            found = np.concatenate([np.zeros_like(found), found], axis=1)
+        return found
+
+    def guesses(self, codes: Codes) -> Integers:
+        """Return the predicted class of each row: a sum of whole numbers, the same everywhere."""
+        found = np.tile(np.rint(self.intercept * FINE).astype(np.int64), (len(codes), 1))
+        for term in self.terms:
+            steps = np.rint(term.weights * FINE).astype(np.int64)
+            found += steps[term.grouping.places(codes)]
+        if found.shape[1] == 1:
+            return np.asarray((found[:, 0] > 0).astype(np.int64))
+        return np.asarray(found.argmax(axis=1))
+
+    def chances(self, codes: Codes) -> Reals:
+        """Return the predicted probability of each class."""
+        scores = self.scores(codes)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the terms as plain numbers; the encoding is written beside them."""
+        return {
+            "kind": self.kind,
+            "intercept": self.intercept.tolist(),
+            "terms": [
+                {
+                    "columns": list(term.grouping.columns),
+                    "groups": [group.tolist() for group in term.grouping.groups],
+                    "weights": np.round(term.weights, 6).tolist(),
+                }
+                for term in self.terms
+            ],
+        }
+
+
+def classifier_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> Classifier:
+    """Return the classifier that `to_json` wrote; every number in it is checked."""
+    outputs = 1 if encoding.coded[-1].values == 2 else encoding.coded[-1].values
+    intercept = _finite(data["intercept"], (outputs,))
+    terms = tuple(_term(item, encoding, outputs) for item in data["terms"])
+    return Classifier(str(data["kind"]), encoding, intercept, terms, dict(facts))
+
+
+def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> Term:
+    columns = tuple(int(column) for column in item["columns"])
+    if any(not 0 <= column < len(encoding.coded) - 1 for column in columns):
+        raise InvalidInput("a term names no feature")
+    groups = tuple(np.array(group, dtype=np.int64) for group in item["groups"])
+    for column, group in zip(columns, groups, strict=True):
+        known = group.shape == (encoding.coded[column].size,) and group.min() >= 0
+        if not known or group.max() >= len(group):
+            raise InvalidInput("the groups of a term do not fit its feature")
+    grouping = Grouping(columns, groups)
+    if grouping.cells > LARGEST_TABLE:
+        raise InvalidInput("a term is too large")
+    return Term(grouping, _finite(item["weights"], (grouping.cells, outputs)))
+
+
+def _finite(written: Sequence[Any], shape: tuple[int, ...]) -> Reals:
+    found = np.array(written, dtype=np.float64)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise InvalidInput("its weights have the wrong size")
+    return found

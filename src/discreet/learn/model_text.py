@@ -1,0 +1,72 @@
+"""A trained model as text: plain JSON, checked on the way in; nothing in it ever runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.errors import DiscreetError, InvalidInput
+from discreet.learn.model import Classifier, classifier_from
+from discreet.learn.regressor import Regressor, regressor_from
+from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.model_file import column_from_json, column_to_json
+
+FORMAT = "discreet classifier"
+REGRESSOR = "discreet regressor"
+VERSION = 1
+
+
+def to_text(model: Classifier | Regressor) -> str:
+    """Return the model's text; `from_text` reads it back."""
+    if isinstance(model, Regressor):
+        return json.dumps(
+            {"format": REGRESSOR, "version": VERSION, **model.to_json()}, allow_nan=False
+        )
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "table": model.encoding.table,
+        "columns": [column_to_json(column) for column in model.encoding.coded],
+        "model": model.to_json(),
+        "facts": dict(model.facts),
+    }
+    return json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+
+def from_text(text: str, *, name: str = "the model") -> Classifier | Regressor:
+    """Return the model that `text` describes; every number in it is checked."""
+    try:
+        data = json.loads(text, parse_constant=_no_constant)
+        if data["format"] == REGRESSOR and data["version"] == VERSION:
+            return regressor_from(data)
+        if data["format"] != FORMAT or data["version"] != VERSION:
+            raise InvalidInput("it has another format or version")
+        columns = tuple(_coded(item) for item in data["columns"])
+        if len(columns) < 2 or len({c.name.lower() for c in columns}) != len(columns):
+            raise InvalidInput("its columns do not fit together")
+        return classifier_from(data["model"], Encoding(str(data["table"]), columns), data["facts"])
+    except RecursionError:
+        raise unusable(name, "it is nested too deeply") from None
+    except DiscreetError as error:
+        raise unusable(name, error.message.rstrip(".")) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        raise unusable(name, "something in it is missing or of the wrong kind") from None
+
+
+def unusable(name: str, why: str) -> InvalidInput:
+    """Return the refusal of a file that is no model."""
+    return InvalidInput(
+        f"'{name}' is not a model that can be used: {why}.",
+        hint="Make one with: discreet learn classify ... --out MODEL.zip",
+    )
+
+
+def _coded(item: dict[str, Any]) -> Coded:
+    column = column_from_json(item)
+    if not isinstance(column, Coded):
+        raise InvalidInput("a column in it has no values")
+    return column
+
+
+def _no_constant(_text: str) -> Any:
+    raise ValueError("not a finite number")

@@ -1,0 +1,162 @@
+"""A test on rows that are not public: charged to their own dataset, subgroups too, before it is run."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.engine.base import Engine, Held
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.columns import is_ordered
+from discreet.learn.model import Classifier
+from discreet.learn.prepare import find_private
+from discreet.learn.rows import PaidRows, fetch
+from discreet.learn.score import MOST_SUBGROUPS, noisy_share
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
+from discreet.synth.measure.sealing import SealedCodes, seal_codes
+
+OVERALL = Fraction(1, 2)
+"""The share that counts right and wrong over all rows; the columns of subgroups have the rest."""
+
+MOST_COLUMNS = 6
+"""Columns by which a private test tells subgroups: each of them makes the noise larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestRequest:
+    """One test of a model on a table, and who pays for it."""
+
+    __test__ = False  # not for pytest
+
+    table: str
+    epsilon: Epsilon
+    analyst: str | None
+    request_id: str
+
+    @classmethod
+    def of(
+        cls,
+        table: str,
+        *,
+        epsilon: Number | Epsilon,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> TestRequest:
+        """Return a checked request."""
+        return cls(table, Epsilon.of(epsilon), analyst, request_id or uuid.uuid4().hex)
+
+
+def paid_test(
+    request: TestRequest,
+    model: Classifier,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+) -> Classifier:
+    """Return the model with noisy scores on private rows written into its facts.
+
+    Guarantee: epsilon-DP for the people of the test table: right and wrong rows are counted over all
+        and by each of a few columns, each count a marginal in which a row has one cell; the shares
+        of the counts add up to one, and the charge is durable before a row is read. Whether a
+        prediction is right is a function of its own row and of the model, in whole numbers.
+    """
+    dataset, table = find_private(catalog, request.table)
+    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
+    with hold(scan, engine, ledger) as held:
+        codes = seal_codes(scan, engine, model.encoding.coded)
+        if codes.source.dataset != dataset.name:
+            raise Unfit("a read of other people than are charged")
+        funds = funds_of(
+            request.epsilon,
+            Delta.of(0),
+            region=codes.source.region,
+            learn_share=Fraction(0),
+            words=0,
+        )
+        check_hope(funds, codes.unit, request.epsilon)
+        receipt = ledger.charge(
+            Payer(request.analyst, dataset.name, dataset.budget),
+            funds.quote,
+            request_id=request.request_id,
+            body=_body(request, model),
+            note=f"test of a model of {model.target.name} on {table.name}",
+            snapshot=f"test {label(snapshots_of(scan, held, ledger))}",
+        )
+        stored = once(ledger, receipt, lambda: _scored((model, funds, codes), held, receipt, rng))
+    found = json.loads(stored.removeprefix(MARK))
+    on = f"{table.name}, for epsilon {float(request.epsilon.value):g} of its own"
+    found["accuracy"]["on"] = on
+    return replace(model, facts={**model.facts, **found})
+
+
+MARK = b"test "
+"""What a stored test begins with: it is no answer to a query."""
+
+
+def _body(request: TestRequest, model: Classifier) -> str:
+    paid = {
+        "table": request.table,
+        "epsilon": str(request.epsilon.value),
+        "model": model.to_json(),
+    }
+    return "test " + json.dumps(paid, sort_keys=True)
+
+
+def _scored(
+    what: tuple[Classifier, SynthBudget, SealedCodes], held: Held, receipt: Receipt, rng: Rng
+) -> bytes:
+    """Return noisy accuracy, baseline and accuracy by subgroup as stored text."""
+    model, funds, codes = what
+    rows = fetch(held, codes, permit=receipt)
+    right = model.guesses(rows) == rows[:, -1]
+    shape = Shape((*codes.shape.names, "right"), (*codes.shape.sizes, 2))
+    counter = PaidRows(np.column_stack([rows, right.astype(np.int32)]), shape)
+    door = PrivateMarginals(
+        counter, shape, MarginalBudget(funds.purse.amount, concentrated=False), codes.unit, rng
+    )
+    last = shape.width - 1
+    groups = [
+        i
+        for i, column in enumerate(model.features)
+        if not is_ordered(column) and column.values <= MOST_SUBGROUPS
+    ][:MOST_COLUMNS]
+    share = OVERALL if groups else Fraction(1)
+    (overall,) = door.measure([(last - 1, last)], share=share)
+    counts = np.maximum(overall.values, 0)
+    deviation = float(np.sqrt(overall.variance * len(counts)))
+    found: dict[str, Any] = {
+        "accuracy": noisy_share(float(counts[:, 1].sum()), float(counts[:, 0].sum()), deviation),
+        "baseline": round(float(counts.sum(axis=1).max() / max(counts.sum(), 1)), 6),
+        "subgroups": {},
+        "test_rows": int(counts.sum()),
+    }
+    each = (1 - share) / max(len(groups), 1)
+    for i in groups:
+        (by,) = door.measure([(i, last)], share=each)
+        spread = float(np.sqrt(by.variance))
+        column = model.features[i]
+        found["subgroups"][column.name] = {
+            str(column.domain.value(code)): noisy_share(
+                max(float(by.values[code, 1]), 0.0), max(float(by.values[code, 0]), 0.0), spread
+            )
+            | {"rows": max(int(by.values[code].sum()), 0)}
+            for code in range(column.values)
+        }
+    return MARK + json.dumps(found).encode()

@@ -1,0 +1,151 @@
+"""A planned training: what would be done and what it would cost, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.read.check import check_table
+from discreet.core.numbers import Delta
+from discreet.core.schema import Dataset, Table
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.binning import SEEN
+from discreet.learn.columns import check_target, chosen_items, encoding_of
+from discreet.learn.methods import COUNTING
+from discreet.learn.request import LearnRequest
+from discreet.ledger.entry import Payer
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.text import exposure_note
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
+from discreet.synth.measure import learned_domains as domains
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
+from discreet.synth.prepare import preview_of
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A planned training: how each column is treated, what it costs, who pays. Nothing was read.
+
+    The columns of `outline` are the features, and last the target.
+    """
+
+    request: LearnRequest
+    outline: Outline
+    funds: SynthBudget
+    unit: Unit
+    source: SealedSource
+    payer: Payer
+    snapshot: str
+
+    def rows_needed(self) -> int:
+        """Return about how many rows it takes until a tenth of them stands out from the noise.
+
+        From public facts alone: the noise that each count by class gets for its share.
+        """
+        target = self.outline.items[-1]
+        classes = target.values if isinstance(target, Coded) else 2
+        share = self.funds.fitting.amount * COUNTING / max(len(self.outline.items) - 1, 1)
+        noise = noise_of(MarginalBudget(share, self.funds.purse.concentrated), self.unit)
+        return math.ceil(10 * SEEN * noise * math.sqrt(classes))
+
+
+@contextmanager
+def planned_training(
+    request: LearnRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[Training, Held]]:
+    """Lend the plan and the price of a training, and the state of the table that it is about."""
+    dataset, table = find_private(catalog, request.table)
+    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger) as held:
+        yield plan_training(request, catalog, ledger, engine, held), held
+
+
+def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
+    """Return the dataset and the table that `dataset.table` or `table` means."""
+    dataset, dot, name = written.rpartition(".")
+    table = catalog.table(name, dataset if dot else None)
+    if table.public:
+        raise InvalidInput(
+            f"Table '{table.name}' is public: learning from it needs no privacy.",
+            hint="Use scikit-learn or the like on it.",
+        )
+    return catalog.dataset_of(table), table
+
+
+def plan_training(
+    request: LearnRequest, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
+) -> Training:
+    """Return the plan and the price of a training. Depends on public facts only."""
+    dataset, table = find_private(catalog, request.table)
+    budget = catalog.budget_of(dataset)
+    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
+    check_table(dataset, table, engine)
+    outline = _outline(request, catalog, (dataset, table), engine, has_delta=bool(delta.value))
+    said = exposure_note(ledger, dataset.name)
+    if said is not None:
+        outline = replace(outline, notices=(*outline.notices, said))
+    snapshots = snapshots_of(outline.scan, held, ledger)
+    codes = _sealed(outline, engine)
+    learns = bool(outline.ranges or outline.words)
+    funds = funds_of(
+        request.epsilon,
+        delta,
+        region=codes.source.region,
+        learn_share=domains.SHARE if learns else Fraction(0),
+        words=len(outline.words),
+    )
+    check_hope(funds, codes.unit, request.epsilon)
+    return Training(
+        request=request,
+        outline=outline,
+        funds=funds,
+        unit=codes.unit,
+        source=codes.source,
+        payer=Payer(request.analyst, dataset.name, dataset.budget),
+        snapshot=f"learn {label(snapshots)}",
+    )
+
+
+def _outline(
+    request: LearnRequest,
+    catalog: Catalog,
+    place: tuple[Dataset, Table],
+    engine: Engine,
+    *,
+    has_delta: bool,
+) -> Outline:
+    dataset, table = place
+    found = outline_of(
+        catalog,
+        f"{dataset.name}.{table.name}",
+        bins=Bins.AUTO,
+        types=engine.schema(engine_name(dataset, table)),
+        has_delta=has_delta,
+    )
+    items = chosen_items(found, request.target, request.features)
+    check_target(items[-1])
+    names = {item.name for item in items}
+    used = tuple(n for n in found.notices if not any(f"'{name}'" in n for name in names))
+    notices = tuple(n for n in used if "are made up" not in n)  # what identifies is not read here
+    return replace(found, items=items, notices=notices)
+
+
+def _sealed(outline: Outline, engine: Engine) -> SealedCodes:
+    """Return the codes as far as they are public, judged with the other reads: before the charge."""
+    coded = preview_of(outline).coded
+    preview = encoding_of(outline.table.name, coded[:-1], coded[-1])
+    found = seal_codes(outline.scan, engine, preview.coded)
+    for item in outline.words:
+        found.source.check(seal_words(outline.scan, engine, item.name).source)
+    if found.source.dataset != outline.dataset.name:
+        raise Unfit("a read of other people than are charged")
+    return found

@@ -1,0 +1,159 @@
+"""Public files, read by a model's declarations: each row becomes codes, in the order of the file.
+
+For test files that the owner has declared public, and for rows to be predicted. Nothing here is private.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+)
+from discreet.engine.files import delimiter
+from discreet.errors import InvalidInput
+from discreet.synth.encoding.columns import Coded, day_domain
+from discreet.synth.encoding.shape import Codes
+
+_TRUE, _FALSE = {"true", "t", "yes", "1"}, {"false", "f", "no", "0"}
+
+
+def read_table(path: Path) -> pa.Table:
+    """Return the rows of a CSV or Parquet file; a CSV is read as text."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no file '{path}'.")
+    try:
+        with path.open("rb") as file:
+            parquet = file.read(4) == b"PAR1"
+        return _parquet(path) if parquet else _csv(path)
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
+        raise InvalidInput(
+            f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."
+        ) from None
+
+
+def _parquet(path: Path) -> pa.Table:
+    from pyarrow import parquet
+
+    return parquet.read_table(path)
+
+
+def _csv(path: Path) -> pa.Table:
+    from pyarrow import csv
+
+    parse = csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
+    names = csv.read_csv(path, parse_options=parse, read_options=csv.ReadOptions()).column_names
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+    )
+    return csv.read_csv(path, parse_options=parse, convert_options=convert)
+
+
+def codes_of_table(table: pa.Table, columns: tuple[Coded, ...]) -> Codes:
+    """Return the code of every cell; -1 for a gap in a column that has no code for gaps."""
+    place = {name.lower(): i for i, name in enumerate(table.column_names)}
+    found = np.empty((table.num_rows, len(columns)), dtype=np.int32, order="F")
+    for i, column in enumerate(columns):
+        if column.name.lower() not in place:
+            raise InvalidInput(
+                f"The file has no column '{column.name}', which the model needs.",
+                hint=f"It needs: {', '.join(each.name for each in columns)}.",
+            )
+        found[:, i] = codes_of_column(table.column(place[column.name.lower()]), column)
+    return found
+
+
+def codes_of_column(values: pa.ChunkedArray, column: Coded) -> npt.NDArray[np.int64]:
+    """Return the codes of one column; each different value is looked at once."""
+    encoded = values.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    gap = column.values if column.missing else -1
+    place = _PLACES[type(day_domain(column.domain))]
+    known = [
+        _code(place(value, day_domain(column.domain)), column, gap)
+        for value in encoded.dictionary.to_pylist()
+    ]
+    table = np.array([*known, gap], dtype=np.int64)
+    indices = encoded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+    return np.asarray(table[indices.astype(np.int64)])
+
+
+def _code(place: int | None, column: Coded, gap: int) -> int:
+    if place is None:
+        return gap
+    if not 0 <= place < column.positions:
+        if not column.open_ends:
+            return gap
+        place = min(max(place, 0), column.positions - 1)
+    if column.edges is None:
+        return place
+    return int(np.searchsorted(np.array(column.edges), place, side="right")) - 1
+
+
+def _number(value: Any) -> float | None:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _whole_place(value: Any, domain: Any) -> int | None:
+    found = _number(value)
+    return None if found is None or found != int(found) else int(found) - int(domain.lower)
+
+
+def _number_place(value: Any, domain: Any) -> int | None:
+    found = _number(value)
+    if found is None:
+        return None
+    # To the nearest step, ties upwards, as the engine reads it.
+    lower, step = Fraction(domain.lower), Fraction(domain.step)
+    return math.floor(Fraction(found) / step + Fraction(1, 2)) - int(lower / step)
+
+
+def _word_place(value: Any, domain: Any) -> int | None:
+    text = value if isinstance(value, str) else str(value)
+    found: int | None = domain.position(text)
+    return found
+
+
+def _truth_place(value: Any, _domain: Any) -> int | None:
+    word = str(value).strip().lower()
+    return 1 if word in _TRUE else 0 if word in _FALSE else None
+
+
+def _day_place(value: Any, domain: Any) -> int | None:
+    try:
+        day = value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None
+    day = day.date() if isinstance(day, dt.datetime) else day
+    lower: dt.date = domain.lower
+    return (day - lower).days
+
+
+_PLACES: dict[type, Callable[[Any, Any], int | None]] = {
+    IntegerDomain: _whole_place,
+    NumberDomain: _number_place,
+    CategoryDomain: _word_place,
+    BooleanDomain: _truth_place,
+    DateDomain: _day_place,
+}

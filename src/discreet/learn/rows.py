@@ -1,0 +1,193 @@
+"""Rows in the middle of training: their codes and scores, in whole numbers, seen by the door alone.
+
+A score is a sum of public whole numbers that a row's own codes pick; its residual (what happened minus
+what was predicted) is looked up in a public table. So what a row adds to any sum is a function of that
+row and of public numbers, exactly, wherever it stands among the others: no floating point is involved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.engine.base import Held, open_exact
+from discreet.ledger.entry import Receipt
+from discreet.synth.encoding.shape import Codes, Columns, Counts, Shape
+from discreet.synth.measure.sealing import SealedCodes
+from discreet.synth.measure.sql_counter import PATIENCE
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
+
+FINE = 1024
+"""Steps to one unit of log-odds in scores."""
+
+WHOLE = 1024
+"""A residual of one, in steps."""
+
+FARTHEST = 24 * FINE
+"""Log-odds beyond this are certain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Some columns, and for each of them the public group of every code."""
+
+    columns: Columns
+    groups: tuple[Integers, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return how many groups each column has."""
+        return tuple(int(group.max()) + 1 for group in self.groups)
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells the groups have together."""
+        return math.prod(self.sizes)
+
+    def places(self, codes: Codes) -> Integers:
+        """Return the cell of each row."""
+        place = np.zeros(len(codes), dtype=np.int64)
+        for column, group, size in zip(self.columns, self.groups, self.sizes, strict=True):
+            place *= size
+            place += group[codes[:, column]]
+        return place
+
+
+class Scores(Protocol):
+    """A table of weights over the cells of a grouping."""
+
+    @property
+    def grouping(self) -> Grouping:
+        """Return the cells."""
+        ...
+
+    @property
+    def weights(self) -> Reals:
+        """Return a row of weights for each cell."""
+        ...
+
+
+def fetch(held: Held, codes: SealedCodes, *, permit: Receipt) -> Codes:
+    """Return the codes of all rows. After paying, and for the door alone."""
+    if not isinstance(permit, Receipt):
+        raise TypeError("a charge comes before a look")
+    table = open_exact(held.run(codes.sql, seconds=PATIENCE))
+    found = np.empty((table.num_rows, codes.shape.width), dtype=np.int32, order="F")
+    for i in range(codes.shape.width):
+        whole = table.column(f"c{i}").cast(pa.int32()).combine_chunks()
+        if len(whole):
+            found[:, i] = np.from_dlpack(whole)
+    return found
+
+
+class PaidRows:
+    """Codes of the rows, the score of each for every class, and exact sums over them.
+
+    `target` is the place of the column that is predicted; with two classes one score is enough.
+    """
+
+    def __init__(self, codes: Codes, shape: Shape, target: int | None = None) -> None:
+        self._codes = codes
+        self.shape = shape
+        self._places: dict[tuple[int, ...], tuple[Grouping, Integers]] = {}
+        self.classes = 0 if target is None else shape.sizes[target]
+        self.outputs = 1 if self.classes == 2 else self.classes
+        if target is not None:
+            self._truth = codes[:, target].astype(np.int64)
+            self._scores = np.zeros((len(codes), self.outputs), dtype=np.int64)
+        self._left: Integers | None = None
+
+    def __repr__(self) -> str:
+        return "PaidRows(hidden)"
+
+    def marginals(self, wanted: Sequence[Columns]) -> list[Counts]:
+        """Return the exact counts of several marginals, each in the shape of its columns."""
+        return [self._marginal(columns) for columns in wanted]
+
+    def _marginal(self, columns: Columns) -> Counts:
+        plain = tuple(np.arange(size) for size in self.shape.of(columns))
+        grouping = Grouping(columns, plain)
+        place = grouping.places(self._codes)
+        return np.bincount(place, minlength=grouping.cells).reshape(self.shape.of(columns))
+
+    def add(self, grouping: Grouping, steps: Integers) -> None:
+        """Add public whole numbers, one for each cell and score, to the scores of all rows."""
+        self._left = None
+        if grouping.columns:
+            self._scores += steps.reshape(-1, self.outputs)[self._cell(grouping)]
+        else:
+            self._scores += steps.reshape(1, self.outputs)
+
+    def clear(self) -> None:
+        """Forget all scores."""
+        self._scores[:] = 0
+        self._left = None
+
+    def show(self, intercept: Reals, terms: Sequence[Scores]) -> None:
+        """Give every row the scores of a whole model."""
+        self.clear()
+        self.add(Grouping((), ()), np.rint(intercept * FINE).astype(np.int64))
+        for term in terms:
+            self.add(term.grouping, np.rint(term.weights * FINE).astype(np.int64))
+
+    def residual_sums(self, grouping: Grouping) -> Integers:
+        """Return the exact sums of residuals in each cell, in steps of 1 / WHOLE."""
+        if self._left is None:
+            self._left = self._residuals()
+        place, residuals = self._cell(grouping), self._left
+        # Whole numbers below 2^53 add up exactly in doubles.
+        sums = [
+            np.bincount(place, weights=residuals[:, output], minlength=grouping.cells)
+            for output in range(self.outputs)
+        ]
+        return np.rint(np.stack(sums, axis=1)).astype(np.int64)
+
+    def right(self) -> Integers:
+        """Return how many rows the present scores predict rightly, and how many wrongly."""
+        if self.outputs == 1:
+            guess = (self._scores[:, 0] > 0).astype(np.int64)
+        else:
+            guess = self._scores.argmax(axis=1)
+        right = int((guess == self._truth).sum())
+        return np.array([right, len(guess) - right], dtype=np.int64)
+
+    def _cell(self, grouping: Grouping) -> Integers:
+        # A feature is visited in every round: its cells are worked out once.
+        known = self._places.get(grouping.columns)
+        if known is None or known[0] is not grouping:
+            known = (grouping, grouping.places(self._codes))
+            self._places[grouping.columns] = known
+        return known[1]
+
+    def _residuals(self) -> Integers:
+        """Return truth minus prediction: at most WHOLE in one score, 2 WHOLE^2 in squared length."""
+        if self.outputs == 1:
+            chance = _CHANCES[np.clip(self._scores[:, 0], -FARTHEST, FARTHEST) + FARTHEST]
+            return np.asarray(self._truth * WHOLE - chance)[:, None]
+        below = self._scores.max(axis=1, keepdims=True) - self._scores
+        weights = _WEIGHTS[np.minimum(below, FARTHEST)]
+        found: Integers = -(weights * WHOLE // weights.sum(axis=1, keepdims=True))
+        found[np.arange(len(found)), self._truth] += WHOLE
+        return found
+
+
+def _chances() -> Integers:
+    scores = np.arange(-FARTHEST, FARTHEST + 1) / FINE
+    return np.rint(WHOLE / (1 + np.exp(-scores))).astype(np.int64)
+
+
+def _weights() -> Integers:
+    return np.rint(2.0**40 * np.exp(-np.arange(FARTHEST + 1) / FINE)).astype(np.int64)
+
+
+_CHANCES = _chances()
+_WEIGHTS = _weights()
+"""Public tables of the logistic function and of the exponential, in whole numbers."""

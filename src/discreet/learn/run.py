@@ -1,0 +1,219 @@
+"""train(): charge, read, learn, check on the rows, store; in that order."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.engine.base import Engine, Held
+from discreet.errors import InternalError, InvalidInput
+from discreet.learn.columns import encoding_of
+from discreet.learn.door import LearningDoor
+from discreet.learn.methods import CHECKING, chosen, fit_classifier
+from discreet.learn.model import Classifier, Fitted
+from discreet.learn.model_text import from_text, to_text
+from discreet.learn.prepare import Training, planned_training
+from discreet.learn.request import LearnRequest
+from discreet.learn.rows import PaidRows, fetch
+from discreet.learn.score import noisy_share
+from discreet.learn.tuning import Paid, check_candidates, tuned
+from discreet.ledger.entry import Balance, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+from discreet.synth.encoding.columns import Encoding
+from discreet.synth.measure.learned_domains import Means, learn
+from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.progress import Progress, silent
+
+ACCEPTED = "The domains were read from the data and declared public by --accept."
+LARGEST_MODEL = 1 << 28
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A trained classifier, its price, and what the reader should know."""
+
+    model: Classifier
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+    request_id: str
+    notices: tuple[str, ...]
+    seconds: float
+
+    @property
+    def private(self) -> bool:
+        """Return whether the noise came from the operating system's entropy."""
+        return bool(self.model.facts.get("private", True))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts that `discreet learn classify --json` prints; a test may replace some."""
+        facts = self.model.facts
+        return {
+            "model": self.model.kind,
+            "target": self.model.target.name,
+            "classes": [str(value) for value in self.model.classes],
+            "accuracy": facts["accuracy"],
+            "baseline": facts["baseline"],
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "free": self.free,
+            "seconds": round(self.seconds, 3),
+            "subgroups": {},
+            "request_id": self.request_id,
+            "notices": list(self.notices),
+        }
+
+
+def train(
+    request: LearnRequest,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+    progress: Progress = silent,
+) -> Trained:
+    """Return a trained classifier, charged before any row is read.
+
+    Guarantee: one charge of `funds.quote` pays for learned domains (a stated share), every noisy
+        count and every noisy sum of residuals, and the count of rows that are predicted rightly.
+        Each gets noise for what the kernel read off its own SQL. The charge is durable before the
+        engine runs, once at most; the model, or the failure, is durable before anybody hears of it,
+        and is what the same request id gets again, free (`once`). (docs/notes/0044)
+    """
+    started = time.monotonic()
+    if request.choose:
+        check_candidates(request.choose)
+    with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
+        receipt = ledger.charge(
+            plan.payer,
+            plan.funds.quote,
+            request_id=request.request_id,
+            body=request.body,
+            note=f"{chosen(request.model, plan.funds.purse)} model of {request.target} in {plan.outline.table.name}",
+            snapshot=plan.snapshot,
+        )
+        stored = once(
+            ledger, receipt, lambda: pack(_learned(plan, receipt, (engine, held), rng, progress))
+        )
+    return _finished(plan, unpack(stored), receipt, started)
+
+
+def _learned(
+    plan: Training, receipt: Receipt, rows: tuple[Engine, Held], rng: Rng, progress: Progress
+) -> Classifier:
+    funds, outline, (engine, held) = plan.funds, plan.outline, rows
+    progress(0, 1, "reading the table")
+    means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, plan.source, rng)
+    found = learn(outline, means, lambda what: progress(0, 1, what))
+    encoding = _encoding(plan, found.encoding)
+    codes = seal_codes(outline.scan, engine, encoding.coded)
+    plan.source.check(codes.source)
+    target = len(encoding.coded) - 1
+    paid = PaidRows(fetch(held, codes, permit=receipt), codes.shape, target)
+    door = LearningDoor(paid, funds.fitting, codes.unit, rng)
+    if plan.request.choose:
+        paid_for = Paid(paid, funds.fitting, codes.unit, rng)
+        kind, fitted = tuned(paid_for, plan.request.choose, encoding, progress)
+        door = LearningDoor(paid, funds.fitting, codes.unit, rng)
+    else:
+        kind = chosen(plan.request.model, funds.purse)
+        fitted = fit_classifier(kind, door, encoding, progress)
+    checked = door.checked(share=CHECKING)
+    facts = _facts(plan, fitted, checked, (*outline.notices, *found.notices), rng)
+    return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
+
+
+def _encoding(plan: Training, learned: Encoding) -> Encoding:
+    """Return features and target with all domains filled in; some may be lost to a small budget."""
+    target = plan.outline.items[-1].name
+    coded = {column.name: column for column in learned.coded}
+    features = [column for name, column in coded.items() if name != target]
+    if target not in coded or not features or coded[target].values < 2:
+        raise InvalidInput(
+            "The budget was too small to learn the values of the target or of any feature; it is "
+            "spent.",
+            hint="Declare the domains in discreet.toml, or use a larger epsilon.",
+        )
+    return encoding_of(learned.table, features, coded[target])
+
+
+def _facts(
+    plan: Training,
+    fitted: Fitted,
+    checked: tuple[int, int, float],
+    notices: tuple[str, ...],
+    rng: Rng,
+) -> dict[str, Any]:
+    """Return what a model says about where it comes from: public, or paid for."""
+    right, wrong, error = checked
+    if right + wrong < plan.rows_needed():
+        few = f"There are about {max(right + wrong, 0):,} rows; at this epsilon it takes about "
+        notices += (f"{few}{plan.rows_needed():,} until a model sees much more than noise.",)
+    return {
+        "dataset": plan.payer.dataset,
+        "table": plan.outline.table.name,
+        "cost": {
+            "epsilon": str(plan.request.epsilon.value),
+            "delta": str(plan.funds.delta.value),
+        },
+        "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
+        "rows": max(right + wrong, 0),
+        "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},
+        "baseline": round(float(fitted.shares.max()), 4),
+        "accepted": plan.outline.dataset.accepted,
+        "notices": list(notices),
+        "private": bool(getattr(rng, "private", True)),
+    }
+
+
+def _finished(plan: Training, model: Classifier, receipt: Receipt, started: float) -> Trained:
+    notices = [*model.facts["notices"]]
+    if plan.outline.dataset.accepted:
+        notices.append(ACCEPTED)
+    return Trained(
+        model=model,
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        before=_spent(receipt.before),
+        after=_spent(receipt.after),
+        limit=Spent(receipt.after.limit_epsilon, receipt.after.limit_delta),
+        free=receipt.repeated,
+        request_id=plan.request.request_id,
+        notices=tuple(notices),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _spent(balance: Balance) -> Spent:
+    return Spent(balance.epsilon, balance.delta)
+
+
+def pack(model: Classifier) -> bytes:
+    """Return a model as the ledger keeps it."""
+    return zlib.compress(to_text(model).encode(), 6)
+
+
+def unpack(payload: bytes) -> Classifier:
+    """Return the model that `pack` wrote."""
+    opened = zlib.decompressobj()
+    text = opened.decompress(payload, LARGEST_MODEL)
+    if not opened.eof:
+        raise InvalidInput("The stored model is too large to be read.")
+    found = from_text(text.decode(), name="the stored model")
+    if not isinstance(found, Classifier):
+        raise InternalError("a classifier was stored, and something else was read")
+    return found

@@ -1,0 +1,107 @@
+"""How well a model does: shares of right predictions with intervals, by subgroup too, and the AUC."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.learn.columns import is_ordered
+from discreet.learn.model import Classifier
+from discreet.synth.encoding.shape import Codes
+
+MOST_SUBGROUPS = 12
+"""Values of a column by which accuracy is shown."""
+
+FEWEST = 1
+Z95 = 1.959964
+
+
+def noisy_share(right: float, wrong: float, deviation: float) -> dict[str, Any]:
+    """Return a share of rows with its 95% interval, for sampling and for noise on both counts."""
+    size = max(right + wrong, 1.0)
+    value = min(max(right / size, 0.0), 1.0)
+    noise = deviation**2 * ((1 - value) ** 2 + value**2) / size**2
+    half = Z95 * math.sqrt(value * (1 - value) / size + noise)
+    return _rounded(value, max(value - half, 0.0), min(value + half, 1.0))
+
+
+def exact_share(right: int, rows: int) -> dict[str, Any]:
+    """Return a share of public rows with Wilson's 95% interval."""
+    if not rows:
+        return _rounded(0.0, 0.0, 1.0)
+    share, weight = right / rows, Z95**2 / rows
+    middle = (share + weight / 2) / (1 + weight)
+    half = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
+    return _rounded(share, max(middle - half, 0.0), min(middle + half, 1.0))
+
+
+def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
+    return {"value": round(value, 6), "low": round(low, 6), "high": round(high, 6)}
+
+
+def public_score(model: Classifier, codes: Codes, truth: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Return accuracy, baseline, AUC and accuracy by subgroup on rows that are public."""
+    chances = model.chances(codes)
+    right = model.guesses(codes) == truth
+    counts = np.bincount(truth, minlength=len(model.classes))
+    found: dict[str, Any] = {
+        "accuracy": exact_share(int(right.sum()), len(truth)),
+        "baseline": round(float(counts.max() / max(len(truth), 1)), 6),
+        "test_rows": len(truth),
+        "subgroups": subgroups(model, codes, right),
+    }
+    if len(model.classes) == 2:
+        found["auc"] = auc(chances[:, 1], truth)
+    return found
+
+
+def subgroups(model: Classifier, codes: Codes, right: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the accuracy for each value of each category with few of them."""
+    found: dict[str, Any] = {}
+    for place, column in enumerate(model.features):
+        if is_ordered(column) or column.values > MOST_SUBGROUPS:
+            continue
+        own = codes[:, place]
+        found[column.name] = {
+            str(column.domain.value(code)): exact_share(
+                int(right[own == code].sum()), int((own == code).sum())
+            )
+            | {"rows": int((own == code).sum())}
+            for code in range(column.values)
+            if (own == code).any()
+        }
+    return found
+
+
+def auc(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> float | None:
+    """Return the chance that a row of the second class scores above one of the first.
+
+    >>> auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0, 0, 1, 1]))
+    0.875
+    """
+    ones = int((truth == 1).sum())
+    zeros = len(truth) - ones
+    if not ones or not zeros:
+        return None
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    total = float(ranks[place][truth == 1].sum())
+    return round((total - ones * (ones + 1) / 2) / (ones * zeros), 6)
+
+
+def worst_subgroup(found: Mapping[str, Any], rows: int) -> tuple[str, str, float] | None:
+    """Return column, value and accuracy of the subgroup that is served worst, of those large enough."""
+    each: Sequence[tuple[float, str, str]] = [
+        (item["value"], column, value)
+        for column, values in found.items()
+        for value, item in values.items()
+        if item.get("rows", rows) >= rows
+    ]
+    if not each:
+        return None
+    value, column, name = min(each)
+    return column, name, value

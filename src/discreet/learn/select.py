@@ -1,0 +1,261 @@
+"""select(): one good candidate by the exponential mechanism: a vote, a common name, a price.
+
+Only the choice is released. Candidates are the declared values of a column. A vote scores each value by
+the rows that have it; a price scores each declared number by what it would earn if everybody whose bid is
+at least that price paid it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import uuid
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import IntegerDomain, NumberDomain
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput, UnknownName
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.columns import fine_cells
+from discreet.learn.prepare import find_private
+from discreet.learn.rows import Integers
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.columns import MOST_CODES, Coded, too_many
+from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
+from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
+from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.measure.sql_counter import store_codes
+
+KINDS = ("vote", "price")
+BETA = Fraction(1, 20)
+MARK = b"choice "
+"""What a stored choice begins with: it is no answer to a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectRequest:
+    """One choice and who pays for it."""
+
+    table: str = field(metadata={"help": "The table of the votes or bids."})
+    column: str = field(metadata={"help": "The column that holds them."})
+    epsilon: Epsilon = field(metadata={"help": "How much budget to use."})
+    kind: str = field(default="vote", metadata={"help": "vote or price."})
+    analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
+    request_id: str = field(default="", metadata={"help": "The same id again: the same choice."})
+
+    @classmethod
+    def of(
+        cls,
+        table: str,
+        *,
+        column: str,
+        epsilon: Number | Epsilon,
+        kind: str = "vote",
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> SelectRequest:
+        """Return a checked request."""
+        if kind not in KINDS:
+            raise InvalidInput(
+                f"There is no choice of the kind '{kind[:40]}'.", hint="vote, price."
+            )
+        return cls(
+            table, column, Epsilon.of(epsilon), kind, analyst, request_id or uuid.uuid4().hex
+        )
+
+    @property
+    def body(self) -> str:
+        """Return what must be the same when a request id is used again."""
+        paid = {
+            "table": self.table,
+            "column": self.column,
+            "kind": self.kind,
+            "epsilon": str(self.epsilon.value),
+        }
+        return "select " + json.dumps(paid, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A choice, how much worse than the best it may be, and its price.
+
+    With probability 95% the score of the choice is at most `loss95` below the best score.
+    """
+
+    choice: str
+    kind: str
+    candidates: int
+    loss95: float
+    cost: Spent
+    after: Spent
+    free: bool
+    request_id: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet learn select --json` prints."""
+        return {
+            "choice": self.choice,
+            "kind": self.kind,
+            "candidates": self.candidates,
+            "loss95": round(self.loss95, 6),
+            "cost": self.cost.to_json(),
+            "after": self.after.to_json(),
+            "free": self.free,
+            "request_id": self.request_id,
+        }
+
+
+def loss_bound(candidates: int, sensitivity: Fraction, epsilon: Fraction, beta: Fraction) -> float:
+    """Return the loss that the exponential mechanism exceeds with probability at most `beta`.
+
+    >>> round(loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20)), 1)
+    24.4
+    """
+    return float(2 * sensitivity / epsilon) * math.log(candidates / beta)
+
+
+def select(
+    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> Selected:
+    """Return a good candidate, charged before any row is read.
+
+    Guarantee: epsilon-DP by the exponential mechanism: scores move by at most `reach` for one row,
+        and a unit has at most as many rows as the kernel read off the SQL.
+    """
+    dataset, table = find_private(catalog, request.table)
+    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
+    with hold(scan, engine, ledger) as held:
+        outline = outline_of(
+            catalog, f"{dataset.name}.{table.name}", bins=Bins.EQUAL, types={}, has_delta=False
+        )
+        column = _candidates(outline, request)
+        codes = seal_codes(scan, engine, [column])
+        if codes.source.dataset != dataset.name:
+            raise Unfit("a read of other people than are charged")
+        funds = funds_of(
+            request.epsilon,
+            Delta.of(0),
+            region=codes.source.region,
+            learn_share=Fraction(0),
+            words=0,
+        )
+        check_hope(funds, codes.unit, request.epsilon)
+        receipt = ledger.charge(
+            Payer(request.analyst, dataset.name, dataset.budget),
+            funds.quote,
+            request_id=request.request_id,
+            body=request.body,
+            note=f"{request.kind} over {column.name} in {table.name}",
+            snapshot=f"select {label(snapshots_of(scan, held, ledger))}",
+        )
+        stored = once(
+            ledger,
+            receipt,
+            lambda: _chosen((request, column, codes), funds, (held, receipt), rng),
+        )
+    return _finished(request, column, codes, receipt, int(stored.removeprefix(MARK)))
+
+
+def _candidates(outline: Outline, request: SelectRequest) -> Coded:
+    known = {item.name.lower(): item for item in outline.items if isinstance(item, Coded)}
+    item = known.get(request.column.lower())
+    if item is None:
+        raise UnknownName(
+            f"Column '{request.column[:60]}' has no declared values to choose among.",
+            hint=f"Columns: {', '.join(each.name for each in known.values())}.",
+        )
+    whole = Coded(item.name, item.domain)
+    if request.kind == "price":
+        if not isinstance(item.domain, IntegerDomain | NumberDomain) or item.domain.lower < 0:
+            raise InvalidInput("Prices are chosen among declared numbers that are not negative.")
+        return whole if whole.positions <= MOST_CODES else _in_cells(whole)
+    if whole.size > MOST_CODES:
+        raise too_many(whole.name, whole.values)
+    return whole
+
+
+def _in_cells(column: Coded) -> Coded:
+    return Coded(column.name, column.domain, fine_cells(column))
+
+
+def prices(column: Coded) -> Integers:
+    """Return the price of each candidate in steps: the lowest bid of its cell."""
+    domain = column.domain
+    assert isinstance(domain, IntegerDomain | NumberDomain)
+    step = domain.step if isinstance(domain, NumberDomain) else 1
+    first = int(Fraction(domain.lower) / step)
+    return np.array([first + column.span(code)[0] for code in range(column.values)], dtype=np.int64)
+
+
+def scores_of(kind: str, column: Coded, counts: Integers) -> Integers:
+    """Return the score of each candidate from the rows at each of them.
+
+    >>> bids = Coded("bid", NumberDomain(Fraction(0), Fraction(4), Fraction(1, 100)))
+    >>> counts = np.zeros(401, dtype=np.int64); counts[100] = 3; counts[301] = 1
+    >>> earned = scores_of("price", bids, counts)
+    >>> earned[100], earned[301], earned[302]
+    (np.int64(400), np.int64(301), np.int64(0))
+    """
+    if kind == "vote":
+        return counts
+    return np.asarray(prices(column) * np.cumsum(counts[::-1])[::-1])
+
+
+def reach(kind: str, column: Coded) -> int:
+    """Return how far one row can move a score."""
+    return 1 if kind == "vote" else max(int(prices(column).max()), 1)
+
+
+def _chosen(
+    what: tuple[SelectRequest, Coded, SealedCodes],
+    funds: SynthBudget,
+    rows: tuple[Held, Receipt],
+    rng: Rng,
+) -> bytes:
+    (request, column, codes), (held, receipt) = what, rows
+    counter = store_codes(held, codes, permit=receipt)
+    purse = MarginalBudget(funds.purse.amount, concentrated=False)
+    door = PrivateMarginals(counter, codes.shape, purse, codes.unit, rng)
+
+    def scores(exact: Counter) -> Integers:
+        return scores_of(request.kind, column, exact.marginals([(0,)])[0])
+
+    index = door.choose(scores, sensitivity=reach(request.kind, column), share=Fraction(1))
+    return MARK + str(index).encode()
+
+
+def _finished(
+    request: SelectRequest, column: Coded, codes: SealedCodes, receipt: Receipt, index: int
+) -> Selected:
+    domain = column.domain
+    step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
+    shown = str(domain.value(column.span(index)[0]))
+    if isinstance(domain, NumberDomain):
+        shown = f"{float(domain.value(column.span(index)[0])):g}"
+    sensitivity = Fraction(reach(request.kind, column) * codes.unit.l1)
+    if request.kind == "price":
+        sensitivity *= step
+    return Selected(
+        choice=shown,
+        kind=request.kind,
+        candidates=column.values,
+        loss95=loss_bound(column.values, sensitivity, request.epsilon.value, BETA),
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        free=receipt.repeated,
+        request_id=request.request_id,
+    )

@@ -1,0 +1,138 @@
+"""Boosted trees from noisy histograms: the single features first, then pairs of them.
+
+Each tree is a small table over the coarse groups of two features, fitted to what all before it left
+unexplained. A first look at every pair of strong features finds those that say something together; the
+second look, with more of the budget, fits them. Which pairs are strong is read off noisy values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from discreet.learn.binning import Feature
+from discreet.learn.door import LearningDoor, NoisySums
+from discreet.learn.linear import logistic
+from discreet.learn.model import Fitted, Term
+from discreet.learn.prior import scored
+from discreet.learn.rows import FINE, Grouping, Integers, Reals
+from discreet.synth.progress import Progress
+
+SINGLES = Fraction(7, 10)
+"""The part that fits the single features."""
+
+LOOKS = Fraction(1, 10)
+"""The part that looks at every pair once; the rest fits the best of them."""
+
+STRONG = 8
+"""Features whose pairs are looked at."""
+
+KEPT = 6
+"""Pairs that are fitted after the look."""
+
+COARSE = 5
+"""Groups of a feature in a pair."""
+
+NARROW = 0.15
+"""Standard deviation, in log-odds, of what a cell of a pair adds: singles have said the most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two features in coarse groups, about how many rows each cell has, and what was seen."""
+
+    grouping: Grouping
+    sizes: Reals
+    excess: float = 0.0
+
+
+def fit(
+    door: LearningDoor,
+    features: Sequence[Feature],
+    *,
+    variance: float,
+    share: Fraction,
+    progress: Progress,
+) -> Fitted:
+    """Return intercept, the weights of single features and the tables of pairs. Spends `share`."""
+    singles = logistic.fit(
+        door, features, variance=variance, share=share * SINGLES, progress=progress
+    )
+    pairs = _pairs(features, singles)
+    if not pairs:
+        return singles
+    progress(0, 2, "looking at pairs of features")
+    each = share * LOOKS / len(pairs)
+    odds = scored(singles.shares * (1 - singles.shares))
+    seen: list[tuple[float, Pair]] = []
+    for pair in pairs:
+        sums = door.residual_sums(pair.grouping, share=each)
+        seen.append((_excess(sums, pair, odds), pair))
+    best = [pair for score, pair in sorted(seen, key=lambda each: -each[0])[:KEPT] if score > 0]
+    progress(1, 2, "fitting pairs of features")
+    rest = share * (1 - SINGLES - LOOKS)
+    terms = [_tree(door, pair, odds, rest / len(best)) for pair in best]
+    return Fitted(singles.intercept, (*singles.terms, *terms), singles.shares)
+
+
+def _excess(sums: NoisySums, pair: Pair, odds: Reals) -> float:
+    """Return how far the sums of a pair exceed what noise and sampling explain."""
+    weight = pair.sizes[:, None] * odds
+    error = sums.variance + weight
+    # In units of the gain in log-likelihood, where each sum is believed as far as it should be.
+    return float(((sums.values**2 - error) / (error + weight)).sum())
+
+
+def _tree(door: LearningDoor, pair: Pair, odds: Reals, share: Fraction) -> Term:
+    sums = door.residual_sums(pair.grouping, share=share)
+    curve = pair.sizes[:, None] * odds
+    believed = NARROW**2 / (NARROW**2 + (curve + sums.variance) / curve**2)
+    weights: Reals = np.rint(sums.values / curve * believed * FINE) / FINE
+    door.add(pair.grouping, np.rint(weights * FINE).astype(np.int64))
+    return Term(pair.grouping, weights)
+
+
+def _pairs(features: Sequence[Feature], singles: Fitted) -> list[Pair]:
+    """Return the pairs of the features that move the scores most."""
+    known = {feature.column: feature for feature in features}
+    reach = []
+    for term in singles.terms:
+        feature = known[term.grouping.columns[0]]
+        size = feature.sizes[:, None]
+        centred = term.weights - (size * term.weights).sum(axis=0) / size.sum()
+        reach.append((float((size * centred**2).sum()), feature, term))
+    strong = sorted(reach, key=lambda each: -each[0])[:STRONG]
+    coarse = [(feature, _coarse(feature, term)) for _, feature, term in strong]
+    coarse.sort(key=lambda each: each[0].column)
+    return [_pair(first, second) for first, second in combinations(coarse, 2)]
+
+
+def _pair(first: tuple[Feature, Integers], second: tuple[Feature, Integers]) -> Pair:
+    """Return a pair; its cells are taken to be as large as if the features were independent."""
+    parts = [(f.column, merge[f.groups], _sizes(f, merge)) for f, merge in (first, second)]
+    (one, groups_one, rows_one), (two, groups_two, rows_two) = parts
+    sizes = np.outer(rows_one, rows_two).reshape(-1) / max(rows_one.sum(), 1.0)
+    grouping = Grouping((one, two), (groups_one, groups_two))
+    return Pair(grouping, np.maximum(sizes, 1.0))
+
+
+def _sizes(feature: Feature, merge: Integers) -> Reals:
+    return np.asarray(np.bincount(merge, weights=feature.sizes), dtype=np.float64)
+
+
+def _coarse(feature: Feature, term: Term) -> Integers:
+    """Return a coarse group for each group of a feature: runs of its order, or of its weights."""
+    size = len(feature.sizes)
+    order = np.arange(size)
+    if not feature.ordered:
+        order = np.argsort(term.weights[:, 0], kind="stable")
+    below = np.cumsum(feature.sizes[order]) - feature.sizes[order] / 2
+    level = np.minimum((below / feature.sizes.sum() * COARSE).astype(np.int64), COARSE - 1)
+    _, dense = np.unique(level, return_inverse=True)
+    found = np.empty(size, dtype=np.int64)
+    found[order] = dense
+    return found

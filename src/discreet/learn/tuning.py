@@ -1,0 +1,82 @@
+"""Paid tuning: several models, each trained with a part of the budget, one chosen by those it gets right.
+
+Trying several settings and keeping the best is a look at the data for each of them. Here every training
+is paid for, and so is the choice: the exponential mechanism on the number of rows predicted rightly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.errors import InvalidInput
+from discreet.learn.door import LearningDoor
+from discreet.learn.methods import CHECKING, CLASSIFIERS, fit_classifier
+from discreet.learn.model import Fitted
+from discreet.learn.rows import Integers, PaidRows
+from discreet.noise.rng import Rng
+from discreet.synth.encoding.columns import Encoding
+from discreet.synth.measure.private_marginals import Counter, MarginalBudget, Unit
+from discreet.synth.progress import Progress
+
+FOR_CHOICE = Fraction(1, 20)
+"""The part that pays for the choice: scores are numbers of rows and move by one, so little is enough."""
+
+MOST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What tuning works with: rows, what was paid for them, whose they are, and dice."""
+
+    rows: PaidRows
+    purse: MarginalBudget
+    unit: Unit
+    rng: Rng
+
+
+def check_candidates(names: Sequence[str]) -> None:
+    """Refuse a choice that is none; asked before anything is paid, too."""
+    unknown = [name for name in names if name not in CLASSIFIERS]
+    if unknown or not 2 <= len(names) <= MOST or len(set(names)) != len(names):
+        raise InvalidInput(
+            f"A paid choice needs 2 to {MOST} different models.",
+            hint=f"Models: {', '.join(CLASSIFIERS)}.",
+        )
+
+
+def tuned(
+    paid: Paid, names: Sequence[str], encoding: Encoding, progress: Progress
+) -> tuple[str, Fitted]:
+    """Return the model that was chosen; uses all of the purse but the share for checking.
+
+    Guarantee: each candidate has a door of its own with an equal part of the purse, and the choice
+        one with `FOR_CHOICE` of it; the parts add up to 1 - CHECKING. A row is right or wrong, so a
+        score moves by at most one for a row. (docs/notes/0044)
+    """
+    check_candidates(names)
+    each = (1 - CHECKING - FOR_CHOICE) / len(names)
+    fitted = []
+    for name in names:
+        paid.rows.clear()
+        # A method leaves CHECKING of its door unused; nothing else would use it here.
+        part = MarginalBudget(paid.purse.amount * each, paid.purse.concentrated)
+        door = LearningDoor(paid.rows, part, paid.unit, paid.rng)
+        fitted.append(fit_classifier(name, door, encoding, progress))
+    choice = MarginalBudget(paid.purse.amount * FOR_CHOICE, paid.purse.concentrated)
+    door = LearningDoor(paid.rows, choice, paid.unit, paid.rng)
+
+    def right(_: Counter) -> Integers:
+        return np.array([_right(paid.rows, each) for each in fitted], dtype=np.int64)
+
+    picked = door.choose(right, sensitivity=1, share=Fraction(1))
+    paid.rows.show(fitted[picked].intercept, fitted[picked].terms)
+    return names[picked], fitted[picked]
+
+
+def _right(rows: PaidRows, fitted: Fitted) -> int:
+    rows.show(fitted.intercept, fitted.terms)
+    return int(rows.right()[0])

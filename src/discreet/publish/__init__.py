@@ -1,0 +1,5 @@
+"""Publishing: many counts and sums as one batch, one price and one signed package.
+
+What a release holds stands in `contents`; the folders measure, reconcile, write and verify it. The
+curator, the server and the command import from here; nothing below does.
+"""

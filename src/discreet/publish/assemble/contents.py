@@ -1,0 +1,279 @@
+"""The contents of a package, from a plan, its measurements and what was reconciled from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.event import Gaussian, Laplace, PrivacyEvent
+from discreet.core.numbers import plain
+from discreet.core.unit import Neighbours
+from discreet.errors import InternalError
+from discreet.kernel.mechanism import Law
+from discreet.noise.laws import LaplaceLaw
+from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
+from discreet.publish.assemble.rows import Layout, key_columns
+from discreet.publish.contents import (
+    Contents,
+    Fact,
+    LedgerExcerpt,
+    MeasureColumn,
+    Measurement,
+    Only,
+    PriceEvent,
+    PublishedTable,
+    ZeroRule,
+)
+from discreet.publish.families.bound import Condition
+from discreet.publish.families.find import Family, Member
+from discreet.publish.families.levels import mask_of
+from discreet.publish.prepare import PlannedRelease
+from discreet.publish.price.nesting import refines
+from discreet.publish.reconcile.problem import Integers
+from discreet.publish.reconcile.solve import Reconciled
+
+BADLY = (
+    "cells that are small beside their interval, differences of two such cells, and anything that was "
+    "not published: columns, years and places that no table shows"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What came of a release: noisy cells and reconciled ones by (family, place), exact facts."""
+
+    noisy: Mapping[tuple[int, int], Integers]
+    reconciled: Mapping[tuple[int, int], Reconciled]
+    facts: Mapping[tuple[int, int], Integers]
+
+
+def contents_of(
+    plan: PlannedRelease,
+    measured: Measured,
+    *,
+    ledger: LedgerExcerpt,
+    created: str,
+    private: bool,
+) -> Contents:
+    """Return everything that the package of a release says."""
+    mappings = Mappings({})
+    agreements = [each for f in plan.families for each in agreements_of(f, mappings)]
+    facts = tuple(_fact(plan, number, measured, mappings) for number in range(len(plan.facts)))
+    cost = plan.priced.quote.cost
+    unit = next(t.unit for t in plan.dataset.tables if t.unit is not None)
+    return Contents(
+        name=plan.spec.name,
+        dataset=plan.dataset.name,
+        unit=str(unit),
+        neighbours=plan.dataset.neighbours.value,
+        epsilon=plan.spec.epsilon.value,
+        delta=plan.spec.delta.value,
+        rho=cost.rho,
+        events=tuple(_events(plan)),
+        tables=tuple(_tables(plan, measured)),
+        measurements=tuple(_measurements(plan, measured)),
+        ledger=ledger,
+        created=created,
+        snapshot=plan.snapshot,
+        spec=plan.spec.text,
+        mappings=tuple(mappings.found.values()),
+        agreements=tuple(agreements),
+        facts=facts,
+        rules=tuple(_rules(plan)),
+        well=tuple(_well(plan)),
+        badly=(BADLY,),
+        warnings=tuple(_warnings(plan)),
+        private=private,
+    )
+
+
+def _events(plan: PlannedRelease) -> list[PriceEvent]:
+    return [
+        _event(each.member.name, event, each.member.cells)
+        for each, event in zip(plan.wanted, plan.priced.events, strict=True)
+    ]
+
+
+def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:
+    match event:
+        case Gaussian(sigma_squared=scale, l2_squared=moved, coordinates=coordinates):
+            return PriceEvent(name, "gaussian", scale, moved, cells, coordinates)
+        case Laplace(scale=scale, l1=moved):
+            return PriceEvent(name, "laplace", scale, moved, cells)
+        case _:
+            raise InternalError("a release holds additive noise only")
+
+
+def _tables(plan: PlannedRelease, measured: Measured) -> list[PublishedTable]:
+    found = []
+    for table in plan.bound.tables:
+        places = [
+            (number, place)
+            for number, family in enumerate(plan.families)
+            for place, member in enumerate(family.members)
+            if member.table is table
+        ]
+        order = {measure.name: i for i, measure in enumerate(table.measures)}
+        places.sort(key=lambda at: order[_member(plan, at).measure.name])
+        found.append(_table(plan, places, measured))
+    return found
+
+
+def _member(plan: PlannedRelease, at: tuple[int, int]) -> Member:
+    return plan.families[at[0]].members[at[1]]
+
+
+def _table(
+    plan: PlannedRelease, places: Sequence[tuple[int, int]], measured: Measured
+) -> PublishedTable:
+    first = _member(plan, places[0])
+    layout = Layout(first)
+    columns = {key.name: layout.key(i) for i, key in enumerate(first.keys)}
+    measures = []
+    for at in places:
+        member, result = _member(plan, at), measured.reconciled[at]
+        own = Layout(member)
+        name = member.measure.name
+        columns[name] = pa.array(own.flat(result.whole))
+        columns[f"{name}_low"] = pa.array(own.flat(result.low))
+        columns[f"{name}_high"] = pa.array(own.flat(result.high))
+        measures.append(
+            MeasureColumn(
+                name, _meaning(member), plan.steps[at[0]], non_negative=plan.non_negative[at[0]]
+            )
+        )
+    keys = key_columns(first, _meanings(first))
+    return PublishedTable(
+        first.table.name, first.table.sql, keys, tuple(measures), pa.table(columns)
+    )
+
+
+def _meaning(member: Member) -> str:
+    aggregate = member.measure.aggregate
+    return "number of rows" if aggregate.operand is None else aggregate.function.value.lower()
+
+
+def _meanings(member: Member) -> dict[str, str]:
+    """Return in words where each key comes from."""
+    return {
+        key.name: f"'{key.base}' of {member.table.table.name}"
+        if key.name.lower() == key.base.lower()
+        else f"made of '{key.base}' of {member.table.table.name}"
+        for key in member.table.keys
+    }
+
+
+def scale_of(law: Law) -> float:
+    """Return the scale of a law as it is written beside a measurement: sigma, or b."""
+    if isinstance(law, LaplaceLaw):
+        return float(law.scale)
+    return math.sqrt(float(law.sigma_squared))
+
+
+def _measurements(plan: PlannedRelease, measured: Measured) -> list[Measurement]:
+    found = []
+    for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
+        member, layout = each.member, Layout(each.member)
+        columns = {key.name: layout.key(i) for i, key in enumerate(member.keys)}
+        columns["value"] = pa.array(layout.flat(measured.noisy[each.family, each.place]))
+        # One number for all rows, written once: a table may have millions of them.
+        same = pa.array(np.zeros(member.cells, dtype=np.int8))
+        columns["scale"] = pa.DictionaryArray.from_arrays(same, pa.array([scale_of(law)]))
+        rows = pa.table(columns)
+        found.append(Measurement(member.name, member.table.name, member.measure.name, rows))
+    return found
+
+
+def _fact(plan: PlannedRelease, number: int, measured: Measured, mappings: Mappings) -> Fact:
+    placed = plan.facts[number]
+    family: Family = plan.families[placed.family]
+    fine = [member for member in family.members if refines(member, placed.member)]
+    sides = (side_of(member, placed.member, mappings) for member in fine)
+    side = next((each for each in sides if each is not None), None)
+    if side is None:
+        raise InternalError("a fact that no table shows was not refused")
+    layout = Layout(placed.member)
+    columns = {key.name: layout.key(i) for i, key in enumerate(placed.member.keys)}
+    columns["value"] = pa.array(layout.flat(measured.facts[placed.family, placed.place]))
+    return Fact(
+        name=placed.member.name.replace(".", "-"),
+        side=side,
+        rows=pa.table(columns),
+        source="data" if placed.spec.file is None else "file",
+        reason=placed.spec.reason,
+        approver=placed.spec.approver or None,
+    )
+
+
+def _rules(plan: PlannedRelease) -> list[ZeroRule]:
+    """Return every rule as labels of its table's own keys."""
+    found = []
+    for rule in plan.bound.rules:
+        for family in plan.families:
+            for member in family.members:
+                if member.table.name == rule.table:
+                    group = _rule_labels(family, member, rule.conditions)
+                    if group is not None:
+                        found.append(
+                            ZeroRule(rule.text, member.table.name, member.measure.name, (group,))
+                        )
+    return found
+
+
+def _rule_labels(
+    family: Family, member: Member, conditions: Sequence[Condition]
+) -> tuple[Only, ...] | None:
+    only = []
+    for axis, dimension in enumerate(family.dimensions):
+        mine = [c for c in conditions if c.base == dimension.base]
+        if not mine:
+            continue
+        held = np.ones(dimension.atoms.size, dtype=bool)
+        for condition in mine:
+            held &= mask_of(dimension.atoms, condition)
+        classes = np.append(member.maps[axis], -1)[dimension.leaf]
+        inside = np.unique(classes[held & (classes >= 0)])
+        if not len(inside):
+            return None
+        for key in (key for key in member.keys if key.dimension == axis):
+            labels = tuple(sorted({key.labels[code] for code in key.codes[inside]}))
+            only.append(Only(key.name, labels))
+    return tuple(only) if only else None
+
+
+def _well(plan: PlannedRelease) -> list[str]:
+    found = []
+    for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
+        half = 2 * math.sqrt(law.variance) * float(plan.steps[each.family])
+        found.append(
+            f"numbers of '{each.member.name}' much larger than {half:,.3g}: the noise of each cell "
+            "stays below that 19 times in 20"
+        )
+    return found
+
+
+def _warnings(plan: PlannedRelease) -> list[str]:
+    found = []
+    if plan.facts_from_data:
+        epsilon, delta = float(plan.spec.epsilon.value), plan.spec.delta.value
+        both = 2 * plan.spec.epsilon.value
+        grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
+        words = (
+            f"{len(plan.facts_from_data)} exact fact(s) were computed from the rows and have no "
+            "guarantee of their own. "
+        )
+        if plan.dataset.neighbours is Neighbours.ADD_REMOVE:
+            words += (
+                "The rest protects the values of one person, compared with other values where all "
+                f"facts agree, at epsilon {plain(both)} and delta {plain(grown)}: twice the price "
+                "below, which is that of the noisy tables alone."
+            )
+        found.append(words)
+    if plan.dataset.accepted:
+        found.append("The domains were read from the data and declared public unseen.")
+    return found

@@ -1,0 +1,162 @@
+"""From a spec to bound tables, facts and rules: every name resolved, every sentence of refusal here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.schema import Column, Dataset
+from discreet.errors import InvalidInput
+from discreet.plan.ir import Scan, Statement, scans_of
+from discreet.publish.cuts import with_cuts
+from discreet.publish.families.bound import BoundTable, Condition, PublicRows, bound_table
+from discreet.publish.spec import FactSpec, RuleSpec, Spec
+from discreet.sql.bind import bind
+from discreet.sql.parse import read
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drafted:
+    """Statements of a release before public tables are read: by name, with their own SQL."""
+
+    spec: Spec
+    dataset: Dataset
+    tables: Mapping[str, Statement]
+    facts: Mapping[str, Statement]
+    rules: tuple[tuple[RuleSpec, str, Statement], ...]
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        """Return every table that anything reads, each once."""
+        found: dict[str, Scan] = {}
+        for statement in (*self.tables.values(), *self.facts.values()):
+            for scan in scans_of(statement.source):
+                found.setdefault(scan.table.name, scan)
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundRule:
+    """A structural zero: cells of one table for which all conditions hold."""
+
+    text: str
+    table: str
+    source: str
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundSpec:
+    """A release whose tables, facts and rules are functions of base columns."""
+
+    tables: tuple[BoundTable, ...]
+    facts: tuple[tuple[FactSpec, BoundTable], ...]
+    rules: tuple[BoundRule, ...]
+
+
+def draft(spec: Spec, catalog: Catalog) -> Drafted:
+    """Return the bound statements of a spec; reads nothing."""
+    dataset = catalog.dataset(spec.dataset)
+    columns: dict[str, Column] = {
+        column.name.lower(): column
+        for table in dataset.tables
+        if not table.public
+        for column in table.columns
+    }
+    texts = {table.name: table.sql for table in spec.tables}
+    trees = {name: read(sql) for name, sql in texts.items()}
+    tables = {
+        name: bind(with_cuts(texts[name], tree.copy(), spec.cuts, columns), catalog)
+        for name, tree in trees.items()
+    }
+    facts = {
+        fact_name(i): bind(with_cuts(f.sql, read(f.sql), spec.cuts, columns), catalog)
+        for i, f in enumerate(spec.facts)
+    }
+    rules = []
+    for rule in spec.rules:
+        name, tree = _with_rule(rule, trees)
+        rules.append((rule, name, bind(with_cuts(rule.zero, tree, spec.cuts, columns), catalog)))
+    for name, statement in (tables | facts).items():
+        _only_this(name, statement, dataset)
+    return Drafted(spec, dataset, tables, facts, tuple(rules))
+
+
+def fact_name(number: int) -> str:
+    """Return what an exact fact is called in a package: facts are not named in a spec."""
+    return f"fact-{number + 1}"
+
+
+def bind_spec(drafted: Drafted, public: PublicRows) -> BoundSpec:
+    """Return the release as functions of base columns; `public` reads public tables."""
+    spec = drafted.spec
+    texts = {table.name: table.sql for table in spec.tables}
+    tables = tuple(
+        bound_table(name, texts[name], statement, public)
+        for name, statement in drafted.tables.items()
+    )
+    facts = tuple(
+        (fact, bound_table(name, fact.sql, drafted.facts[name], public))
+        for name, fact in ((fact_name(i), fact) for i, fact in enumerate(spec.facts))
+    )
+    rules = []
+    for rule, name, statement in drafted.rules:
+        bound = bound_table(name, rule.zero, statement, public)
+        if bound.residual:
+            raise InvalidInput(
+                f"The rule '{rule.zero[:60]}' mixes columns inside one condition.",
+                hint="Join conditions with AND, each over one grouped column.",
+            )
+        rules.append(BoundRule(rule.zero, name, bound.table.name, bound.conditions))
+    return BoundSpec(tables, facts, tuple(rules))
+
+
+def _only_this(name: str, statement: Statement, dataset: Dataset) -> None:
+    for scan in scans_of(statement.source):
+        if scan.dataset is None or scan.dataset.name != dataset.name:
+            raise InvalidInput(
+                f"'{name}' reads table '{scan.table.name}', which is not in dataset "
+                f"'{dataset.name}'.",
+                hint="One release is about the people of one dataset.",
+            )
+
+
+def _with_rule(rule: RuleSpec, trees: Mapping[str, exp.Expr]) -> tuple[str, exp.Expr]:
+    """Return the first table that groups by all columns of a rule, with the rule as its WHERE."""
+    condition = _condition(rule)
+    wanted = {column.name.lower() for column in condition.find_all(exp.Column)}
+    for name, tree in trees.items():
+        shown = _shown(tree)
+        if wanted and wanted <= shown.keys():
+            changed = tree.copy()
+            for column in list(condition.find_all(exp.Column)):
+                column.replace(shown[column.name.lower()].copy())
+            return name, changed.where(condition, copy=False)  # type: ignore[attr-defined]
+    raise InvalidInput(
+        f"The rule '{rule.zero[:60]}' is about columns that no table groups by together.",
+        hint="Write it over the columns of one published table.",
+    )
+
+
+def _condition(rule: RuleSpec) -> exp.Expr:
+    tree = read(f"SELECT COUNT(*) AS n FROM t WHERE ({rule.zero})")
+    where = tree.args.get("where")
+    extra = [key for key in ("group", "order", "limit", "having", "joins") if tree.args.get(key)]
+    if where is None or extra:
+        raise InvalidInput(f"The rule '{rule.zero[:60]}' is no condition.")
+    # A parent keeps the condition together, also where it is a bare column.
+    found: exp.Expr = exp.Paren(this=where.this)
+    return found
+
+
+def _shown(tree: exp.Expr) -> dict[str, exp.Expr]:
+    """Return the selected columns of a table by their published names."""
+    found: dict[str, exp.Expr] = {}
+    for node in tree.expressions:
+        inner = node.this if isinstance(node, exp.Alias) else node
+        if not inner.find(exp.AggFunc):
+            found[(node.alias or inner.name).lower()] = inner
+    return found

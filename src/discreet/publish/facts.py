@@ -1,0 +1,191 @@
+"""Exact facts and structural zeros, placed on the grids of families."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.numbers import to_fraction
+from discreet.errors import DiscreetError, InvalidInput
+from discreet.publish.bind_spec import BoundRule
+from discreet.publish.families.find import Family, Member
+from discreet.publish.families.levels import mask_of
+from discreet.publish.grid import add_up
+from discreet.publish.reconcile.crossed import finest_facts
+from discreet.publish.reconcile.exact_cells import contradiction, settle_facts
+from discreet.publish.reconcile.problem import Integers, Mask, Problem, Sums
+from discreet.publish.reconcile.whole import fact_classes
+from discreet.publish.spec import FactSpec
+
+LARGEST_FILE = 1 << 28
+LARGEST = 2**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedFact:
+    """A fact on its family's grid; `values` are known beforehand where they stand in a file."""
+
+    spec: FactSpec
+    family: int
+    place: int
+    member: Member
+    values: Integers | None
+
+
+def place_facts(
+    families: Sequence[Family],
+    facts: Sequence[tuple[FactSpec, str]],
+    steps: Sequence[Fraction],
+    base: Path,
+) -> tuple[PlacedFact, ...]:
+    """Return every fact at its place; facts with a file are read now. `facts` pairs spec and name."""
+    found = []
+    for spec, name in facts:
+        for number, family in enumerate(families):
+            for place, member in enumerate(family.facts):
+                if member.table.name != name:
+                    continue
+                values = None
+                if spec.file is not None:
+                    values = _from_file(base / spec.file, spec.file, member, steps[number])
+                found.append(PlacedFact(spec, number, place, member, values))
+    return tuple(found)
+
+
+def _from_file(path: Path, shown: str, member: Member, step: Fraction) -> Integers:
+    """Return the numbers of a published file, each key once; anything else is refused."""
+    names = [key.name for key in member.keys]
+    cells = np.full(member.cells, -1, dtype=np.int64)
+    places = [{label: i for i, label in enumerate(key.labels)} for key in member.keys]
+    by_classes = _by_labels(member)
+    for row in _rows(path, shown, [*names, member.measure.name]):
+        labels = tuple(place.get(row[name], -1) for place, name in zip(places, names, strict=True))
+        cell = by_classes.get(labels)
+        if cell is None:
+            told = ", ".join(row[name] for name in names)
+            raise InvalidInput(
+                f"'{shown}' has a row for '{told[:60]}', which is no declared group."
+            )
+        if cells[cell] >= 0:
+            raise InvalidInput(f"'{shown}' has two rows for one group.")
+        cells[cell] = _number(row[member.measure.name], shown, step)
+    if (cells < 0).any():
+        raise InvalidInput(
+            f"'{shown}' lacks {int((cells < 0).sum()):,} of {member.cells:,} groups.",
+            hint="A fact needs one row for every group of its SELECT.",
+        )
+    return cells.reshape(member.shape)
+
+
+def _rows(path: Path, shown: str, names: Sequence[str]) -> list[dict[str, str]]:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InvalidInput(f"'{shown}' is too large for a file of facts.")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in names if name not in (reader.fieldnames or ())]
+            if missing:
+                raise InvalidInput(f"'{shown}' has no column '{missing[0]}'.")
+            return [{name: row[name] or "" for name in names} for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise InvalidInput(f"The file of facts '{shown}' cannot be read.") from None
+
+
+def _number(text: str, shown: str, step: Fraction) -> int:
+    try:
+        value = to_fraction(text.strip()) / step
+    except DiscreetError:
+        value = Fraction(1, 2)
+    if value.denominator != 1 or not 0 <= value < LARGEST:
+        raise InvalidInput(f"'{shown}' has '{text[:30]}' where a whole number should stand.")
+    return int(value)
+
+
+def _by_labels(member: Member) -> dict[tuple[int, ...], int]:
+    """Return the flat cell of every combination of labels."""
+    grids = np.indices(member.shape).reshape(len(member.shape), -1)
+    labels = [key.codes[grids[key.dimension]] for key in member.keys]
+    return (
+        {tuple(int(code) for code in codes): i for i, codes in enumerate(zip(*labels, strict=True))}
+        if labels
+        else {(): 0}
+    )
+
+
+def zero_cells(family: Family, rules: Sequence[BoundRule]) -> Mask | None:
+    """Return the leaf cells that rules say are empty, None where none are."""
+    found: npt.NDArray[np.bool_] | None = None
+    places = {dimension.base: i for i, dimension in enumerate(family.dimensions)}
+    source = family.members[0].table.table.name
+    for rule in rules:
+        if rule.source != source or any(c.base not in places for c in rule.conditions):
+            continue
+        masks = _leaf_masks(family, rule)
+        if masks is None or not all(mask.any() for mask in masks):
+            continue
+        box = np.ones((1,) * len(masks), dtype=bool)
+        for axis, mask in enumerate(masks):
+            box = box & mask.reshape([-1 if d == axis else 1 for d in range(len(masks))])
+        found = box if found is None else found | box
+    return found
+
+
+def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
+    """Return along each dimension the leaf classes that a rule is about, None where it cuts one."""
+    masks = []
+    for dimension in family.dimensions:
+        held = np.ones(dimension.atoms.size, dtype=bool)
+        for condition in rule.conditions:
+            if condition.base == dimension.base:
+                held &= mask_of(dimension.atoms, condition)
+        counted = dimension.leaf >= 0
+        inside = np.bincount(dimension.leaf[counted & held], minlength=dimension.size)
+        whole = np.bincount(dimension.leaf[counted], minlength=dimension.size)
+        if ((inside > 0) & (inside < whole)).any():
+            return None
+        masks.append(inside > 0)
+    return masks
+
+
+def check_facts(problem: Problem) -> None:
+    """Refuse exact facts that no table can meet; they are public, so this says nothing of rows."""
+    kept = finest_facts(problem.exact)
+    for fact in problem.exact:
+        if not any(fact is each for each in kept):
+            _check_implied(fact, kept, problem)
+    if kept:
+        classes = fact_classes(problem, kept)
+        cells = settle_facts(problem, kept, classes, np.zeros(problem.leaf))
+        shape = tuple(int(each.max()) + 1 for each in classes)
+        if cells.shape != shape:
+            raise contradiction()
+
+
+def _check_implied(fact: Sums, kept: Sequence[Sums], problem: Problem) -> None:
+    for other in kept:
+        leaf = _spread_on_leaf(other, problem.leaf)
+        if leaf is not None:
+            total = add_up(leaf, fact.maps, fact.shape)
+            if total.shape == fact.values.shape and (np.rint(total) == fact.values).all():
+                return
+    raise contradiction()
+
+
+def _spread_on_leaf(fact: Sums, leaf: tuple[int, ...]) -> npt.NDArray[np.float64] | None:
+    """Return leaf cells with the fact's sums: each number on one leaf cell."""
+    if np.prod(leaf, dtype=np.float64) > 50_000_000:
+        return None
+    found = np.zeros(leaf)
+    firsts = []
+    for classes, size in zip(fact.maps, fact.shape, strict=True):
+        first = np.full(size, 0, dtype=np.int64)
+        first[classes[::-1][classes[::-1] >= 0]] = np.arange(len(classes))[::-1][classes[::-1] >= 0]
+        firsts.append(first)
+    found[np.ix_(*firsts)] = fact.values
+    return found

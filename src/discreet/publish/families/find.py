@@ -1,0 +1,280 @@
+"""Finding families: which tables are sums over the same cells, and what those cells are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.plan.expr import Expr
+from discreet.plan.ir import Aggregate
+from discreet.publish.families.atoms import Atoms, Codes, atoms_of
+from discreet.publish.families.bound import BoundMeasure, BoundTable
+from discreet.publish.families.levels import Level, level_of, mask_of
+
+Mask = npt.NDArray[np.bool_]
+
+MOST_CELLS = 400_000_000
+"""A family whose finest common grouping is larger is refused: it would not fit into memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dimension:
+    """One column of a family: which leaf class each of its pieces belongs to, -1 for none."""
+
+    base: str
+    atoms: Atoms
+    leaf: Codes
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownKey:
+    """A grouped column of a member: for each of its classes along one dimension, the label."""
+
+    name: str
+    dimension: int
+    labels: tuple[str, ...]
+    codes: Codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """One measure of one table as sums of a family's leaf cells.
+
+    `maps` has for each dimension the member's class of every leaf class, -1 where the member does
+    not count it; `shape` how many classes there are. A cell of the member is one class of each
+    dimension, and the sum of the leaf cells that map to it.
+    """
+
+    table: BoundTable
+    measure: BoundMeasure
+    maps: tuple[Codes, ...]
+    shape: tuple[int, ...]
+    keys: tuple[ShownKey, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the table's name, with the measure's where that is needed to tell."""
+        several = len(self.table.measures) > 1
+        return f"{self.table.name}.{self.measure.name}" if several else self.table.name
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells there are."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Members that are sums over the same leaf cells; tables to publish first, then exact facts."""
+
+    dimensions: tuple[Dimension, ...]
+    members: tuple[Member, ...]
+    facts: tuple[Member, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the sizes of the leaf grid."""
+        return tuple(dimension.size for dimension in self.dimensions)
+
+    @property
+    def cells(self) -> int:
+        """Return how many leaf cells there are."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """One measure of one table with the levels of its keys and the pieces that it counts."""
+
+    table: BoundTable
+    measure: BoundMeasure
+    levels: tuple[Level, ...]
+    box: Mapping[str, Mask]
+    fact: bool
+
+    @property
+    def kind(self) -> tuple[str, str, Aggregate, tuple[Expr, ...]]:
+        """Return what parts of one family have in common."""
+        table = self.table
+        return table.dataset.name, table.table.name, self.measure.aggregate, table.residual
+
+
+def find_families(
+    tables: Sequence[BoundTable], facts: Sequence[BoundTable] = ()
+) -> tuple[Family, ...]:
+    """Return the families of a release: of one measure, one WHERE or WHEREs that imply each other."""
+    pieces = _pieces((*tables, *facts))
+    parts = [_part(table, m, pieces, fact=False) for table in tables for m in table.measures]
+    parts += [_part(table, m, pieces, fact=True) for table in facts for m in table.measures]
+    return tuple(_family(group, pieces) for group in _groups(parts))
+
+
+def _pieces(tables: Sequence[BoundTable]) -> dict[tuple[str, str], Atoms]:
+    used: dict[tuple[str, str], list[Expr]] = {}
+    where: dict[tuple[str, str], BoundTable] = {}
+    for table in tables:
+        for base, value in table.expressions():
+            used.setdefault((table.table.name, base), []).append(value)
+            where[table.table.name, base] = table
+    return {
+        place: atoms_of(where[place].table.column(place[1]), expressions)
+        for place, expressions in used.items()
+    }
+
+
+def _part(
+    table: BoundTable,
+    measure: BoundMeasure,
+    pieces: Mapping[tuple[str, str], Atoms],
+    *,
+    fact: bool,
+) -> _Part:
+    levels: list[Level] = []
+    box: dict[str, Mask] = {}
+    for key in table.keys:
+        level = level_of(pieces[table.table.name, key.base], key)
+        levels.append(level)
+        box[key.base] = _and(box.get(key.base), level.codes >= 0)
+    for condition in table.conditions:
+        held = mask_of(pieces[table.table.name, condition.base], condition)
+        box[condition.base] = _and(box.get(condition.base), held)
+    for base, mask in box.items():
+        if not mask.any():
+            raise InvalidInput(
+                f"Table '{table.name}' is empty: no declared value of '{base}' can be in it."
+            )
+    return _Part(table, measure, tuple(levels), box, fact)
+
+
+def _and(one: Mask | None, two: Mask) -> Mask:
+    return two if one is None else one & two
+
+
+def _implies(one: _Part, other: _Part) -> bool:
+    """Return whether whatever `one` counts, `other` counts as well."""
+    for base, mask in other.box.items():
+        mine = one.box.get(base)
+        if (mine is None and not mask.all()) or (mine is not None and (mine & ~mask).any()):
+            return False
+    return True
+
+
+def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Return the parts by family: same kind, and linked by conditions that imply each other."""
+    root = list(range(len(parts)))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            i = root[i]
+        return i
+
+    for i, one in enumerate(parts):
+        for j in range(i):
+            other = parts[j]
+            if one.kind == other.kind and (_implies(one, other) or _implies(other, one)):
+                root[find(i)] = find(j)
+    groups: dict[int, list[_Part]] = {}
+    for i, part in enumerate(parts):
+        groups.setdefault(find(i), []).append(part)
+    return list(groups.values())
+
+
+def _family(parts: Sequence[_Part], pieces: Mapping[tuple[str, str], Atoms]) -> Family:
+    shown = [part for part in parts if not part.fact]
+    if not shown:
+        raise InvalidInput(
+            f"The exact fact '{parts[0].table.name}' is about no table of the release.",
+            hint="A fact has the measure, the table and the WHERE of some published table.",
+        )
+    finest = max(shown, key=lambda part: len(part.table.keys))
+    bases = dict.fromkeys(
+        base for part in (finest, *parts) for base in (*part.table.bases, *part.box)
+    )
+    source = parts[0].table.table.name
+    dimensions = tuple(_dimension(base, parts, pieces[source, base]) for base in bases)
+    cells = math.prod(dimension.size for dimension in dimensions)
+    if cells > MOST_CELLS:
+        names = ", ".join(dimension.base for dimension in dimensions)
+        raise InvalidInput(
+            f"The tables of '{finest.measure.name}' meet in {cells:,} cells ({names}), more than "
+            f"{MOST_CELLS:,}.",
+            hint="Publish fewer crossed columns together, or cut them more coarsely.",
+        )
+    members = [_member(part, dimensions) for part in parts]
+    facts = tuple(m for m, part in zip(members, parts, strict=True) if part.fact)
+    return Family(dimensions, tuple(m for m in members if m not in facts), facts)
+
+
+def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
+    """Return the classes of a column that no member tells apart any further."""
+    columns, seen = [], np.zeros(atoms.size, dtype=bool)
+    for part in parts:
+        mask = part.box.get(base)
+        seen |= True if mask is None else mask
+        if mask is not None and not mask.all():
+            columns.append(mask.astype(np.int64))
+        for key, level in zip(part.table.keys, part.levels, strict=True):
+            if key.base == base:
+                columns.append(np.where(part.box[base], level.codes, -1))
+    leaf = np.full(atoms.size, -1, dtype=np.int64)
+    if not columns:
+        leaf[seen] = 0
+        return Dimension(base, atoms, leaf, 1)
+    table = np.stack(columns, axis=1)[seen]
+    _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    # Classes in the order in which the column's own values come.
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    leaf[seen] = rank[inverse.reshape(-1)]
+    return Dimension(base, atoms, leaf, len(first))
+
+
+def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:
+    maps, shape, keys = [], [], []
+    for place, dimension in enumerate(dimensions):
+        firsts = _first_pieces(dimension)
+        mask = part.box.get(dimension.base)
+        held = np.ones(dimension.size, dtype=bool) if mask is None else mask[firsts]
+        mine = [
+            (key, level)
+            for key, level in zip(part.table.keys, part.levels, strict=True)
+            if key.base == dimension.base
+        ]
+        found = np.where(held, 0, -1)
+        size = 1
+        if mine:
+            codes = np.stack([level.codes[firsts] for _, level in mine], axis=1)
+            classes, inverse = np.unique(codes[held], axis=0, return_inverse=True)
+            found[held] = inverse.reshape(-1)
+            size = len(classes)
+            keys += [
+                ShownKey(key.name, place, level.labels, classes[:, i])
+                for i, (key, level) in enumerate(mine)
+            ]
+        maps.append(found)
+        shape.append(size)
+    order = {key.name: i for i, key in enumerate(part.table.keys)}
+    return Member(
+        part.table,
+        part.measure,
+        tuple(maps),
+        tuple(shape),
+        tuple(sorted(keys, key=lambda key: order[key.name])),
+    )
+
+
+def _first_pieces(dimension: Dimension) -> Codes:
+    """Return one piece of each leaf class."""
+    classes, first = np.unique(dimension.leaf, return_index=True)
+    return first[classes >= 0]
+
+
+def with_facts(family: Family, facts: Sequence[Member]) -> Family:
+    """Return a family with other facts."""
+    return replace(family, facts=tuple(facts))

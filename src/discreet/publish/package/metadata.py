@@ -1,0 +1,105 @@
+"""Descriptions that other tools read: a Frictionless data package and CSV on the Web."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.publish.contents import Contents, Measurement, PublishedTable
+
+TEXT, WHOLE, NUMBER = "string", "integer", "number"
+
+
+def frictionless(contents: Contents) -> bytes:
+    """Return datapackage.json: one resource for each CSV member, with its schema and keys."""
+    resources = [_resource(name, path, fields) for name, path, fields in _files(contents)]
+    return _text(
+        {
+            "profile": "tabular-data-package",
+            "name": _slug(contents.name),
+            "title": contents.name,
+            "created": contents.created,
+            "resources": resources,
+        }
+    )
+
+
+def csvw(contents: Contents) -> bytes:
+    """Return csv-metadata.json: the same files as a CSVW table group."""
+    tables = [
+        {
+            "url": path,
+            "tableSchema": {
+                "columns": [
+                    {"name": name, "titles": name, "datatype": kind, "dc:description": meaning}
+                    for name, kind, meaning in fields
+                ],
+                "primaryKey": [name for name, kind, _ in fields if kind == TEXT],
+            },
+        }
+        for _, path, fields in _files(contents)
+    ]
+    return _text({"@context": "http://www.w3.org/ns/csvw", "tables": tables})
+
+
+Fields = list[tuple[str, str, str]]
+
+
+def fields_of(table: PublishedTable) -> Fields:
+    """Return name, type and meaning of each column of a published table."""
+    fields = [(key.name, TEXT, key.meaning) for key in table.keys]
+    for measure in table.measures:
+        step = "" if measure.step == 1 else f", in steps of {measure.step}"
+        ends = (("_low", "lower"), ("_high", "upper"))
+        fields.append((measure.name, WHOLE, f"{measure.meaning}{step}, reconciled"))
+        fields += [
+            (f"{measure.name}{end}", WHOLE, f"{word} end of the 95% interval of {measure.name}")
+            for end, word in ends
+        ]
+    return fields
+
+
+def measurement_fields(contents: Contents, measurement: Measurement) -> Fields:
+    """Return name, type and meaning of each column of a noisy table."""
+    keys = {key.name: key for table in contents.tables for key in table.keys}
+    names = measurement.rows.schema.names[:-2]
+    fields = [(name, TEXT, keys[name].meaning if name in keys else name) for name in names]
+    value = f"{measurement.measure} of {measurement.table} with noise, unbiased, not reconciled"
+    return [*fields, ("value", WHOLE, value), ("scale", NUMBER, "scale of the noise")]
+
+
+def _files(contents: Contents) -> list[tuple[str, str, Fields]]:
+    tables = [(t.name, f"tables/{t.name}.csv", fields_of(t)) for t in contents.tables]
+    noisy = [
+        (f"{m.name}-noisy", f"measurements/{m.name}.csv", measurement_fields(contents, m))
+        for m in contents.measurements
+    ]
+    return tables + noisy
+
+
+def _resource(name: str, path: str, fields: Fields) -> dict[str, Any]:
+    return {
+        "name": _slug(name),
+        "path": path,
+        "profile": "tabular-data-resource",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": {
+            "fields": [
+                {"name": field, "type": kind, "description": meaning}
+                for field, kind, meaning in fields
+            ],
+            "primaryKey": [field for field, kind, _ in fields if kind == TEXT],
+        },
+    }
+
+
+def _slug(name: str) -> str:
+    # Frictionless names: lower case letters, digits, dots, dashes and underscores.
+    letters = (c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in name.lower())
+    return "".join(letters)
+
+
+def _text(data: dict[str, Any]) -> bytes:
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,121 @@
+"""sheet.html: the release in plain words. Who is protected, how well, and what the numbers bear."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.core.numbers import plain
+from discreet.publish.contents import Contents, PriceEvent
+from discreet.publish.verify import CANNOT_PROVE
+from discreet.report import Block, Document, Grid, Section, Words, to_html
+
+TRUST = (
+    "The owner holds the rows and added the noise: readers trust the owner to have followed the "
+    "procedure, and nobody else. What leaves the owner is this package."
+)
+SMALL_CELLS = (
+    "Reconciled counts are whole and never negative, so small cells lean upwards and the large ones "
+    "that they add up to lean down a little. For sums over many small cells use the noisy "
+    "measurements, which are unbiased."
+)
+
+
+def sheet(contents: Contents) -> bytes:
+    """Return the page; like the rest of the package it says nothing that is not noisy or public."""
+    warning = None if contents.private else "NOT PRIVATE: made with a seeded generator, for tests"
+    document = Document(
+        title=contents.name,
+        subtitle=f"A release of the dataset {contents.dataset}, {contents.created}",
+        warning=warning,
+        sections=(
+            Section("The promise", _promise(contents)),
+            Section("Tables", _tables(contents)),
+            Section("Noise", (_noise(contents),)),
+            Section("Exact facts and rules", _exact(contents)),
+            Section("What it supports", _supports(contents)),
+            Section("Check it yourself", _checking()),
+        ),
+    )
+    return to_html(document).encode()
+
+
+def _promise(contents: Contents) -> tuple[Block, ...]:
+    price = f"epsilon {plain(contents.epsilon)}, delta {plain(contents.delta)}"
+    price += "" if contents.rho is None else f" (rho {plain(contents.rho)} in zCDP)"
+    changed = (
+        "taking part or not"
+        if contents.neighbours == "add-remove"
+        else "having one set of values or another"
+    )
+    odds = math.exp(min(float(contents.epsilon), 700.0))
+    words = (
+        (
+            f"Protects: {contents.unit}. Neighbours: {contents.neighbours}. Price: {price}, for "
+            "everything in this package together."
+        ),
+        (
+            f"Compared with one of them {changed}, the odds of anything that anyone concludes from this "
+            f"release change by at most {odds:.3g} times, except with probability "
+            f"{plain(contents.delta)}."
+        ),
+        TRUST,
+    )
+    return (*(Words(text, warning=True) for text in contents.warnings), *map(Words, words))
+
+
+def _tables(contents: Contents) -> tuple[Block, ...]:
+    rows = [
+        (table.name, table.sql, table.rows.num_rows, f"tables/{table.name}.csv")
+        for table in contents.tables
+    ]
+    words = (
+        "All tables add up to each other exactly. Intervals hold the value without noise with 95% "
+        "probability; they say nothing of mistakes in the rows themselves."
+    )
+    return (Grid.of(("table", "what it counts", "rows", "file"), rows, "Tables"), Words(words))
+
+
+def _noise(contents: Contents) -> Grid:
+    rows = [
+        (
+            e.measurement,
+            f"discrete {e.law}",
+            _scale(e),
+            e.cells,
+            f"measurements/{e.measurement}.csv",
+        )
+        for e in contents.events
+    ]
+    return Grid.of(("measurement", "law", "scale", "cells", "file"), rows, "Noisy measurements")
+
+
+def _scale(event: PriceEvent) -> float:
+    return math.sqrt(event.scale) if event.law == "gaussian" else float(event.scale)
+
+
+def _exact(contents: Contents) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    for fact in contents.facts:
+        if fact.source == "file":
+            told = "taken from a published file; it changes no guarantee"
+        else:
+            told = f"computed from the rows and approved by {fact.approver}; it has no guarantee"
+        text = f"{fact.name}: {told}. Reason: {fact.reason}."
+        blocks.append(Words(text, warning=fact.source == "data"))
+    blocks += [Words(f"Zero by rule: {rule.text} (in {rule.table}).") for rule in contents.rules]
+    return tuple(blocks) or (Words("None."),)
+
+
+def _supports(contents: Contents) -> tuple[Block, ...]:
+    well = [Words(f"Well: {text}") for text in contents.well]
+    badly = [Words(f"Badly: {text}", warning=True) for text in contents.badly]
+    return (*well, *badly, Words(SMALL_CELLS, warning=True))
+
+
+def _checking() -> tuple[Block, ...]:
+    command = (
+        "discreet verify RELEASE.zip --key KEY, or python verify.py RELEASE.zip --key KEY with the "
+        "file verify.py of this package or, better, of another source."
+    )
+    cannot = "What no check of this package can prove: " + "; ".join(CANNOT_PROVE) + "."
+    return (Words(command), Words(cannot))

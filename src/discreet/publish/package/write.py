@@ -1,0 +1,116 @@
+"""write_package(): all members, then the manifest over them, then the signature over that."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+
+import pyarrow as pa
+
+from discreet.errors import InvalidInput
+from discreet.publish.contents import Contents, LedgerExcerpt, PublicMapping
+from discreet.publish.package.archive import Archive
+from discreet.publish.package.codebook import codebook
+from discreet.publish.package.keys import OwnerKey
+from discreet.publish.package.manifest import manifest_of
+from discreet.publish.package.metadata import csvw, frictionless
+from discreet.publish.package.rows import add_csv, add_parquet
+from discreet.publish.package.sheet import sheet
+
+FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+Progress = Callable[[int, int, str], None]
+
+
+def _silent(done: int, of: int, what: str) -> None:
+    del done, of, what
+
+
+def write_package(
+    contents: Contents, out: Path, key: OwnerKey, *, progress: Progress = _silent
+) -> Path:
+    """Return `out` after writing the signed package there.
+
+    Guarantee: the same contents and key are the same bytes. `out` gets its name when the package is
+        complete, signed and on the disk: nothing unsigned is ever found there, also after a crash.
+    """
+    _check_names(contents)
+    beside = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            with Archive(file) as archive:
+                _members(contents, archive, progress)
+                manifest = manifest_of(contents, key.public, archive.members)
+                archive.add("manifest.json", manifest)
+                archive.add("signature", key.sign(manifest))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(out)
+    except OSError as error:
+        raise InvalidInput(f"The package cannot be written to '{out}': {error.strerror}.") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return out
+
+
+def _check_names(contents: Contents) -> None:
+    """Refuse names that would not be plain files of their own wherever the package is unpacked."""
+    for kind in (contents.tables, contents.measurements, contents.mappings, contents.facts):
+        names = [each.name for each in kind]
+        for name in names:
+            if not FILE_NAME.fullmatch(name):
+                raise InvalidInput(
+                    f"'{name}' cannot be the name of a file in a package.",
+                    hint="Use letters, digits, dots, dashes and underscores, at most 100.",
+                )
+        if len({name.lower() for name in names}) != len(names):
+            raise InvalidInput("Two parts of the release have the same name.")
+
+
+def _members(contents: Contents, archive: Archive, progress: Progress) -> None:
+    steps = len(contents.tables) + len(contents.measurements)
+    for name, content in _documents(contents).items():
+        archive.add(name, content)
+    for mapping in contents.mappings:
+        add_csv(archive, f"mappings/{mapping.name}.csv", _mapping_rows(mapping))
+    for fact in contents.facts:
+        add_csv(archive, f"facts/{fact.name}.csv", fact.rows)
+    for done, table in enumerate(contents.tables):
+        progress(done, steps, f"writing {table.name}")
+        add_csv(archive, f"tables/{table.name}.csv", table.rows)
+        add_parquet(archive, f"tables/{table.name}.parquet", table.rows)
+    for done, each in enumerate(contents.measurements, len(contents.tables)):
+        progress(done, steps, f"writing the measurements of {each.name}")
+        add_csv(archive, f"measurements/{each.name}.csv", each.rows)
+
+
+def _documents(contents: Contents) -> dict[str, bytes]:
+    """Return the members that people and other tools read first."""
+    return {
+        "sheet.html": sheet(contents),
+        "codebook.csv": codebook(contents),
+        "datapackage.json": frictionless(contents),
+        "csv-metadata.json": csvw(contents),
+        "ledger.json": ledger_json(contents.ledger),
+        "spec.toml": contents.spec.encode(),
+        "verify.py": files("discreet.publish").joinpath("verify.py").read_bytes(),
+    }
+
+
+def ledger_json(excerpt: LedgerExcerpt) -> bytes:
+    """Return the excerpt of the ledger's history as the verifier reads it."""
+    links = [dict(link) for link in excerpt.links]
+    data = {"charge": excerpt.charge, "head": excerpt.head, "links": links}
+    return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def _mapping_rows(mapping: PublicMapping) -> pa.Table:
+    pairs = mapping.pairs
+    columns = [pa.array(list(pairs), pa.string()), pa.array(list(pairs.values()), pa.string())]
+    return pa.table(columns, names=[mapping.fine, mapping.coarse])

@@ -1,0 +1,197 @@
+"""A planned release: families, reads, noise and price, from the spec and public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.read.check import check_table
+from discreet.core.numbers import Delta
+from discreet.core.schema import Dataset
+from discreet.core.unit import Neighbours
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
+from discreet.kernel.canonical.select import CanonicalRecipe
+from discreet.ledger.entry import Payer
+from discreet.ledger.ledger import Ledger
+from discreet.plan.ir import Scan
+from discreet.publish.assemble.agreements import Mappings, side_of
+from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
+from discreet.publish.facts import PlacedFact, check_facts, place_facts, zero_cells
+from discreet.publish.families.find import Family, find_families
+from discreet.publish.price.nesting import refines
+from discreet.publish.price.quote import Priced, price_release
+from discreet.publish.price.shares import Wanted
+from discreet.publish.public import public_rows
+from discreet.publish.reads import CellRead, plan_reads
+from discreet.publish.reconcile.problem import Mask, Problem, Sums
+from discreet.publish.spec import Spec
+from discreet.release.snapshots import label, snapshots_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedRelease:
+    """Everything about a release that is decided before a private row is read.
+
+    `wanted` lists the measured tables in the order of `priced`; `steps` are what one unit of each
+    family's numbers stands for; `signed` which families can be negative.
+    """
+
+    spec: Spec
+    dataset: Dataset
+    bound: BoundSpec
+    families: tuple[Family, ...]
+    reads: Mapping[tuple[int, int], CellRead]
+    wanted: tuple[Wanted, ...]
+    priced: Priced
+    facts: tuple[PlacedFact, ...]
+    zeros: tuple[Mask | None, ...]
+    steps: tuple[Fraction, ...]
+    non_negative: tuple[bool, ...]
+    payer: Payer
+    snapshot: str
+
+    @property
+    def facts_from_data(self) -> tuple[PlacedFact, ...]:
+        """Return the facts that are read from private rows and released as they are."""
+        return tuple(fact for fact in self.facts if fact.spec.file is None)
+
+    @property
+    def body(self) -> str:
+        """Return what a release's name stands for: asked again, all of it must be the same."""
+        return f"publish {self.spec.digest} {self.snapshot}"
+
+
+@contextmanager
+def planned(
+    spec: Spec, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[PlannedRelease, Held]]:
+    """Lend the plan and the price of a release, and the state of the tables that it is about."""
+    drafted = draft(spec, catalog)
+    recipes = {}
+    for scan in drafted.scans:
+        assert scan.dataset is not None, "every table belongs to a dataset"
+        check_table(scan.dataset, scan.table, engine)
+        name = engine_name(scan.dataset, scan.table)
+        recipes[name] = CanonicalRecipe(scan.dataset, scan.table, owner=ledger.identity)
+    with engine.hold(recipes) as held:
+        yield plan(drafted, catalog=catalog, ledger=ledger, engine=engine, held=held), held
+
+
+def plan(
+    drafted: Drafted, *, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
+) -> PlannedRelease:
+    """Return the plan of a release: depends on the spec, declarations and public tables only."""
+    dataset = drafted.dataset
+    spec = with_room(drafted.spec, catalog.budget_of(dataset).delta)
+    bound = bind_spec(drafted, public_rows(engine, held))
+    families = find_families(bound.tables, [table for _, table in bound.facts])
+    private: dict[str, Scan] = {s.table.name: s for s in drafted.scans if not s.public}
+    snapshots: dict[str, str] = {}
+    for scan in private.values():
+        snapshots |= snapshots_of(scan, held, ledger)
+    reads = plan_reads(families, private, catalog, engine, snapshots)
+    wanted = _wanted(spec, families, reads)
+    measures = [
+        reads[number, 0].measures[family.members[0].measure.aggregate]
+        for number, family in enumerate(families)
+    ]
+    steps = tuple(measure.step * measure.grain for measure in measures)
+    facts = place_facts(
+        families, [(fact, table.name) for fact, table in bound.facts], steps, spec.base
+    )
+    zeros = tuple(zero_cells(family, bound.rules) for family in families)
+    found = PlannedRelease(
+        spec=spec,
+        dataset=dataset,
+        bound=bound,
+        families=families,
+        reads=reads,
+        wanted=wanted,
+        priced=price_release(spec, reads, wanted),
+        facts=facts,
+        zeros=zeros,
+        steps=steps,
+        non_negative=tuple(measure.low >= 0 for measure in measures),
+        payer=Payer(None, dataset.name, dataset.budget),
+        snapshot=f"publish {label(snapshots)}",
+    )
+    _check(found)
+    return found
+
+
+def with_room(spec: Spec, whole: Delta) -> Spec:
+    """Return the release with a delta that fits the ledger, which gives half of it to each book.
+
+    A smaller delta is a stronger promise: what was written holds all the same.
+    """
+    if not spec.delta.value:
+        return spec
+    if not whole.value:
+        raise InvalidInput(
+            f"[release] asks for delta {spec.delta}, and dataset '{spec.dataset}' has none.",
+            hint="Leave delta out, or give the dataset a delta in discreet.toml.",
+        )
+    return replace(spec, delta=min(spec.delta, Delta(whole.value / 2), key=lambda d: d.value))
+
+
+def _wanted(
+    spec: Spec, families: tuple[Family, ...], reads: Mapping[tuple[int, int], CellRead]
+) -> tuple[Wanted, ...]:
+    """Return every measured table with how far one unit moves it, as the kernel derived it."""
+    written = {table.name: table for table in spec.tables}
+    found = []
+    for number, family in enumerate(families):
+        for place, member in enumerate(family.members):
+            read = reads[number, place].of(member.measure.aggregate)
+            (bound,) = read.bounds.values()
+            length = read.stability.l2_squared(bound) if spec.delta.value else None
+            own = written[member.table.name]
+            found.append(
+                Wanted(
+                    family=number,
+                    place=place,
+                    member=member,
+                    length=read.stability.l1(bound) if length is None else length,
+                    share=own.share,
+                    accuracy=own.accuracy,
+                )
+            )
+    return tuple(found)
+
+
+def _check(found: PlannedRelease) -> None:
+    """Refuse facts that no table shows, and those from files that contradict each other or a rule."""
+    for fact in found.facts:
+        members = found.families[fact.family].members
+        fine = [member for member in members if refines(member, fact.member)]
+        if not any(side_of(member, fact.member, Mappings({})) for member in fine):
+            raise InvalidInput(
+                f"The exact fact '{fact.spec.sql[:60]}' is finer than every table of its family.",
+                hint="Publish a table whose cells add up to the fact's.",
+            )
+    for number, family in enumerate(found.families):
+        known = [f for f in found.facts if f.family == number and f.values is not None]
+        exact = tuple(
+            Sums(f.member.maps, f.member.shape, f.values, 0.0)
+            for f in known
+            if f.values is not None
+        )
+        if exact:
+            check_facts(Problem(family.shape, (), exact, found.zeros[number]))
+
+
+def neighbours_words(found: PlannedRelease) -> tuple[str, Fraction]:
+    """Return the neighbours that the promise is about and the epsilon it holds at.
+
+    Facts from the data fix sums of the rows: what is left is a promise about replacing one person's
+    values where all facts agree, which is a removal and an addition: twice the epsilon.
+    """
+    own = found.dataset.neighbours
+    epsilon = found.spec.epsilon.value
+    if found.facts_from_data and own is Neighbours.ADD_REMOVE:
+        return Neighbours.REPLACE_ONE.value, 2 * epsilon
+    return own.value, epsilon

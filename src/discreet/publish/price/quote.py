@@ -1,0 +1,187 @@
+"""The price of a release: noise for every table, and one quote for the fixed batch of all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.account.batch import batch_epsilon
+from discreet.account.convert import rho_of_target
+from discreet.account.tally import tally
+from discreet.core.cost import Cost, Quote
+from discreet.core.event import Composed, Gaussian, PrivacyEvent
+from discreet.core.numbers import Delta, Epsilon, round_up
+from discreet.core.region import Region
+from discreet.errors import InvalidInput
+from discreet.kernel.mechanism import Law, Mechanisms
+from discreet.kernel.seal import admit
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.publish.price.shares import Wanted, needed_rho, optimal_shares
+from discreet.publish.reads import CellRead, hull
+from discreet.publish.spec import Spec
+
+DIGITS = 7
+"""Significant digits of a noise scale: what is printed is what is drawn."""
+
+HOPELESS = 10**7
+"""Noise on a count beyond this: no table of people is large enough to be seen through it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """The noise of every table, what an accountant is told of it, and what is charged for all."""
+
+    laws: tuple[Law, ...]
+    events: tuple[PrivacyEvent, ...]
+    shares: tuple[Fraction, ...]
+    quote: Quote
+    pld_epsilon: Fraction
+
+
+def price_release(
+    spec: Spec,
+    reads: Mapping[tuple[int, int], CellRead],
+    wanted: Sequence[Wanted],
+) -> Priced:
+    """Return the noise of every table and the one price of all of them; nothing is read.
+
+    Guarantee: the batch is fixed by the spec and public facts. It is (epsilon, delta)-DP by the
+        privacy-loss distribution (or plain sums at delta 0) and rho-zCDP by addition; each enters the
+        ledger's filter of its own kind, on the hull of all regions that are read.
+    """
+    pure = not spec.delta.value
+    shares = _shares(spec, reads, wanted, pure=pure)
+    region = hull([reads[each.family, each.place].region for each in wanted])
+    amount = spec.epsilon.value if pure else _greatest_rho(spec.epsilon, spec.delta)
+    for _ in range(60):
+        laws = tuple(
+            _law(amount * share, each.length, pure=pure)
+            for share, each in zip(shares, wanted, strict=True)
+        )
+        _check_hope(laws, wanted, spec)
+        events = tuple(_event(law, each, reads) for law, each in zip(laws, wanted, strict=True))
+        found = batch_epsilon(events, spec.delta)
+        if found <= spec.epsilon.value:
+            return _priced(spec, laws, events, shares, region, found)
+        # The certified price lies a little above that of continuous noise.
+        amount *= min(1 - Fraction(1, 10**4), spec.epsilon.value / found)
+    raise InvalidInput(
+        f"No noise was found for epsilon {spec.epsilon} and delta {spec.delta}.",
+        hint="Use a larger epsilon or delta.",
+    )
+
+
+def _priced(  # noqa: PLR0917 a step of `price_release`
+    spec: Spec,
+    laws: tuple[Law, ...],
+    events: tuple[PrivacyEvent, ...],
+    shares: Sequence[Fraction],
+    region: Region,
+    found: Fraction,
+) -> Priced:
+    total = tally(Composed(events))
+    cost = Cost(spec.epsilon.value, spec.delta.value, total.rho, total.delta)
+    return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region), found)
+
+
+def _event(law: Law, wanted: Wanted, reads: Mapping[tuple[int, int], CellRead]) -> PrivacyEvent:
+    """Return what the kernel says about this noise on the sums that the SQL allows."""
+    read = reads[wanted.family, wanted.place]
+    aggregate = wanted.member.measure.aggregate
+    alone = read.of(aggregate)
+    return admit(Mechanisms({read.names[aggregate]: law}, {}), (alone,)).event
+
+
+def _law(amount: Fraction, length: int, *, pure: bool) -> Law:
+    if pure:
+        return LaplaceLaw(_significant(Fraction(length) / amount))
+    return GaussianLaw(_significant(Fraction(length) / (2 * amount)))
+
+
+def _significant(value: Fraction) -> Fraction:
+    digits = DIGITS - 1 - math.floor(math.log10(float(value)))
+    return round_up(value, digits=digits) if digits > 0 else Fraction(math.ceil(value))
+
+
+def _check_hope(laws: Sequence[Law], wanted: Sequence[Wanted], spec: Spec) -> None:
+    for law, each in zip(laws, wanted, strict=True):
+        if law.variance > HOPELESS**2 * max(1, each.length):
+            raise InvalidInput(
+                f"At epsilon {spec.epsilon} nothing could be seen in table "
+                f"'{each.member.table.name}': even one count would be off by over {HOPELESS:,}.",
+                hint="Usual values for a release lie between 0.1 and 10. Nothing was charged.",
+            )
+
+
+def _shares(
+    spec: Spec,
+    reads: Mapping[tuple[int, int], CellRead],
+    wanted: Sequence[Wanted],
+    *,
+    pure: bool,
+) -> list[Fraction]:
+    written: dict[int, Fraction] = {}
+    for i, each in enumerate(wanted):
+        if each.share is not None:
+            written[i] = each.share / len(each.member.table.measures)
+    targets = {i: _needed(each, reads) for i, each in enumerate(wanted) if each.accuracy}
+    if not targets:
+        return optimal_shares(wanted, pure=pure, fixed=written)
+    if pure:
+        raise InvalidInput(
+            "An accuracy target needs delta: [release] has none.",
+            hint="Write delta = 1e-9, or use share instead of accuracy.",
+        )
+    total = _greatest_rho(spec.epsilon, spec.delta)
+    others = len(wanted) - len(written) - len(targets)
+    spare = 1 - sum(written.values(), Fraction(0)) - Fraction(others, 100 * len(wanted))
+    needed = sum(targets.values(), Fraction(0))
+    if needed > spare * total:
+        least = _epsilon_of(needed / spare, spec.delta) if spare > 0 else None
+        more = "more than any epsilon" if least is None else f"epsilon {float(least):.3g}"
+        raise InvalidInput(
+            f"infeasible: needs {more} for the accuracy that was written.",
+            hint="Raise epsilon, ask for less accuracy, or give other tables smaller shares.",
+        )
+    fixed = written | {i: rho / total for i, rho in targets.items()}
+    return optimal_shares(wanted, pure=pure, fixed=fixed)
+
+
+def _needed(wanted: Wanted, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
+    read = reads[wanted.family, wanted.place]
+    measure = read.measures[wanted.member.measure.aggregate]
+    return needed_rho(wanted, measure.step * measure.grain)
+
+
+def _greatest_rho(epsilon: Epsilon, delta: Delta) -> Fraction:
+    """Return about the greatest rho of Gaussian noise within (epsilon, delta); checked by callers."""
+    low = float(rho_of_target(epsilon.value, delta.value))
+    if not low:
+        raise InvalidInput(f"Epsilon {epsilon} with delta {delta} is too small for any noise.")
+    high = 4 * low
+    goal = math.log(float(delta.value))
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _log_delta(middle, float(epsilon.value)) <= goal:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low).limit_denominator(10**12) or Fraction(low)
+
+
+def _log_delta(rho: float, epsilon: float) -> float:
+    """Return the logarithm of delta of continuous Gaussian noise, by Mills' bound in the tail."""
+    mu = math.sqrt(2 * rho)
+    a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    value = 0.5 * math.erfc(a / math.sqrt(2))
+    if a < 36:
+        value -= math.exp(
+            min(epsilon + math.log(max(0.5 * math.erfc(b / math.sqrt(2)), 1e-320)), 0)
+        )
+    return math.log(max(value, 1e-320))
+
+
+def _epsilon_of(rho: Fraction, delta: Delta) -> Fraction:
+    return batch_epsilon((Gaussian(Fraction(1), 2 * rho),), delta)

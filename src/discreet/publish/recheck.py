@@ -1,0 +1,111 @@
+"""What `discreet verify` adds to the stand-alone verifier: the price by PLD, and the Parquet files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from discreet.account.batch import batch_epsilon
+from discreet.core.event import Gaussian, Laplace, PrivacyEvent
+from discreet.core.numbers import Delta, plain
+from discreet.errors import InvalidInput
+from discreet.publish import verify as alone
+
+
+def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
+    """Return what holds of a package: {"valid", "checks", "problems", ...}; reads no data.
+
+    `key` is the owner's public key, as 64 hexadecimal digits or a file that holds them. Without it
+    the signature only says that the package is whole, by the key inside.
+    """
+    said = alone.verify(str(path), None if key is None else _key(key))
+    if not said["valid"]:
+        return said
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        for step, check in (("pld", _price), ("parquet", _parquet)):
+            try:
+                note = check(archive, manifest)
+            except alone.Problem as problem:
+                said["problems"].append(f"{step}: {problem}")
+                continue
+            said["checks"].append(step)
+            said["notes"] += [note] if note else []
+    said["valid"] = not said["problems"]
+    return said
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = alone.key_of(text)
+    except (OSError, ValueError):
+        key = b""
+    if len(key) != 32:
+        raise InvalidInput(
+            "The key must be 64 hexadecimal digits, or a file that holds them.",
+            hint="The owner sees it with: discreet publish --key",
+        )
+    return key
+
+
+def _price(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> str | None:
+    """Require the claimed epsilon to be at least what the privacy-loss distribution proves."""
+    del archive
+    privacy = manifest["privacy"]
+    claimed, delta = Fraction(privacy["epsilon"]), Fraction(privacy["delta"])
+    try:
+        proven = batch_epsilon([_event(each) for each in manifest["events"]], Delta.of(delta))
+    except InvalidInput as error:
+        raise alone.Problem(error.message) from None
+    if proven > claimed:
+        raise alone.Problem(f"epsilon {plain(claimed)} is below the {plain(proven)} that is proven")
+    return f"by PLD epsilon {plain(proven)} at delta {plain(delta)}"
+
+
+def _event(data: dict[str, Any]) -> PrivacyEvent:
+    if data["law"] == "laplace":
+        return Laplace(Fraction(data["scale"]), Fraction(data["l1"]))
+    squared = Fraction(data["l2_squared"])
+    # A move of squared length 1 on whole numbers is one coordinate by one.
+    coordinates = 1 if squared == 1 else data["coordinates"]
+    return Gaussian(Fraction(data["sigma_squared"]), squared, coordinates)
+
+
+def _parquet(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
+    """Require each Parquet file to hold the same rows as its CSV file."""
+    for name, table in manifest["tables"].items():
+        texts = {key["name"]: pa.string() for key in table["keys"]}
+        options = pa_csv.ConvertOptions(column_types=texts, strings_can_be_null=False)
+        quoted = pa_csv.ParseOptions(newlines_in_values=True)
+        with (
+            archive.open(f"tables/{name}.csv") as lines,
+            archive.open(f"tables/{name}.parquet") as packed,
+        ):
+            reader = pa_csv.open_csv(lines, convert_options=options, parse_options=quoted)
+            if not _same(reader, pq.ParquetFile(packed)):
+                raise alone.Problem(f"{name}.parquet is not the same table as {name}.csv")
+
+
+def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile) -> bool:
+    """Return whether two files hold the same rows, read side by side piece by piece."""
+    pending: list[pa.RecordBatch] = []
+    for batch in packed.iter_batches():
+        wanted = pa.table(batch).cast(lines.schema).combine_chunks()
+        while sum(each.num_rows for each in pending) < wanted.num_rows:
+            try:
+                pending.append(lines.read_next_batch())
+            except StopIteration:
+                return False
+        found = pa.Table.from_batches(pending)
+        if not found.slice(0, wanted.num_rows).combine_chunks().equals(wanted):
+            return False
+        pending = found.slice(wanted.num_rows).to_batches()
+    rest = sum(each.num_rows for each in pending) + sum(each.num_rows for each in lines)
+    return bool(rest == 0)

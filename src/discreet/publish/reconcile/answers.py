@@ -1,0 +1,146 @@
+"""reconcile(): answers in hand that contradict each other, made consistent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from discreet.core.numbers import Number, to_fraction
+from discreet.errors import InternalError, InvalidInput
+from discreet.publish.reconcile.equations import Equation, equation_of
+from discreet.publish.reconcile.independent import independent
+from discreet.publish.reconcile.nearest import System, least_squares, whole_numbers
+from discreet.publish.reconcile.nearest import non_negative as nearest_non_negative
+
+
+def reconcile(
+    values: Mapping[str, Number],
+    variances: Mapping[str, Number],
+    equations: Iterable[str],
+    non_negative: bool = False,
+    integer: bool = False,
+) -> dict[str, float]:
+    """Return the values nearest to `values` for which all `equations` hold.
+
+    Each answer weighs by one over its noise variance; a variance of 0 means exact. Nothing private is
+    read, so this is free. `integer` finds whole numbers close to that point.
+
+    >>> found = reconcile({"total": 2005, "male": 1001, "female": 995},
+    ...     {"total": 8, "male": 50, "female": 32}, ["total = male + female"])
+    >>> {name: round(value, 1) for name, value in found.items()}
+    {'total': 2004.2, 'male': 1006.0, 'female': 998.2}
+    """
+    problem = _checked(values, variances, equations)
+    _check_exact(problem, lowest=0 if non_negative else None, integer=integer)
+    needed = independent(problem.equations, problem.exact)
+    names = [name for name in problem.values if name not in problem.exact]
+    found: dict[str, float] = {name: float(value) for name, value in problem.exact.items()}
+    if names:
+        found |= _solved(problem, needed, names, signed=not non_negative, whole=integer)
+    if integer:
+        whole = {name: round(found[name]) for name in problem.values}
+        _require(problem.equations, whole)
+        return dict(whole)
+    return {name: found[name] for name in problem.values}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Checked input; `exact` are the values without noise."""
+
+    values: Mapping[str, Fraction]
+    variances: Mapping[str, Fraction]
+    equations: tuple[Equation, ...]
+    exact: Mapping[str, Fraction]
+
+
+def _checked(
+    values: Mapping[str, Number], variances: Mapping[str, Number], equations: Iterable[str]
+) -> Problem:
+    if not isinstance(values, Mapping) or not isinstance(variances, Mapping):
+        raise InvalidInput("Values and variances must say a number for each name.")
+    if isinstance(equations, str) or not isinstance(equations, Iterable):
+        raise InvalidInput("Equations must be a list of texts such as 'total = male + female'.")
+    known = {name: to_fraction(value, name=f"'{name}'") for name, value in values.items()}
+    for name in variances:
+        if name not in known:
+            raise InvalidInput(f"There is a variance but no value for '{name}'.")
+    spread = {}
+    for name in known:
+        if name not in variances:
+            raise InvalidInput(
+                f"There is no variance for '{name}'.", hint="Write 0 for a value without noise."
+            )
+        spread[name] = to_fraction(variances[name], name=f"the variance of '{name}'")
+        if spread[name] < 0:
+            raise InvalidInput(f"The variance of '{name}' is below 0.")
+    written = tuple(equation_of(text) for text in equations)
+    _check_names(written, known)
+    exact = {name: known[name] for name in known if not spread[name]}
+    return Problem(known, spread, written, exact)
+
+
+def _check_names(equations: Sequence[Equation], known: Mapping[str, Fraction]) -> None:
+    for equation in equations:
+        for name in equation.weights:
+            if name not in known:
+                raise InvalidInput(
+                    f"The equation '{equation.text[:80]}' names '{name}', which has no value.",
+                    hint=f"The names are {', '.join(list(known)[:10])}.",
+                )
+
+
+def _check_exact(problem: Problem, *, lowest: int | None, integer: bool) -> None:
+    for name, value in problem.exact.items():
+        if lowest is not None and value < lowest:
+            raise InvalidInput(f"'{name}' is exact and below 0, so it cannot be made non-negative.")
+        if integer and value.denominator != 1:
+            raise InvalidInput(f"'{name}' is exact and not whole, so it cannot be an integer.")
+
+
+def _solved(
+    problem: Problem, needed: list[Equation], names: list[str], *, signed: bool, whole: bool
+) -> dict[str, float]:
+    near = np.array([float(problem.values[name]) for name in names])
+    variances = np.array([float(problem.variances[name]) for name in names])
+    # Only the ratios of variances matter.
+    system = System(near, variances / variances.max(), *_matrix(needed, names))
+    if not needed:
+        point = near if signed else np.maximum(near, 0)
+        return dict(zip(names, (np.round(point) if whole else point).tolist(), strict=True))
+    point = least_squares(system) if signed else nearest_non_negative(system)
+    if whole:
+        point = whole_numbers(system, point, lowest=-math.inf if signed else 0.0)
+    return dict(zip(names, point.tolist(), strict=True))
+
+
+def _matrix(
+    equations: Sequence[Equation], names: Sequence[str]
+) -> tuple[sparse.csr_array, np.ndarray]:
+    place = {name: i for i, name in enumerate(names)}
+    rows, columns, weights, b = [], [], [], []
+    for row, equation in enumerate(equations):
+        # Whole weights: what is solved in whole numbers must not be rounded before.
+        parts = [w.denominator for w in equation.weights.values()]
+        scale = math.lcm(*parts, equation.constant.denominator)
+        b.append(float(equation.constant * scale))
+        for name, weight in equation.weights.items():
+            rows.append(row)
+            columns.append(place[name])
+            weights.append(float(weight * scale))
+    shape = (len(equations), len(names))
+    return sparse.csr_array((weights, (rows, columns)), shape=shape), np.array(b)
+
+
+def _require(equations: Iterable[Equation], found: Mapping[str, int]) -> None:
+    for equation in equations:
+        total = sum(
+            (weight * found[name] for name, weight in equation.weights.items()), Fraction(0)
+        )
+        if total != equation.constant:
+            raise InternalError("whole numbers that do not satisfy an equation were found")

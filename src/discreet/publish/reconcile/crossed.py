@@ -1,0 +1,219 @@
+"""Weighted least squares on crossed groupings, matrix-free: conjugate gradients on the leaf grid.
+
+Sums along dimensions stand for the matrix and its transpose; exact sums and zero cells are kept by
+projecting every direction onto what leaves them unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.errors import InvalidInput
+from discreet.publish.grid import add_up, spread
+from discreet.publish.reconcile.problem import Floats, Mask, Problem, Sums
+
+TOLERANCE = 1e-11
+"""The gradient is brought down to this part of where it started."""
+
+MOST_STEPS = 2000
+
+MOST_EXACT = 4000
+"""Crossed exact facts of more cells than this are refused: their projection would be too large."""
+
+
+class Projection:
+    """Onto directions that leave exact sums and zero cells as they are."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._leaf = problem.leaf
+        self._free = None if problem.zero is None else ~problem.zero
+        self._facts = finest_facts(problem.exact)
+        self._counts = [self._count(fact) for fact in self._facts]
+        self._gram = self._dense() if len(self._facts) > 1 else None
+
+    def apply(self, cells: Floats) -> Floats:
+        """Return the part of `cells` that moves no exact sum."""
+        found = self._masked(cells)
+        if not self._facts:
+            return found
+        if self._gram is None:
+            (fact,), (count,) = self._facts, self._counts
+            mean = add_up(found, fact.maps, fact.shape) / np.maximum(count, 1)
+            return self._masked(found - spread(mean, fact.maps, self._leaf))
+        return self._masked(found - self._back(self._gram @ self._sums(found)))
+
+    def start(self) -> Floats:
+        """Return cells that have the exact sums: each spread evenly over its leaf cells."""
+        if not self._facts:
+            return np.zeros(self._leaf)
+        if self._gram is None:
+            (fact,), (count,) = self._facts, self._counts
+            even = fact.values / np.maximum(count, 1)
+            return self._masked(spread(even, fact.maps, self._leaf))
+        goal = np.concatenate([fact.values.reshape(-1) for fact in self._facts]).astype(float)
+        return self._masked(self._back(self._gram @ goal))
+
+    def _masked(self, cells: Floats) -> Floats:
+        return cells if self._free is None else np.where(self._free, cells, 0.0)
+
+    def _count(self, fact: Sums) -> Floats:
+        ones = np.ones(self._leaf) if self._free is None else self._free.astype(np.float64)
+        return np.asarray(add_up(ones, fact.maps, fact.shape))
+
+    def _sums(self, cells: Floats) -> Floats:
+        return np.concatenate(
+            [add_up(cells, fact.maps, fact.shape).reshape(-1) for fact in self._facts]
+        )
+
+    def _back(self, values: Floats) -> Floats:
+        found = np.zeros(self._leaf)
+        start = 0
+        for fact in self._facts:
+            size = int(np.prod(fact.shape))
+            part = values[start : start + size].reshape(fact.shape)
+            found += spread(part, fact.maps, self._leaf)
+            start += size
+        return self._masked(found)
+
+    def _dense(self) -> Floats:
+        size = sum(int(np.prod(fact.shape)) for fact in self._facts)
+        if size > MOST_EXACT:
+            raise InvalidInput(
+                f"The exact facts cross each other in {size:,} numbers, more than {MOST_EXACT:,}.",
+                hint="Keep facts of one grouping, or of groupings that refine each other.",
+            )
+        columns = [self._sums(self._back(unit)) for unit in np.eye(size)]
+        return np.asarray(np.linalg.pinv(np.stack(columns, axis=1), hermitian=True))
+
+
+def finest_facts(facts: Sequence[Sums]) -> list[Sums]:
+    """Return the facts that no finer fact implies."""
+    kept: list[Sums] = []
+    for fact in sorted(facts, key=lambda each: -int(np.prod(each.shape))):
+        if not any(_implied(fact, other) for other in kept):
+            kept.append(fact)
+    return kept
+
+
+def _implied(coarse: Sums, fine: Sums) -> bool:
+    for one, two in zip(fine.maps, coarse.maps, strict=True):
+        if (one < 0).any() or (two < 0).any():
+            return False
+        pairs = np.unique(np.stack([one, two]), axis=1)
+        if len(np.unique(pairs[0])) != pairs.shape[1]:
+            return False
+    return True
+
+
+def crossed_estimate(problem: Problem) -> Floats:
+    """Return leaf cells whose sums are the least-squares estimates of all measured sums.
+
+    Where the measurements leave leaf cells open, the solution is the one nearest to its start: its
+    sums are the optimum all the same.
+    """
+    projection = Projection(problem)
+    cells = projection.start()
+    pulled = _pulled(problem, cells)
+    residual = projection.apply(pulled)
+    direction = residual
+    size = float((residual * residual).sum())
+    # Measured against what facts may have taken away: what is left of that is rounding.
+    small = TOLERANCE**2 * float((pulled * pulled).sum())
+    for _ in range(MOST_STEPS):
+        if size <= small:
+            break
+        curved = projection.apply(_curvature(problem, direction))
+        along = float((direction * curved).sum())
+        if along <= 0:
+            break
+        step = size / along
+        cells = cells + step * direction
+        residual = residual - step * curved
+        after = float((residual * residual).sum())
+        direction = residual + (after / size) * direction
+        size = after
+    return cells
+
+
+def _pulled(problem: Problem, cells: Floats) -> Floats:
+    """Return the negative gradient: each measurement's residual, weighted, on its leaf cells."""
+    found = np.zeros(problem.leaf)
+    for sums in problem.measured:
+        residual = (sums.values - add_up(cells, sums.maps, sums.shape)) / sums.variance
+        found += spread(residual, sums.maps, problem.leaf)
+    return found
+
+
+def _curvature(problem: Problem, cells: Floats) -> Floats:
+    found = np.zeros(problem.leaf)
+    for sums in problem.measured:
+        weighted = add_up(cells, sums.maps, sums.shape) / sums.variance
+        found += spread(weighted, sums.maps, problem.leaf)
+    return found
+
+
+def dense_variances(problem: Problem) -> list[Floats]:
+    """Return the exact variance of every estimate, by a dense inverse: for small grids."""
+    projection = Projection(problem)
+    size = int(np.prod(problem.leaf))
+    basis = [projection.apply(unit.reshape(problem.leaf)) for unit in np.eye(size)]
+    normal = np.stack(
+        [projection.apply(_curvature(problem, unit)).reshape(-1) for unit in basis], axis=1
+    )
+    inverse = _inverse(normal, largest=sum(1.0 / sums.variance for sums in problem.measured))
+    found = []
+    for sums in problem.measured:
+        rows = np.stack([add_up(unit, sums.maps, sums.shape).reshape(-1) for unit in basis], axis=1)
+        variance = np.einsum("ij,jk,ik->i", rows, inverse, rows)
+        found.append(np.maximum(variance, 0.0).reshape(sums.shape))
+    return found
+
+
+def _inverse(normal: Floats, *, largest: float) -> Floats:
+    """Return the inverse on the directions that measurements say something about."""
+    values, vectors = np.linalg.eigh((normal + normal.T) / 2)
+    kept = values > 1e-9 * largest
+    found: Floats = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return found
+
+
+def bounded_variances(problem: Problem) -> list[Floats]:
+    """Return upper bounds of the variances: of the best combination of a cell's own measurement
+    with sums of whole cells of finer ones, which least squares is never worse than (Gauss-Markov).
+    """
+    found = []
+    for sums in problem.measured:
+        precision = np.zeros((1,) * len(problem.leaf))
+        for other in problem.measured:
+            parts = _parts(other, sums)
+            if parts is not None:
+                precision = precision + 1.0 / (parts * other.variance)
+        variance = np.broadcast_to(1.0 / precision, sums.shape).copy()
+        for fact in problem.exact:
+            if _parts(fact, sums) is not None:
+                variance[:] = 0.0
+        if problem.zero is not None:
+            variance[_empty(problem.zero, sums)] = 0.0
+        found.append(variance)
+    return found
+
+
+def _empty(zero: Mask, sums: Sums) -> Mask:
+    return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
+
+
+def _parts(fine: Sums, coarse: Sums) -> Floats | None:
+    """Return how many cells of `fine` make up each cell of `coarse`, None where they do not."""
+    found = np.ones((1,) * len(coarse.shape))
+    for axis, (one, two, size) in enumerate(zip(fine.maps, coarse.maps, coarse.shape, strict=True)):
+        inside = two >= 0
+        if (one[inside] < 0).any():
+            return None
+        pairs = np.unique(np.stack([two[inside], one[inside]]), axis=1)
+        if len(np.unique(pairs[1])) != pairs.shape[1] or np.isin(one[~inside], pairs[1]).any():
+            return None
+        counts = np.bincount(pairs[0], minlength=size).astype(np.float64)
+        found = found * counts.reshape([-1 if d == axis else 1 for d in range(found.ndim)])
+    return found

@@ -1,0 +1,175 @@
+"""Linear equations as people write them: "total = male + female", "2 * (a - b) + 3 = c / 4"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.numbers import to_fraction
+from discreet.errors import InvalidInput
+
+LONGEST = 1_000_000
+DEEPEST = 50
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[^\W\d]\w*(?:\.\w+)*)"""
+    r"""|"(?P<quoted>[^"]+)"|(?P<sign>[-+*/=()]))"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """The sum of `weights` times names equals `constant`; `text` is how it was written."""
+
+    text: str
+    weights: Mapping[str, Fraction]
+    constant: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A sum of weighted names and a constant."""
+
+    weights: Mapping[str, Fraction]
+    constant: Fraction
+
+    def plus(self, other: Linear, sign: int = 1) -> Linear:
+        """Return this and `sign` times the other."""
+        weights = dict(self.weights)
+        for name, weight in other.weights.items():
+            weights[name] = weights.get(name, Fraction(0)) + sign * weight
+        return Linear(weights, self.constant + sign * other.constant)
+
+    def times(self, factor: Fraction) -> Linear:
+        """Return `factor` times this."""
+        weights = {name: factor * weight for name, weight in self.weights.items()}
+        return Linear(weights, factor * self.constant)
+
+
+def equation_of(text: str) -> Equation:
+    """Return the equation that `text` says; names with other letters stand in double quotes.
+
+    >>> found = equation_of("total = male + 2 female + 1")
+    >>> found.constant, {name: int(weight) for name, weight in found.weights.items()}
+    (Fraction(1, 1), {'total': 1, 'male': -1, 'female': -2})
+    """
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise InvalidInput("An equation must be a text such as 'total = male + female'.")
+    sides = _split(_tokens(text), text)
+    left, right = (_Reader(side, text).whole() for side in sides)
+    moved = left.plus(right, -1)
+    weights = {name: weight for name, weight in moved.weights.items() if weight}
+    return Equation(text, weights, -moved.constant)
+
+
+def _bad(text: str, why: str) -> InvalidInput:
+    shown = text if len(text) <= 80 else text[:77] + "..."
+    return InvalidInput(
+        f"The equation '{shown}' cannot be read: {why}.",
+        hint="Write sums such as 'total = male + 2 * female + 10'.",
+    )
+
+
+Token = tuple[str, str]
+
+
+def _tokens(text: str) -> list[Token]:
+    found: list[Token] = []
+    place = 0
+    while place < len(text.rstrip()):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise _bad(text, f"'{text[place:].strip()[:1]}' has no place in it")
+        kind = str(match.lastgroup)
+        found.append(("name" if kind == "quoted" else kind, match.group(kind)))
+        place = match.end()
+    return found
+
+
+def _split(tokens: list[Token], text: str) -> tuple[list[Token], list[Token]]:
+    places = [place for place, token in enumerate(tokens) if token == ("sign", "=")]
+    if len(places) != 1:
+        raise _bad(text, "it needs exactly one '='")
+    return tokens[: places[0]], tokens[places[0] + 1 :]
+
+
+class _Reader:
+    """Reads one side: terms with + and -, factors with * and / where one of them is a number."""
+
+    def __init__(self, tokens: list[Token], text: str) -> None:
+        self._tokens = tokens
+        self._text = text
+        self._place = 0
+        self._depth = 0
+
+    def whole(self) -> Linear:
+        """Return the side; all of it must be read."""
+        found = self._sum()
+        if self._place < len(self._tokens):
+            raise _bad(self._text, f"'{self._tokens[self._place][1]}' was not expected")
+        return found
+
+    def _next(self) -> Token | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _takes(self, *signs: str) -> str | None:
+        token = self._next()
+        if token is not None and token[0] == "sign" and token[1] in signs:
+            self._place += 1
+            return token[1]
+        return None
+
+    def _sum(self) -> Linear:
+        total = self._product()
+        while sign := self._takes("+", "-"):
+            total = total.plus(self._product(), 1 if sign == "+" else -1)
+        return total
+
+    def _product(self) -> Linear:
+        found = self._factor()
+        while True:
+            if self._takes("/"):
+                divisor = self._factor()
+                if divisor.weights or not divisor.constant:
+                    raise _bad(self._text, "it divides by something that is not a number above 0")
+                found = found.times(1 / divisor.constant)
+            elif self._takes("*") or self._follows():
+                found = self._multiplied(found, self._factor())
+            else:
+                return found
+
+    def _follows(self) -> bool:
+        """Return whether a name or a bracket follows without a sign: 2 a, 2 (a + b)."""
+        token, before = self._next(), self._tokens[self._place - 1]
+        wanted = token is not None and (token[0] == "name" or token == ("sign", "("))
+        return wanted and before[0] == "number"
+
+    def _multiplied(self, one: Linear, two: Linear) -> Linear:
+        if one.weights and two.weights:
+            raise _bad(self._text, "it multiplies two names, and only sums are linear")
+        return two.times(one.constant) if not one.weights else one.times(two.constant)
+
+    def _factor(self) -> Linear:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _bad(self._text, "it is nested too deeply")
+        found = self._inner()
+        self._depth -= 1
+        return found
+
+    def _inner(self) -> Linear:
+        if sign := self._takes("+", "-"):
+            return self._factor().times(Fraction(1 if sign == "+" else -1))
+        if self._takes("("):
+            found = self._sum()
+            if not self._takes(")"):
+                raise _bad(self._text, "a bracket is not closed")
+            return found
+        token = self._next()
+        if token is None or token[0] == "sign":
+            raise _bad(self._text, "a number or a name is missing")
+        self._place += 1
+        if token[0] == "number":
+            return Linear({}, to_fraction(token[1], name="a number"))
+        return Linear({token[1]: Fraction(1)}, Fraction(0))

@@ -1,0 +1,145 @@
+"""The point nearest to noisy values, in units of their noise, that satisfies linear equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse.linalg import splu
+
+from discreet.errors import InvalidInput
+from discreet.publish.reconcile.least_distance import nearest_above_zero
+
+Vector = npt.NDArray[np.float64]
+
+FEW = 300
+"""Up to this many names, the exact method is the quicker one."""
+STEPS = 200
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """Noisy values with their variances, and equations matrix @ x = b with independent rows."""
+
+    values: Vector
+    variances: Vector
+    matrix: sparse.csr_array
+    b: Vector
+
+    def solved(self, variances: Vector, wrong: Vector) -> Vector:
+        """Return (A S A')^-1 `wrong`; damped by what is far below rounding in its effect."""
+        gram = (self.matrix @ sparse.diags_array(variances) @ self.matrix.T).tocsc()
+        size = max(float(gram.diagonal().max(initial=0)), 1e-300)
+        damping = 1e-13 * size * sparse.identity(len(wrong), format="csc")
+        return np.asarray(splu((gram + damping).tocsc()).solve(wrong))
+
+    def misses(self, found: Vector) -> float:
+        """Return by how much `found` misses the equations, against the size of the numbers."""
+        size = 1 + float(np.abs(self.b).max()) + float(np.abs(self.values).max())
+        return float(np.abs(self.matrix @ found - self.b).max()) / size
+
+    def at(self, duals: Vector) -> tuple[float, Vector]:
+        """Return the dual function and the non-negative point that belongs to `duals`."""
+        found = np.maximum(self.values - self.variances * (self.matrix.T @ duals), 0)
+        return float((found**2 / (2 * self.variances)).sum() + self.b @ duals), found
+
+
+def least_squares(system: System) -> Vector:
+    """Return the x with matrix @ x = b that is nearest to the values.
+
+    The closed form x = v - S A' (A S A')^-1 (A v - b).
+    """
+    return _onto(system, system.values, system.variances)
+
+
+def _onto(system: System, start: Vector, variances: Vector) -> Vector:
+    """Return `start` moved onto the equations, each entry by as much as its variance lets it."""
+    found = start
+    for _ in range(3):  # the later ones take away the rounding of the first
+        wrong = system.matrix @ found - system.b
+        found = found - variances * (system.matrix.T @ system.solved(variances, wrong))
+    return np.asarray(found)
+
+
+def non_negative(system: System) -> Vector:
+    """Return the nearest x with matrix @ x = b and no entry below zero."""
+    if len(system.values) > FEW:
+        found = _by_newton(system)
+        if found is not None:
+            return found
+    start = least_squares(system)
+    exact = nearest_above_zero(start, system.variances, system.matrix.toarray())
+    if exact is None or system.misses(exact) > 1e-7:
+        raise InvalidInput(
+            "No numbers that are all at least 0 satisfy the equations.",
+            hint="Check the signs and constants of the equations.",
+        )
+    return exact
+
+
+def _by_newton(system: System) -> Vector | None:
+    """Return the same for many names, or None where it does not settle.
+
+    Newton's method on the dual: x = max(0, v - S A' m), and m is moved until the equations hold.
+    """
+    duals = np.zeros(len(system.b))
+    _, found = system.at(duals)
+    for _ in range(STEPS):
+        size = system.misses(found)
+        if size <= 1e-11:
+            polished = _onto(system, found, np.where(found > 0, system.variances, 0.0))
+            return np.maximum(polished, 0)
+        # Entries at zero count a little, and less and less: no equation is ever without any.
+        little = min(0.01, size)
+        weights = np.where(found > 0, system.variances, little * system.variances)
+        step = system.solved(weights, system.matrix @ found - system.b)
+        duals, found = _moved(system, duals, step)
+    return None
+
+
+def _moved(system: System, duals: Vector, step: Vector) -> tuple[Vector, Vector]:
+    """Return the duals after as much of `step` as lowers the dual function, and their x."""
+    before, start = system.at(duals)
+    slope = float((system.matrix @ start - system.b) @ step)
+    length = 1.0
+    while length > 1e-12:
+        tried = duals + length * step
+        height, found = system.at(tried)
+        if height <= before - 1e-4 * length * slope + 1e-12 * abs(before):
+            return tried, found
+        length /= 2
+    return duals, start
+
+
+def whole_numbers(system: System, near: Vector, *, lowest: float) -> Vector:
+    """Return whole numbers, none below `lowest`, that satisfy the equations close to `near`.
+
+    Close in the sum of absolute distances in units of the noise: a mixed-integer programme whose
+    unknowns are the distances from `near` rounded down, so that it is as easy for large numbers.
+    """
+    count = len(near)
+    base = np.floor(near)
+    part = near - base
+    weights = 1 / np.sqrt(system.variances)
+    eye = sparse.identity(count, format="csr")
+    # d is the move, t its distance from the fraction: t >= d - part and t >= part - d.
+    left = system.b - system.matrix @ base
+    wide = sparse.hstack([system.matrix, sparse.csr_array(system.matrix.shape)])
+    equal = LinearConstraint(wide, left, left)
+    above = LinearConstraint(sparse.hstack([eye, -eye]), -np.inf, part)
+    below = LinearConstraint(sparse.hstack([eye, eye]), part, np.inf)
+    low = np.concatenate([np.full(count, lowest) - base, np.zeros(count)])
+    answer = milp(
+        np.concatenate([np.zeros(count), weights / weights.max()]),
+        constraints=[equal, above, below],
+        integrality=np.concatenate([np.ones(count), np.zeros(count)]),
+        bounds=Bounds(low, np.inf),
+        options={"time_limit": SECONDS},
+    )
+    if answer.x is None:
+        raise InvalidInput("No whole numbers that satisfy the equations were found.")
+    return np.asarray(base + np.round(answer.x[:count]))

@@ -1,0 +1,77 @@
+"""What is reconciled: noisy sums over a grid of leaf cells, exact sums, and cells that are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.publish.families.atoms import Codes
+from discreet.publish.families.find import Family, Member
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Sums of leaf cells by class along each dimension: measured with `variance`, exact with 0."""
+
+    maps: tuple[Codes, ...]
+    shape: tuple[int, ...]
+    values: Integers
+    variance: float
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every leaf cell is counted."""
+        return all((classes >= 0).all() for classes in self.maps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Measured and exact sums over one grid. `zero` says which leaf cells are zero by a rule."""
+
+    leaf: tuple[int, ...]
+    measured: tuple[Sums, ...]
+    exact: tuple[Sums, ...] = ()
+    zero: Mask | None = None
+    non_negative: bool = True
+
+
+def problem_of(
+    family: Family,
+    values: Sequence[Integers],
+    variances: Sequence[float],
+    *,
+    facts: Sequence[Integers] = (),
+    zero: Mask | None = None,
+    non_negative: bool = True,
+) -> Problem:
+    """Return the problem of a family with its measurements, in the order of its members."""
+    measured = tuple(
+        _sums(member, value, variance)
+        for member, value, variance in zip(family.members, values, variances, strict=True)
+    )
+    exact = tuple(
+        _sums(member, value, 0.0) for member, value in zip(family.facts, facts, strict=True)
+    )
+    return Problem(family.shape, measured, exact, zero, non_negative)
+
+
+def _sums(member: Member, values: Integers, variance: float) -> Sums:
+    return Sums(member.maps, member.shape, values.reshape(member.shape), variance)
+
+
+def linked(fine: Sequence[Codes], coarse: Sequence[Codes], shape: Sequence[int]) -> list[Codes]:
+    """Return for each class of `fine` along each dimension the class of `coarse` that it lies in."""
+    found = []
+    for one, two, size in zip(fine, coarse, shape, strict=True):
+        link = np.full(size, -1, dtype=np.int64)
+        inside = one >= 0
+        link[one[inside]] = two[inside]
+        found.append(link)
+    return found

@@ -1,0 +1,330 @@
+"""publish(): plan, charge, count, add noise, reconcile, sign, store; in that order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.engine.base import Engine, Held
+from discreet.errors import AnswerLost, InvalidInput, RequestConflict
+from discreet.ledger.entry import Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.releases import excerpt_of
+from discreet.noise.rng import Rng
+from discreet.publish.assemble.contents import Measured, contents_of
+from discreet.publish.contents import LedgerExcerpt
+from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
+from discreet.publish.package import OwnerKey, write_package
+from discreet.publish.prepare import PlannedRelease, planned
+from discreet.publish.reads import CellRead
+from discreet.publish.reconcile.problem import Integers, problem_of
+from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
+from discreet.publish.spec import Spec
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+
+Progress = Callable[[int, int, str], None]
+MARK = b"release "
+"""How a stored release begins: it is no answer, and no model."""
+
+PATIENCE = 3600.0
+"""Seconds for one read."""
+
+
+def silent(_done: int, _of: int, _what: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A released package: where it lies, what it holds, what it cost."""
+
+    release: str
+    out: Path | None
+    tables: dict[str, int]
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+    seconds: float
+    sha256: str
+    key: str
+    notices: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `discreet publish --json` prints."""
+        return {
+            "release": self.release,
+            "out": None if self.out is None else str(self.out),
+            "tables": {name: {"rows": rows} for name, rows in self.tables.items()},
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "seconds": round(self.seconds, 3),
+            "state": "released",
+            "free": self.free,
+            "sha256": self.sha256,
+            "key": self.key,
+            "notices": list(self.notices),
+        }
+
+
+def publish(
+    spec: Spec,
+    out: Path | None,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+    store: Path,
+    key: OwnerKey,
+    progress: Progress = silent,
+) -> Publication:
+    """Return a release after writing its signed package, charged before any private row is read.
+
+    `store` is the folder where packages are kept: the same name, spec and snapshot again give the
+    very same bytes, free.
+
+    Guarantee: one charge pays for everything noisy in the package, as one batch that is fixed by the
+        spec and public facts (`price_release`). It is durable before the engine runs, which happens
+        once at most for it; the package is signed and durable before anybody hears of it, and is what
+        the same release gets again (`once`). Everything after the noise is post-processing. Facts
+        from the data are exact and recorded as exposed before they are read.
+    """
+    started = time.monotonic()
+    with planned(spec, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
+        progress(0, 4, "charging")
+        receipt = _charged(plan, ledger)
+        work = _Work(plan, held, ledger, receipt, rng, store, key, progress)
+        stored = unpack(once(ledger, receipt, work.packed))
+    kept = store / stored["file"]
+    if not kept.is_file() or _hash(kept) != stored["sha256"]:
+        raise AnswerLost(
+            f"The package of '{spec.name}' is no longer what was stored; it was paid for and released."
+        )
+    if out is not None:
+        copy_out(kept, out)
+    return _publication(spec, out, stored, receipt, time.monotonic() - started)
+
+
+def _charged(plan: PlannedRelease, ledger: Ledger) -> Receipt:
+    try:
+        return ledger.charge(
+            plan.payer,
+            plan.priced.quote,
+            request_id=request_id(plan.spec),
+            body=plan.body,
+            note=f"release {plan.spec.name}",
+            snapshot=plan.snapshot,
+        )
+    except RequestConflict:
+        raise RequestConflict(
+            f"'{plan.spec.name}' was released from another state of the data.",
+            hint="Give the new release a name of its own; nothing was charged.",
+        ) from None
+
+
+def request_id(spec: Spec) -> str:
+    """Return the id under which a release is charged: its name, so that no name is used twice."""
+    return f"release:{spec.name}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What is done once for a charge."""
+
+    plan: PlannedRelease
+    held: Held
+    ledger: Ledger
+    receipt: Receipt
+    rng: Rng
+    store: Path
+    key: OwnerKey
+    progress: Progress
+
+    def packed(self) -> bytes:
+        """Return what is stored in the ledger: where the package lies, and its hash."""
+        plan, name = self.plan, self.plan.spec.name
+        measured = measure(
+            plan, self.held, self.ledger, self.rng, permit=self.receipt, progress=self.progress
+        )
+        self.progress(3, 4, "writing the package")
+        contents = contents_of(
+            plan,
+            measured,
+            ledger=LedgerExcerpt(**excerpt_of(self.ledger, self.receipt, name)),
+            created=self.receipt.time.isoformat(),
+            private=bool(getattr(self.rng, "private", True)),
+        )
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = write_package(contents, self.store / f"{name}.zip", self.key)
+        facts = {
+            "file": path.name,
+            "sha256": _hash(path),
+            "tables": {table.name: table.rows.num_rows for table in contents.tables},
+            "key": self.key.public.hex(),
+            "warnings": list(contents.warnings),
+        }
+        return MARK + json.dumps(facts).encode()
+
+
+def unpack(payload: bytes) -> dict[str, Any]:
+    """Return what a stored release says."""
+    if not payload.startswith(MARK):
+        raise InvalidInput("That is no release.")
+    found: dict[str, Any] = json.loads(payload[len(MARK) :])
+    return found
+
+
+def measure(
+    plan: PlannedRelease,
+    held: Held,
+    ledger: Ledger,
+    rng: Rng,
+    *,
+    permit: Receipt,
+    progress: Progress,
+) -> Measured:
+    """Return noisy and reconciled cells of all tables; after paying."""
+    assert permit.request_id, "a charge comes before a look"
+    progress(0, 4, "counting")
+    facts = _facts_from_data(plan, held, ledger)
+    noisy: dict[tuple[int, int], Integers] = {}
+    counted: dict[int, ExactCells] = {}
+    for number, (each, law) in enumerate(zip(plan.wanted, plan.priced.laws, strict=True)):
+        progress(1, 4, f"counting {each.member.name}")
+        read = plan.reads[each.family, each.place]
+        if id(read) not in counted:
+            # One read in memory at a time: tables of one read come one after the other.
+            counted.clear()
+            counted[id(read)] = _counted(plan, each.family, read, held)
+        family = plan.families[each.family]
+        cells = member_cells(counted[id(read)], read, family, each.member)
+        noisy[each.family, each.place] = noisy_cells(cells, law, rng)
+        del cells, number
+    counted.clear()
+    progress(2, 4, "reconciling")
+    return reconciled(plan, noisy, facts)
+
+
+def reconciled(
+    plan: PlannedRelease,
+    noisy: dict[tuple[int, int], Integers],
+    facts: dict[tuple[int, int], Integers],
+) -> Measured:
+    """Return everything that is published, from measurements alone: post-processing."""
+    found = {}
+    laws = {
+        (each.family, each.place): law
+        for each, law in zip(plan.wanted, plan.priced.laws, strict=True)
+    }
+    width = GAUSSIAN if plan.spec.delta.value else LAPLACE
+    for number, family in enumerate(plan.families):
+        places = range(len(family.members))
+        problem = problem_of(
+            family,
+            [noisy[number, place] for place in places],
+            [laws[number, place].variance for place in places],
+            facts=[facts[number, place] for place in range(len(family.facts))],
+            zero=plan.zeros[number],
+            non_negative=plan.non_negative[number],
+        )
+        for place, result in enumerate(reconcile(problem, width=width)):
+            found[number, place] = result
+    return Measured(noisy, found, facts)
+
+
+def _counted(plan: PlannedRelease, number: int, read: CellRead, held: Held) -> ExactCells:
+    by_base = {d.base: d.atoms for d in plan.families[number].dimensions}
+    seconds = plan.dataset.seconds
+    limit = PATIENCE if seconds is None else float(seconds)
+    return count_cells(
+        read,
+        tuple(by_base[base] for base in read.bases),
+        lambda sql: held.run(sql, seconds=limit),
+    )
+
+
+def _facts_from_data(
+    plan: PlannedRelease, held: Held, ledger: Ledger
+) -> dict[tuple[int, int], Integers]:
+    """Return every exact fact; those from the data are recorded as exposed before they are read."""
+    if plan.facts_from_data:
+        table = plan.bound.tables[0].table.name
+        columns = {
+            f"{table}.{key.base}" for f in plan.facts_from_data for key in f.member.table.keys
+        }
+        ledger.record_exposure(
+            plan.dataset.name,
+            reason=f"exact facts in the release {plan.spec.name}: "
+            + "; ".join(fact.spec.reason for fact in plan.facts_from_data),
+            columns=sorted(columns),
+            note="; ".join(f"approved by {fact.spec.approver}" for fact in plan.facts_from_data),
+        )
+    found = {}
+    for fact in plan.facts:
+        family = plan.families[fact.family]
+        if fact.values is not None:
+            found[fact.family, fact.place] = fact.values
+            continue
+        read = plan.reads[fact.family, len(family.members) + fact.place]
+        cells = _counted(plan, fact.family, read, held)
+        found[fact.family, fact.place] = member_cells(cells, read, family, fact.member)
+    return found
+
+
+def copy_out(kept: Path, out: Path) -> None:
+    """Write a stored package where it was asked for: whole, or not at all."""
+    beside = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(kept, beside)
+        beside.replace(out)
+    except OSError as error:
+        raise InvalidInput(
+            f"The package cannot be written to '{out}': {error.strerror}.",
+            hint="It is paid for and kept: publish again with another --out, free.",
+        ) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _publication(
+    spec: Spec, out: Path | None, stored: dict[str, Any], receipt: Receipt, seconds: float
+) -> Publication:
+    before, after = receipt.before, receipt.after
+    return Publication(
+        release=spec.name,
+        out=out,
+        tables=dict(stored["tables"]),
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        before=Spent(before.epsilon, before.delta),
+        after=Spent(after.epsilon, after.delta),
+        limit=Spent(after.limit_epsilon, after.limit_delta),
+        free=receipt.repeated,
+        seconds=seconds,
+        sha256=stored["sha256"],
+        key=stored["key"],
+        notices=tuple(stored.get("warnings", ())),
+    )

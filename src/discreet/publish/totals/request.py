@@ -1,0 +1,117 @@
+"""A series of running totals as it is asked for: fixed for its whole horizon when it is charged."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.errors import InvalidInput
+from discreet.publish.spec import Spec, TableSpec
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_WORD = re.compile(r"[^\W\d]\w*")
+LONGEST = 10_000
+"""Days of a horizon: each is a public key."""
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsRequest:
+    """Running totals of the rows of one table by their date, from `start` on, for `days` days."""
+
+    name: str = field(metadata={"help": "What the series is called; charged once under this name."})
+    dataset: str = field(metadata={"help": "The dataset whose budget pays."})
+    table: str = field(metadata={"help": "The table whose rows are counted; each row is one unit."})
+    column: str = field(metadata={"help": "The date of a row, declared immutable."})
+    start: dt.date = field(metadata={"help": "The first day."})
+    days: int = field(metadata={"help": "The horizon: how many days are paid for."})
+    epsilon: Epsilon = field(metadata={"help": "The price of the whole horizon."})
+    delta: Delta = field(metadata={"help": "Its delta, above 0: the noise is Gaussian."})
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        *,
+        dataset: str,
+        table: str,
+        column: str,
+        start: dt.date | str,
+        days: int,
+        epsilon: Number | Epsilon,
+        delta: Number,
+    ) -> TotalsRequest:
+        """Return a checked request."""
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(
+                "The name of a series may hold letters, digits, - and _, at most 64."
+            )
+        for word in (table, column):
+            if not _WORD.fullmatch(word):
+                raise InvalidInput(f"'{word[:60]}' is not the plain name of a table or column.")
+        if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= LONGEST:
+            raise InvalidInput(f"A horizon has 1 to {LONGEST:,} days.")
+        first = _date(start)
+        if first.toordinal() + days > dt.date.max.toordinal():
+            raise InvalidInput("The horizon ends after the last date there is.")
+        small = Delta.of(delta)
+        if not small.value:
+            raise InvalidInput("Running totals need a delta above 0: their noise is Gaussian.")
+        return cls(name, dataset, table, column, first, days, Epsilon.of(epsilon), small)
+
+    @property
+    def last(self) -> dt.date:
+        """Return the last day of the horizon."""
+        return self.start + dt.timedelta(days=self.days - 1)
+
+    @property
+    def body(self) -> str:
+        """Return what the name stands for: asked again, all of it must be the same."""
+        asked = {
+            "dataset": self.dataset,
+            "table": self.table,
+            "column": self.column,
+            "start": self.start.isoformat(),
+            "days": self.days,
+            "epsilon": str(self.epsilon.value),
+            "delta": str(self.delta.value),
+        }
+        return "totals " + json.dumps(asked, sort_keys=True)
+
+    def spec(self) -> Spec:
+        """Return the daily counts as one published table: they are read and sealed like any other."""
+        between = f"{self.column} >= DATE '{self.start}' AND {self.column} <= DATE '{self.last}'"
+        sql = f"SELECT {self.column}, COUNT(*) AS n FROM {self.table} WHERE {between} GROUP BY {self.column}"
+        return Spec(
+            name=self.name,
+            dataset=self.dataset,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            tables=(TableSpec("days", sql),),
+            cuts=(),
+            facts=(),
+            rules=(),
+            text=self.body,
+            base=Path(),
+        )
+
+    def days_through(self, day: dt.date | str) -> int:
+        """Return how many days of the horizon are over when `day` is the last one that is."""
+        through = _date(day)
+        if not self.start <= through <= self.last:
+            raise InvalidInput(
+                f"The horizon is {self.start} to {self.last}; {through} is not in it."
+            )
+        return (through - self.start).days + 1
+
+
+def _date(value: dt.date | str) -> dt.date:
+    if isinstance(value, dt.datetime) or not isinstance(value, dt.date | str):
+        raise InvalidInput("A day is a date such as 2026-01-31.")
+    try:
+        return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
+    except ValueError:
+        raise InvalidInput(f"'{str(value)[:20]}' is not a date such as 2026-01-31.") from None

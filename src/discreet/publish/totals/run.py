@@ -1,0 +1,204 @@
+"""measure_totals(): the horizon is charged at the start, then each day is looked at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.account.batch import price_batch
+from discreet.account.convert import rho_of_target
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE, Quote
+from discreet.core.event import NOTHING
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
+from discreet.ledger.entry import Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.publish.assemble.rows import Layout
+from discreet.publish.measure import count_cells, member_cells
+from discreet.publish.prepare import PlannedRelease, planned
+from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
+from discreet.publish.totals.request import TotalsRequest
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+
+MARK = b"totals "
+"""How a stored measurement begins: it is no answer, no model and no release."""
+SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsSoFar:
+    """The totals of the days that were measured, each with the half-width of its 95% interval.
+
+    `measured` are the noisy measurements that everything else follows from.
+    """
+
+    name: str
+    days: tuple[dt.date, ...]
+    totals: tuple[float, ...]
+    error95: tuple[float, ...]
+    measured: tuple[int, ...]
+    cost: Spent
+    free: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "series": self.name,
+            "days": [day.isoformat() for day in self.days],
+            "totals": list(self.totals),
+            "error95": list(self.error95),
+            "measured": list(self.measured),
+            "cost": self.cost.to_json(),
+            "free": self.free,
+        }
+
+
+def measure_totals(
+    request: TotalsRequest,
+    through: dt.date | str,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+) -> TotalsSoFar:
+    """Return the running totals of all days up to `through`, of which new ones are measured now.
+
+    Guarantee: the first call charges the whole horizon, before a row is read. Every day is measured
+        once, with noise for all measurements of the horizon together (`RunningTotals.event`): each
+        look writes a free line into the ledger that is bound to where the series stands, and its
+        outcome is stored and final. Rows have immutable dates and are units of their own, so a row
+        enters each measurement with the weight of its date or, before it has arrived, not at all:
+        that moves the vector of measurements by no more than what was paid for.
+    """
+    wanted = request.days_through(through)
+    with planned(request.spec(), catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
+        factor = _factor(plan, request)
+        quote = price_batch([factor.event], delta=plan.spec.delta, region=plan.priced.quote.region)
+        receipt = ledger.charge(
+            plan.payer,
+            quote,
+            request_id=f"totals:{request.name}",
+            body=request.body,
+            note=f"running totals {request.name}, {request.days} days",
+            snapshot=plan.snapshot,
+        )
+        once(ledger, receipt, lambda: MARK + request.body.encode())
+        work = _Looks(request, plan, held, ledger, factor, rng)
+        measured = work.so_far()
+        if len(measured) < wanted:
+            measured = [*measured, *work.measured(len(measured), wanted)]
+    return _told(request, factor, measured, receipt)
+
+
+def _factor(plan: PlannedRelease, request: TotalsRequest) -> RunningTotals:
+    """Return the noise of the horizon, or refuse what it would not be enough for."""
+    (wanted,) = plan.wanted
+    table = wanted.member.table.table
+    column = next(c for c in table.columns if c.name.lower() == request.column.lower())
+    if table.unit is None or table.unit.column is not None:
+        raise InvalidInput(
+            "Running totals count rows that are units of their own.",
+            hint="Publish a table by day instead: discreet publish SPEC.",
+        )
+    if not column.immutable:
+        raise InvalidInput(
+            f"The date '{column.name}' may change between snapshots.",
+            hint="Declare it with immutable = true where no row's date ever changes.",
+        )
+    if wanted.length > plan.dataset.neighbours.moves or len(wanted.member.keys) != 1:
+        raise InvalidInput("Running totals count each row on one day.")
+    rho = rho_of_target(plan.spec.epsilon.value, plan.spec.delta.value)
+    return running_totals(request.days, rho=Fraction(rho), neighbours=plan.dataset.neighbours)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looks:
+    """What is measured day by day under one charge."""
+
+    request: TotalsRequest
+    plan: PlannedRelease
+    held: Held
+    ledger: Ledger
+    factor: RunningTotals
+    rng: Rng
+
+    def so_far(self) -> list[int]:
+        """Return the stored measurements, in the order of the days."""
+        found: list[int] = []
+        while (stored := self.ledger.stored_answer(self._id(len(found)))) is not None:
+            found += unpack(stored)
+        return found
+
+    def measured(self, after: int, through: int) -> list[int]:
+        """Return the measurements of the days after `after` up to `through`: one look, once."""
+        receipt = self.ledger.charge(
+            self.plan.payer,
+            Quote(NOTHING, FREE, self.plan.priced.quote.region),
+            request_id=self._id(after),
+            body=f"{self.request.body} {after} {through}",
+            note=f"running totals {self.request.name}, days {after + 1} to {through}: paid before",
+            snapshot=self.plan.snapshot,
+        )
+        return unpack(once(self.ledger, receipt, lambda: self._look(receipt, after, through)))
+
+    def _id(self, after: int) -> str:
+        return f"totals:{self.request.name}:{after}"
+
+    def _look(self, permit: Receipt, after: int, through: int) -> bytes:
+        assert permit.request_id, "a charge comes before a look"
+        counts = self._counts()[:through]
+        found = self.factor.measure(counts, after=after, rng=self.rng)
+        return MARK + json.dumps({"measured": found.tolist()}).encode()
+
+    def _counts(self) -> Integers:
+        """Return the exact count of each day of the horizon, 0 where no such day is declared."""
+        (wanted,) = self.plan.wanted
+        read = self.plan.reads[wanted.family, wanted.place]
+        family = self.plan.families[wanted.family]
+        atoms = {d.base: d.atoms for d in family.dimensions}
+        exact = count_cells(
+            read,
+            tuple(atoms[base] for base in read.bases),
+            lambda sql: self.held.run(sql, seconds=SECONDS),
+        )
+        layout = Layout(wanted.member)
+        cells = layout.flat(member_cells(exact, read, family, wanted.member))
+        counts = np.zeros(self.request.days, dtype=np.int64)
+        for label, count in zip(layout.key(0).to_pylist(), cells, strict=True):
+            place = (dt.date.fromisoformat(label) - self.request.start).days
+            if 0 <= place < self.request.days:
+                counts[place] = count
+        return counts
+
+
+def unpack(payload: bytes) -> list[int]:
+    """Return the measurements of one stored look."""
+    if not payload.startswith(MARK):
+        raise InvalidInput("That is no measurement of running totals.")
+    found: list[int] = json.loads(payload[len(MARK) :])["measured"]
+    return found
+
+
+def _told(
+    request: TotalsRequest, factor: RunningTotals, measured: list[int], receipt: Receipt
+) -> TotalsSoFar:
+    count = len(measured)
+    return TotalsSoFar(
+        name=request.name,
+        days=tuple(request.start + dt.timedelta(days=day) for day in range(count)),
+        totals=tuple(factor.totals(measured).tolist()),
+        error95=tuple(factor.error95()[:count].tolist()),
+        measured=tuple(measured),
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        free=receipt.repeated,
+    )

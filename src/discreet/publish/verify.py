@@ -1,0 +1,474 @@
+"""Checks a release package without the data: python verify.py RELEASE.zip [--key KEY] [--json].
+
+This one file needs nothing but Python's standard library, and a copy of it lies in every package. It
+checks that the members are what the owner signed, that the price follows from the noise, that the
+charge is in the ledger's excerpt, and that scales, sums, exact facts and rules hold. What it cannot
+prove is said in CANNOT_PROVE. `discreet verify` does the same, and adds the tighter price by PLD.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import re
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+FORMAT = "discreet-release/1"
+LARGEST_MANIFEST = 1 << 27
+CANNOT_PROVE = (
+    "that the noise was honestly drawn, and from the rows that were described",
+    "that the excerpt of the ledger is complete: other releases may have been charged elsewhere",
+    "that the snapshot held the right rows, or each person only once",
+)
+
+# Ed25519 (RFC 8032), verification only: extended coordinates on -x^2 + y^2 = 1 + d x^2 y^2.
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+Point = tuple[int, int, int, int]
+
+
+def _add(one: Point, two: Point) -> Point:
+    a = (one[1] - one[0]) * (two[1] - two[0]) % P
+    b = (one[1] + one[0]) * (two[1] + two[0]) % P
+    c = 2 * one[3] * two[3] * D % P
+    d = 2 * one[2] * two[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def _times(count: int, point: Point) -> Point:
+    total: Point = (0, 1, 1, 0)
+    while count:
+        if count & 1:
+            total = _add(total, point)
+        point = _add(point, point)
+        count >>= 1
+    return total
+
+
+def _point(data: bytes) -> Point | None:
+    """Return the point of 32 bytes; None for bytes that are not the one spelling of a point."""
+    number = int.from_bytes(data, "little")
+    sign, y = number >> 255, number & ((1 << 255) - 1)
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    x = x if x & 1 == sign else P - x
+    return x, y, 1, x * y % P
+
+
+def _bytes(point: Point) -> bytes:
+    inverse = pow(point[2], P - 2, P)
+    x, y = point[0] * inverse % P, point[1] * inverse % P
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+BASE = _point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+SMALL = 8
+
+
+def signed_by(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Return whether `signature` is this key's Ed25519 signature of `message`.
+
+    Strict: one spelling of every point and number, and no key of small order, so that a signature
+    cannot be changed into another valid one by anybody but the key's owner.
+    """
+    if len(key) != 32 or len(signature) != 64 or BASE is None:
+        return False
+    owner, scalar = _point(key), int.from_bytes(signature[32:], "little")
+    if owner is None or scalar >= ORDER or _bytes(_times(SMALL, owner)) == _bytes((0, 1, 1, 0)):
+        return False
+    challenge = hashlib.sha512(signature[:32] + key + message).digest()
+    h = int.from_bytes(challenge, "little") % ORDER
+    negated = P - owner[0], owner[1], owner[2], P - owner[3]
+    return _bytes(_add(_times(scalar, BASE), _times(h, negated))) == signature[:32]
+
+
+class Problem(Exception):
+    """One sentence about what does not hold."""
+
+
+def number(text: Any) -> Fraction:
+    """Return an exact amount as the manifest spells it: digits, or two numbers and a slash."""
+    if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,998})?", text):
+        raise Problem("an amount is not a plain number")
+    return Fraction(text)
+
+
+class Package:
+    """An opened package: its manifest, and its members as streams of bytes or rows."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.archive = archive
+        self.names = [info.filename for info in archive.infolist() if not _folder(info)]
+        self.signed = self._small("manifest.json", LARGEST_MANIFEST)
+        self.signature = self._small("signature", 64)
+        self.manifest: dict[str, Any] = json.loads(self.signed)
+        if self.manifest.get("format") != FORMAT:
+            raise Problem(f"the manifest is not of the format {FORMAT}")
+
+    def _small(self, name: str, most: int) -> bytes:
+        if self.names.count(name) != 1:
+            raise Problem(f"{name} is missing or doubled")
+        with self.archive.open(name) as stream:
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise Problem(f"{name} is too large")
+        return data
+
+    def rows(self, name: str, columns: list[str]) -> Iterator[list[str]]:
+        """Yield the rows of a CSV member below its header, which must be `columns`."""
+        with self.archive.open(name) as stream:
+            lines = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""))
+            if next(lines, None) != columns:
+                raise Problem(f"{name} does not have the columns {', '.join(columns)}")
+            for line in lines:
+                if len(line) != len(columns):
+                    raise Problem(f"{name} has a row of {len(line)} fields")
+                yield line
+
+
+def _folder(info: zipfile.ZipInfo) -> bool:
+    # Tools that zip a folder again add entries for it; they hold nothing.
+    return info.is_dir() and info.file_size == 0 and info.filename in FOLDERS
+
+
+FOLDERS = {"tables/", "measurements/", "mappings/", "facts/"}
+
+
+def check_members(package: Package) -> None:
+    """Require the members that the manifest names, each once and no others, byte for byte."""
+    listed: dict[str, Any] = package.manifest["members"]
+    found = Counter(package.names)
+    for name in sorted({*listed, "manifest.json", "signature"} | set(found)):
+        wanted = name in listed or name in ("manifest.json", "signature")
+        if found[name] != wanted:
+            what = "doubled" if found[name] > 1 else "missing" if wanted else "not in the manifest"
+            raise Problem(f"{name} is {what}")
+    for name, facts in listed.items():
+        digest, size = hashlib.sha256(), 0
+        with package.archive.open(name) as stream:
+            while (block := stream.read(1 << 20)) and size <= facts["bytes"]:
+                digest.update(block)
+                size += len(block)
+        if size != facts["bytes"] or digest.hexdigest() != facts["sha256"]:
+            raise Problem(f"{name} is not what was signed")
+
+
+def check_signature(package: Package, key: bytes | None) -> None:
+    """Require the owner's signature over the manifest, by `key` or else by the key inside."""
+    inside = bytes.fromhex(package.manifest["key"])
+    if key is not None and key != inside:
+        raise Problem(f"it is signed by another key, {inside.hex()}")
+    if not signed_by(inside, package.signed, package.signature):
+        raise Problem("the signature is not the key's signature of the manifest")
+
+
+def rho_of(event: dict[str, Any]) -> Fraction:
+    """Return what one noisy vector costs in zCDP."""
+    if event["law"] == "gaussian":
+        return number(event["l2_squared"]) / (2 * number(event["sigma_squared"]))
+    if event["law"] == "laplace":
+        return (number(event["l1"]) / number(event["scale"])) ** 2 / 2
+    raise Problem("a noise law is unknown")
+
+
+def epsilon_of_rho(rho: float, delta: float) -> float:
+    """Return the least epsilon that rho-zCDP gives at delta, over many orders [CKS20, Prop. 12]."""
+    if not rho:
+        return 0.0
+    orders = (1 + math.exp(step / 50) for step in range(-500, 1000))
+    log_delta = -math.log(delta)
+    return min(
+        max(0.0, a * rho + math.log1p(-1 / a) + (log_delta - math.log(a)) / (a - 1)) for a in orders
+    )
+
+
+def check_price(package: Package) -> str:
+    """Require rho (or, at delta 0, epsilon) to be at least what the noise costs; return words."""
+    events, privacy = package.manifest["events"], package.manifest["privacy"]
+    epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
+    pure = None
+    if all(event["law"] == "laplace" for event in events):
+        pure = sum((number(e["l1"]) / number(e["scale"]) for e in events), Fraction(0))
+    if not delta:
+        if pure is None or pure > epsilon:
+            raise Problem("epsilon is below the sum of what the noisy tables cost")
+        return f"epsilon {float(epsilon):.6g} is the sum over the noisy tables"
+    rho = sum((rho_of(event) for event in events), Fraction(0))
+    if privacy["rho"] is None or number(privacy["rho"]) < rho:
+        raise Problem("rho is below the sum of what the noisy tables cost")
+    proven = epsilon_of_rho(float(rho), float(delta))
+    proven = proven if pure is None else min(proven, float(pure))
+    words = f"rho {float(rho):.6g}, in zCDP epsilon {proven:.6g} at delta {float(delta):g}"
+    if proven > float(epsilon) * (1 + 1e-9):
+        words += f"; that epsilon {float(epsilon):.6g} holds by PLD is for `discreet verify`"
+    return words
+
+
+def check_ledger(package: Package) -> None:
+    """Require the charge, with this price, among unbroken lines of the ledger's history."""
+    with package.archive.open("ledger.json") as stream:
+        excerpt = json.load(stream)
+    before, charge = None, None
+    for link in excerpt["links"]:
+        text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"
+        if hashlib.sha256(text.encode()).hexdigest() != link["hash"]:
+            raise Problem(f"entry {link['position']} of the ledger does not match its hash")
+        if before is not None and link["position"] <= before["position"]:
+            raise Problem("the ledger's entries are not in order")
+        next_one = before is not None and link["position"] == before["position"] + 1
+        if before is not None and next_one and link["previous"] != before["hash"]:
+            raise Problem(f"entry {link['position']} of the ledger does not continue its chain")
+        charge = link if link["position"] == excerpt["charge"] else charge
+        before = link
+    if charge is None or charge["kind"] != "charge":
+        raise Problem("the charge is not in the ledger's excerpt")
+    paid, privacy = json.loads(charge["body"]), package.manifest["privacy"]
+    if paid["dataset"] != package.manifest["dataset"]:
+        raise Problem("the charge is about another dataset")
+    for part in ("epsilon", "delta", "rho"):
+        if paid["cost"][part] != privacy[part]:
+            raise Problem(f"the {part} that was charged is not the one that is claimed")
+
+
+def check_scales(package: Package) -> None:
+    """Require every noisy cell to stand beside the scale that was paid for, and all of them."""
+    for name, facts in package.manifest["measurements"].items():
+        due: Counter[float] = Counter()
+        for event in package.manifest["events"]:
+            if event["measurement"] == name:
+                square = event["law"] == "gaussian"
+                scale = float(number(event["sigma_squared" if square else "scale"]))
+                due[_rounded(math.sqrt(scale) if square else scale)] += event["cells"]
+        found: Counter[float] = Counter()
+        seen: dict[str, int] = {}
+        for line in package.rows(f"measurements/{name}.csv", [*facts["keys"], "value", "scale"]):
+            int(line[-2])
+            seen[line[-1]] = seen.get(line[-1], 0) + 1
+        for scale_text, count in seen.items():
+            found[_rounded(float(scale_text))] += count
+        if found != due:
+            raise Problem(f"the scales of {name} are not those that were paid for")
+    paid_for = {event["measurement"] for event in package.manifest["events"]}
+    if paid_for - set(package.manifest["measurements"]):
+        raise Problem("a noisy table that was paid for is missing")
+
+
+def _rounded(scale: float) -> float:
+    return float(f"{scale:.9g}")
+
+
+class Sums:
+    """One measure of one table, filtered and added up to named columns: both sides of a check."""
+
+    def __init__(self, package: Package, side: dict[str, Any]) -> None:
+        table = package.manifest["tables"][side["table"]]
+        keys = [key["name"] for key in table["keys"]]
+        names = [measure["name"] for measure in table["measures"]]
+        self.value = len(keys) + 3 * names.index(side["measure"])
+        self.by = [
+            (keys.index(link["key"]), _pairs(package, link["mapping"])) for link in side["by"]
+        ]
+        self.names = [link["name"] for link in side["by"]]
+        self.only = _filters(package, keys, side["only"])
+        self.totals: dict[tuple[str, ...], int] = {}
+        plain = len(self.by) > 1 and all(pairs is None for _, pairs in self.by)
+        self.key: Callable[[list[str]], Any] = (
+            itemgetter(*(i for i, _ in self.by)) if plain else self._mapped
+        )
+
+    def _mapped(self, line: list[str]) -> tuple[str, ...]:
+        return tuple([line[i] if pairs is None else pairs[line[i]] for i, pairs in self.by])
+
+    def add(self, line: list[str]) -> None:
+        """Add one row of the table."""
+        if not self.only or _passes(line, self.only):
+            key = self.key(line)
+            self.totals[key] = self.totals.get(key, 0) + int(line[self.value])
+
+
+class Zeros:
+    """Cells of one measure of one table that must be zero."""
+
+    def __init__(self, package: Package, rule: dict[str, Any]) -> None:
+        table = package.manifest["tables"][rule["table"]]
+        keys = [key["name"] for key in table["keys"]]
+        names = [measure["name"] for measure in table["measures"]]
+        self.text = rule["text"]
+        self.value = len(keys) + 3 * names.index(rule["measure"])
+        self.groups = [_filters(package, keys, group) for group in rule["cells"]]
+
+    def add(self, line: list[str]) -> None:
+        """Require the rule of one row of the table."""
+        if line[self.value] != "0" and any(_passes(line, group) for group in self.groups):
+            raise Problem(f"the rule {self.text} does not hold")
+
+
+Filters = list[tuple[int, "dict[str, str] | None", set[str]]]
+
+
+def _pairs(package: Package, name: str | None) -> dict[str, str] | None:
+    if name is None:
+        return None
+    facts = package.manifest["mappings"][name]
+    columns = [facts["fine"], facts["coarse"]]
+    return {line[0]: line[1] for line in package.rows(f"mappings/{name}.csv", columns)}
+
+
+def _filters(package: Package, keys: list[str], only: list[dict[str, Any]]) -> Filters:
+    return [
+        (keys.index(one["key"]), _pairs(package, one["mapping"]), set(one["values"]))
+        for one in only
+    ]
+
+
+def _passes(line: list[str], only: Filters) -> bool:
+    return all(
+        (line[i] if pairs is None else pairs.get(line[i])) in values for i, pairs, values in only
+    )
+
+
+def check_tables(package: Package, readers: dict[str, list[Sums | Zeros]]) -> None:
+    """Require whole tables: every key known and once, in order, values within their intervals."""
+    for name, table in package.manifest["tables"].items():
+        measures = [measure["name"] for measure in table["measures"]]
+        keys = [{v: i for i, v in enumerate(key["values"])} for key in table["keys"]]
+        columns = [key["name"] for key in table["keys"]]
+        columns += [f"{m}{end}" for m in measures for end in ("", "_low", "_high")]
+        floors = [0 if m["non_negative"] else -math.inf for m in table["measures"]]
+        cells = [(len(keys) + 3 * i, floor) for i, floor in enumerate(floors)]
+        adds = [reader.add for reader in readers.get(name, ())]
+        rows, last = 0, -1
+        for line in package.rows(f"tables/{name}.csv", columns):
+            rank = 0
+            for places, value in zip(keys, line):  # noqa: B905  # the line goes on
+                rank = rank * len(places) + places[value]
+            if rank <= last:
+                raise Problem(f"the rows of {name} are doubled or out of order")
+            for at, floor in cells:
+                if not floor <= int(line[at + 1]) <= int(line[at]) <= int(line[at + 2]):
+                    raise Problem(f"a value of {name} lies outside its interval")
+            for add in adds:
+                add(line)
+            last, rows = rank, rows + 1
+        if rows != table["rows"]:
+            raise Problem(f"{name} does not have {table['rows']} rows")
+
+
+def check_sums(package: Package) -> None:
+    """Require everything that is about the published numbers: tables, sums, facts and rules."""
+    readers: dict[str, list[Sums | Zeros]] = {}
+
+    def sums(side: dict[str, Any]) -> Sums:
+        made = Sums(package, side)
+        readers.setdefault(side["table"], []).append(made)
+        return made
+
+    agreements = package.manifest["agreements"]
+    pairs = [(sums(each["left"]), sums(each["right"])) for each in agreements]
+    facts = [(fact["name"], sums(fact["side"])) for fact in package.manifest["facts"]]
+    for rule in package.manifest["rules"]:
+        readers.setdefault(rule["table"], []).append(Zeros(package, rule))
+    check_tables(package, readers)
+    for left, right in pairs:
+        if left.names != right.names or left.totals != right.totals:
+            raise Problem("two tables do not add up to the same numbers")
+    for name, found in facts:
+        for *key, value in package.rows(f"facts/{name}.csv", [*found.names, "value"]):
+            if found.totals.get(tuple(key), 0) != int(value):
+                raise Problem(f"the exact fact {name} does not hold")
+
+
+CHECKS: tuple[tuple[str, Callable[..., str | None]], ...] = (
+    ("members", check_members),
+    ("signature", check_signature),
+    ("price", check_price),
+    ("ledger", check_ledger),
+    ("scales", check_scales),
+    ("sums", check_sums),
+)
+
+
+def verify(path: str, key: bytes | None = None) -> dict[str, Any]:
+    """Return what holds of the package at `path`: {"valid", "checks", "problems", ...}."""
+    checks: list[str] = []
+    said: dict[str, Any] = {"valid": False, "checks": checks, "problems": [], "notes": []}
+    step = "archive"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            package = Package(archive)
+            said["release"], said["key"] = package.manifest["release"], package.manifest["key"]
+            said["trust"] = "by the key inside" if key is None else "by the key that was given"
+            for step, check in CHECKS:
+                note = check(package, key) if check is check_signature else check(package)
+                checks.append(step)
+                said["notes"] += [note] if note else []
+    except Problem as problem:
+        said["problems"].append(f"{step}: {problem}")
+    except FileNotFoundError:
+        said["problems"].append("archive: there is no such file")
+    except Exception as error:  # noqa: BLE001  # whatever cannot be read is the package's problem
+        said["problems"].append(f"{step}: cannot be read ({type(error).__name__})")
+    said["valid"] = not said["problems"]
+    said["cannot_prove"] = list(CANNOT_PROVE)
+    return said
+
+
+def key_of(text: str) -> bytes:
+    """Return the 32 bytes of a key that was written as 64 hexadecimal digits, or lies in a file."""
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        text = Path(text).read_text(encoding="ascii").strip()
+    return bytes.fromhex(text)
+
+
+def words(said: dict[str, Any]) -> Iterable[str]:
+    """Yield the verdict in lines for a terminal; nothing in them can steer it."""
+    name = "".join(c if c.isprintable() else "?" for c in str(said.get("release", "")))
+    verdict = f"valid {said['trust']}" if said["valid"] else "NOT VALID"
+    yield f"{name or 'package'}: {verdict}"
+    yield from (f"  key {said['key']}" for _ in said.get("key", "")[:1])
+    yield f"  checked: {', '.join(said['checks']) or 'nothing'}"
+    for note in said["notes"]:
+        yield f"  {note}"
+    for problem in said["problems"]:
+        yield "  problem: " + "".join(c if c.isprintable() else "?" for c in problem)
+    yield "  not provable without the data:"
+    yield from (f"    {sentence}" for sentence in said["cannot_prove"])
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status: 0 for a valid package, 1 for another, 2 for wrong usage."""
+    flags = [a for a in arguments if a == "--json"]
+    rest = [a for a in arguments if a != "--json"]
+    key = None
+    if "--key" in rest[:-1]:
+        place = rest.index("--key")
+        key = key_of(rest[place + 1])
+        del rest[place : place + 2]
+    if len(rest) != 1 or rest[0].startswith("-"):
+        sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--json]\n")
+        return 2
+    said = verify(rest[0], key)
+    sys.stdout.write(json.dumps(said) + "\n" if flags else "\n".join(words(said)) + "\n")
+    return 0 if said["valid"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

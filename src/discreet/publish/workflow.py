@@ -1,0 +1,264 @@
+"""The way of a release: draft, rehearsed, approved, released, then superseded or withdrawn.
+
+Every change of state is a line of the ledger's history. Nothing is charged before approval, and what
+was released stays paid for whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from discreet.catalog.catalog import Catalog
+from discreet.engine.base import Engine
+from discreet.errors import InvalidInput, NotAllowed
+from discreet.ledger.entry import Entry
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.releases import record_state, states_of
+from discreet.noise.rng import Rng
+from discreet.publish.package import owner_key
+from discreet.publish.prepare import PlannedRelease, planned
+from discreet.publish.rehearse import Rehearsal, rehearse
+from discreet.publish.run import Progress, Publication, publish, silent
+from discreet.publish.spec import Spec
+
+OWNER = "owner"
+RELEASES = "releases"
+"""The folder inside the state folder where signed packages are kept."""
+
+
+class ReleaseState(Enum):
+    """How far a release has come."""
+
+    DRAFT = "draft"
+    REHEARSED = "rehearsed"
+    APPROVED = "approved"
+    RELEASED = "released"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+
+
+T = TypeVar("T")
+ENDED = frozenset({ReleaseState.RELEASED, ReleaseState.SUPERSEDED, ReleaseState.WITHDRAWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a release stands: its state, its spec's digest, who drafted and who approved it."""
+
+    name: str
+    state: ReleaseState | None = None
+    digest: str = ""
+    drafter: str = ""
+    approver: str = ""
+    note: str = ""
+    time: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain texts, for commands and pages."""
+        return {
+            "release": self.name,
+            "state": None if self.state is None else self.state.value,
+            "drafted_by": self.drafter,
+            "approved_by": self.approver,
+            "note": self.note,
+            "time": self.time,
+        }
+
+
+def standing_of(ledger: Ledger, name: str) -> Standing:
+    """Return where a release of this name stands, from the ledger's history alone."""
+    found = Standing(name)
+    for entry in states_of(ledger, name):
+        found = _after(found, entry)
+    return found
+
+
+def standings(ledger: Ledger) -> list[Standing]:
+    """Return every release that was ever drafted, latest change last."""
+    found: dict[str, Standing] = {}
+    for entry in states_of(ledger):
+        name = entry.data["release"]
+        changed = _after(found.pop(name, Standing(name)), entry)
+        found[name] = changed
+    return list(found.values())
+
+
+def _after(before: Standing, entry: Entry) -> Standing:
+    data = entry.data
+    state = ReleaseState(data["state"])
+    fresh = state is ReleaseState.DRAFT
+    drafter = data["who"] if fresh else before.drafter
+    approver = "" if fresh else before.approver
+    if state is ReleaseState.APPROVED:
+        approver = data["who"]
+    if state is ReleaseState.REHEARSED and before.state is ReleaseState.APPROVED:
+        state = ReleaseState.APPROVED  # rehearsing again takes nothing back
+    return Standing(before.name, state, data["digest"], drafter, approver, data["note"], entry.time)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Office:
+    """Everything that a release needs: catalog, ledger, engine, dice, and the state folder."""
+
+    catalog: Catalog
+    ledger: Ledger
+    engine: Engine
+    rng: Rng
+    state: Path
+
+    def record(self, spec: Spec, state: ReleaseState, who: str, note: str = "") -> None:
+        """Write down a change of state."""
+        record_state(
+            self.ledger,
+            dataset=spec.dataset,
+            release=spec.name,
+            state=state.value,
+            who=who,
+            digest=spec.digest,
+            note=note,
+        )
+
+    def needs_second(self, spec: Spec) -> bool:
+        """Return whether the catalog asks for a second person."""
+        return self.catalog.dataset(spec.dataset).second_person
+
+
+def draft_release(spec: Spec, office: Office, *, who: str = OWNER) -> Standing:
+    """Return where a release stands after its draft was written down; a bad spec leaves no trace."""
+    return _drafted(spec, office, who, lambda _plan: None)[0]
+
+
+def rehearse_release(spec: Spec, office: Office, *, who: str = OWNER) -> Rehearsal:
+    """Return what a release would look like, on made-up rows: costs nothing, reads no private row."""
+    standing, found = _drafted(spec, office, who, rehearse)
+    if standing.state not in ENDED:
+        office.record(spec, ReleaseState.REHEARSED, who)
+    return found
+
+
+def approve_release(spec: Spec, office: Office, *, who: str) -> Standing:
+    """Return where a release stands after somebody approved it.
+
+    Where the catalog asks for a second person, that is somebody else than who drafted it.
+    """
+    standing, _ = _drafted(
+        spec, office, who, lambda _plan: None, draft=not office.needs_second(spec)
+    )
+    if standing.state in ENDED:
+        raise InvalidInput(f"'{spec.name}' is {_word(standing)} already.")
+    if office.needs_second(spec) and standing.drafter == who:
+        raise NotAllowed(
+            f"'{spec.name}' was drafted by {who}: a second person must approve it.",
+            hint="Let somebody else run: discreet publish SPEC --approve --as NAME",
+        )
+    office.record(spec, ReleaseState.APPROVED, who)
+    return standing_of(office.ledger, spec.name)
+
+
+def release(
+    spec: Spec,
+    out: Path | None,
+    office: Office,
+    *,
+    who: str = OWNER,
+    supersedes: str | None = None,
+    progress: Progress = silent,
+) -> Publication:
+    """Return the released package; drafted and approved in one step where no second person is asked.
+
+    Guarantee: nothing is charged unless the history has an approval of this very spec.
+    """
+    old = None if supersedes is None else _released(office, supersedes)
+    standing, _ = _drafted(spec, office, who, lambda _plan: None)
+    if standing.state is ReleaseState.WITHDRAWN:
+        raise InvalidInput(f"'{spec.name}' was withdrawn: {standing.note or 'no reason given'}.")
+    if standing.state not in ENDED and not standing.approver:
+        if office.needs_second(spec):
+            raise NotAllowed(
+                f"'{spec.name}' is a draft by {standing.drafter} and waits for a second person.",
+                hint="Nothing was charged. Approve it: discreet publish SPEC --approve --as NAME",
+            )
+        office.record(spec, ReleaseState.APPROVED, who)
+    found = publish(
+        spec,
+        out,
+        catalog=office.catalog,
+        ledger=office.ledger,
+        engine=office.engine,
+        rng=office.rng,
+        store=office.state / RELEASES,
+        key=owner_key(office.state),
+        progress=progress,
+    )
+    if standing.state not in ENDED:
+        office.record(spec, ReleaseState.RELEASED, who, note=found.sha256)
+        if old is not None:
+            _end(office, old, ReleaseState.SUPERSEDED, who, f"by {spec.name}")
+    return found
+
+
+def withdraw_release(name: str, office: Office, *, who: str = OWNER, reason: str) -> Standing:
+    """Return where a release stands after it was withdrawn: the charge stands, the name stays taken."""
+    _end(office, _released(office, name), ReleaseState.WITHDRAWN, who, reason)
+    return standing_of(office.ledger, name)
+
+
+def _released(office: Office, name: str) -> Standing:
+    found = standing_of(office.ledger, name)
+    if found.state is not ReleaseState.RELEASED:
+        raise InvalidInput(
+            f"'{name}' is {_word(found)}: only a released package can be superseded or withdrawn."
+        )
+    return found
+
+
+def _end(office: Office, standing: Standing, state: ReleaseState, who: str, note: str) -> None:
+    entry = states_of(office.ledger, standing.name)[-1]
+    record_state(
+        office.ledger,
+        dataset=entry.data["dataset"],
+        release=standing.name,
+        state=state.value,
+        who=who,
+        digest=standing.digest,
+        note=note,
+    )
+
+
+def _word(standing: Standing) -> str:
+    return "unknown" if standing.state is None else standing.state.value
+
+
+def _drafted(
+    spec: Spec,
+    office: Office,
+    who: str,
+    use: Callable[[PlannedRelease], T],
+    *,
+    draft: bool = True,
+) -> tuple[Standing, T]:
+    """Return where a release stands once its spec was planned, and what `use` made of the plan."""
+    before = standing_of(office.ledger, spec.name)
+    if before.state in ENDED and before.digest != spec.digest:
+        raise InvalidInput(
+            f"The name '{spec.name}' is taken by a package of another spec.",
+            hint="Give this release a name of its own; nothing was charged.",
+        )
+    with planned(spec, catalog=office.catalog, ledger=office.ledger, engine=office.engine) as (
+        plan,
+        _,
+    ):
+        found = use(plan)
+    if before.state is None or before.digest != spec.digest:
+        if not draft:
+            raise InvalidInput(
+                f"There is no draft of '{spec.name}' with this spec to approve.",
+                hint="Let its author run: discreet publish SPEC --as NAME",
+            )
+        office.record(spec, ReleaseState.DRAFT, who)
+        before = standing_of(office.ledger, spec.name)
+    return before, found

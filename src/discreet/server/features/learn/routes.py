@@ -1,0 +1,100 @@
+"""Models: price, train, list, download, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from fastapi.responses import FileResponse, Response
+
+from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.learn.body import TrainBody, WantedModel
+from discreet.server.features.learn.shelf import KeptModel, Models
+from discreet.server.features.learn.work import submit_training
+from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.plain_json import finite
+
+router = api_router("models")
+
+Id = Annotated[str, Path(min_length=1, max_length=64)]
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the shelf of models that the routes share."""
+    app.state.models = Models(app.state.context.settings.state_folder)
+
+
+def models_of(request: Request) -> Models:
+    """Return the shelf of this server."""
+    found: Models = request.app.state.models
+    return found
+
+
+def find_model(request: Request, name: str) -> KeptModel:
+    """Return a model that the caller may see: owners all, analysts what they paid for."""
+    return models_of(request).find(name, whose(caller(request)))
+
+
+def whose(who: Principal) -> str | None:
+    """Return whose models a caller sees; None for all."""
+    return who.analyst if who.role is Role.ANALYST else None
+
+
+@router.post("/models", status_code=202)
+@allow(Role.OWNER, Role.ANALYST)
+def train(
+    request: Request, body: TrainBody, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Start training a classifier on a table; follow the job, then download the model."""
+    who = caller(request)
+    wanted = WantedModel.of(who, body, idempotency_key)
+    _price(request, wanted)  # what can be refused is refused here, not in the queue
+    job = submit_training(context_of(request), models_of(request), who, wanted)
+    return {"job": job.id}
+
+
+@router.post("/models/explain")
+@allow(Role.OWNER, Role.ANALYST)
+def explain(request: Request, body: TrainBody) -> dict[str, Any]:
+    """Say what a model would cost and what it would be learned from; spends nothing."""
+    return _price(request, WantedModel.of(caller(request), body, None))
+
+
+def _price(request: Request, wanted: WantedModel) -> dict[str, Any]:
+    with context_of(request).workspace.curator() as curator:
+        found: dict[str, Any] = finite(wanted.explained(curator.seen_by(wanted.analyst)))
+    return found
+
+
+@router.get("/models")
+@allow(Role.OWNER, Role.ANALYST)
+def mine(request: Request) -> dict[str, Any]:
+    """List the models that you may use, latest first."""
+    found = models_of(request).all(whose(caller(request)))
+    return {"models": [model.to_json() for model in found]}
+
+
+@router.get("/models/{model_id}")
+@allow(Role.OWNER, Role.ANALYST)
+def look(request: Request, model_id: Id) -> dict[str, Any]:
+    """Say what one model is."""
+    return find_model(request, model_id).to_json()
+
+
+@router.get("/models/{model_id}/model.zip", response_class=Response)
+@allow(Role.OWNER, Role.ANALYST)
+def download(request: Request, model_id: Id) -> FileResponse:
+    """Download a model with its card, free of charge."""
+    model = find_model(request, model_id)
+    name = f"{model.table}-{model.target}-{model.kind}.zip"
+    return FileResponse(models_of(request).file(model), media_type="application/zip", filename=name)
+
+
+@router.delete("/models/{model_id}", status_code=204)
+@allow(Role.OWNER, Role.ANALYST)
+def delete(request: Request, model_id: Id) -> Response:
+    """Delete a model; what it cost stays spent."""
+    models_of(request).remove(find_model(request, model_id))
+    return Response(status_code=204)

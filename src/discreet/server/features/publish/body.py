@@ -1,0 +1,25 @@
+"""From the words of the HTTP API to a release."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
+
+LONGEST = 60_000
+
+
+class SpecBody(BaseModel):
+    """A release as its SPEC.toml describes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
+
+
+class ReasonBody(BaseModel):
+    """Why a release is withdrawn; it is written into the ledger's history."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[StrictStr, Field(min_length=1, max_length=1000)]

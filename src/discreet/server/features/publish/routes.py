@@ -1,0 +1,112 @@
+"""Releases over HTTP: draft, rehearse, approve, release, withdraw; and packages for anybody."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request
+from fastapi.responses import FileResponse, Response
+
+from discreet.errors import UnknownName
+from discreet.server.access.auth import allow, api_router, caller, everybody
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.publish import work
+from discreet.server.features.publish.body import ReasonBody, SpecBody
+from discreet.server.features.publish.drafts import Drafts
+from discreet.server.features.publish.released import MEMBERS, member
+
+router = api_router("publish")
+
+Name = Annotated[str, Path(min_length=1, max_length=64)]
+File = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the folder of drafts that the routes share."""
+    app.state.drafts = Drafts(app.state.context.settings.state_folder)
+
+
+def drafts_of(request: Request) -> Drafts:
+    """Return the drafts of this server."""
+    found: Drafts = request.app.state.drafts
+    return found
+
+
+@router.get("/publish")
+@allow(Role.OWNER, Role.REVIEWER)
+def releases(request: Request) -> dict[str, Any]:
+    """List every release that was drafted and where it stands, and the owner's public key."""
+    with context_of(request).workspace.curator() as curator:
+        return {"releases": curator.releases(), "key": curator.release_key()}
+
+
+@router.post("/publish", status_code=201)
+@allow(Role.OWNER)
+def draft(request: Request, body: SpecBody) -> dict[str, Any]:
+    """Write down a draft after planning it; costs nothing, reads no private row."""
+    return work.draft(context_of(request), drafts_of(request), caller(request), body.spec)
+
+
+@router.post("/publish/rehearse", status_code=202)
+@allow(Role.OWNER)
+def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
+    """Start rehearsing a release on made-up rows; costs nothing."""
+    who = caller(request)
+    job = work.rehearse(context_of(request), drafts_of(request), who, body.spec)
+    return {"job": job.id}
+
+
+@router.post("/publish/{name}/approve")
+@allow(Role.OWNER, Role.REVIEWER)
+def approve(request: Request, name: Name) -> dict[str, Any]:
+    """Approve a draft; where the catalog asks for a second person, somebody else must have made it."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        return curator.approve_release(spec, who=work.name_of(caller(request)))
+
+
+@router.post("/publish/{name}/release", status_code=202)
+@allow(Role.OWNER)
+def release(request: Request, name: Name) -> dict[str, Any]:
+    """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+    return {"job": work.release(context_of(request), caller(request), spec).id}
+
+
+@router.post("/publish/{name}/withdraw")
+@allow(Role.OWNER)
+def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
+    """Withdraw a release: its page says why, its package is no longer handed out, its price stays."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        who = work.name_of(caller(request))
+        return curator.withdraw_release(spec, reason=body.reason, who=who)
+
+
+@router.get("/releases/{name}/package.zip", response_class=Response)
+@everybody
+def package(request: Request, name: Name) -> FileResponse:
+    """Download a released package, whole and signed; nobody needs a token for it."""
+    with context_of(request).workspace.curator() as curator:
+        path = work.package_of(curator, name)
+    if path is None:
+        raise UnknownName("There is no such release.")
+    return FileResponse(path, media_type="application/zip", filename=f"{name}.zip")
+
+
+@router.get("/releases/{name}/files/{file:path}", response_class=Response)
+@everybody
+def one_file(request: Request, name: Name, file: File) -> Response:
+    """Download one member of a released package."""
+    with context_of(request).workspace.curator() as curator:
+        path = work.package_of(curator, name)
+    content = None if path is None else member(path, file)
+    if content is None:
+        raise UnknownName("There is no such file in this release.")
+    ending = file.rpartition(".")[2]
+    # As an attachment: what a package holds is for reading elsewhere, never for running here.
+    shown = file.replace("/", "-")
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{shown}"'}
+    return Response(content, media_type=MEMBERS[ending], headers=headers)

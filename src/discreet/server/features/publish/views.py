@@ -1,0 +1,227 @@
+"""What the Publish pages show: a release's way, and a package's tables as grids and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+from urllib.parse import urlencode
+
+from discreet.core.numbers import plain
+from discreet.server.features.publish.released import ShownTable
+from discreet.server.views import amount
+
+STATES = ("draft", "rehearsed", "approved", "released")
+MOST_BARS = 60
+MOST_GRID_ROWS = 200
+MOST_GRID_COLUMNS = 24
+WIDTH = 100.0
+
+
+def way(state: str | None) -> list[dict[str, Any]]:
+    """Return the four steps of a release, and which of them are behind it."""
+    ended = state in ("superseded", "withdrawn")
+    reached = len(STATES) if ended else STATES.index(state) + 1 if state in STATES else 0
+    return [
+        {"name": name, "done": place < reached, "here": place == reached - 1 and not ended}
+        for place, name in enumerate(STATES)
+    ]
+
+
+def standing_view(standing: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one release of the list."""
+    return {
+        "name": standing["release"],
+        "state": standing["state"],
+        "path": f"/publish/{standing['release']}",
+        "public": f"/releases/{standing['release']}",
+        "is_public": standing["state"] in ("released", "superseded", "withdrawn"),
+        "drafted_by": standing["drafted_by"],
+        "approved_by": standing["approved_by"],
+        "when": str(standing["time"])[:16].replace("T", " "),
+        "note": standing["note"] if standing["state"] in ("superseded", "withdrawn") else "",
+    }
+
+
+def starter(datasets: Sequence[Mapping[str, Any]]) -> str:
+    """Return a spec to begin with, for the first table that has two short lists of groups."""
+    for dataset in datasets:
+        for table in dataset["tables"]:
+            lists = [c["name"] for c in table["columns"] if 1 < len(c["values"]) <= 60]
+            if not table["public"] and lists:
+                return _spec(dataset, table["name"], lists[:2])
+    return ""
+
+
+def _spec(dataset: Mapping[str, Any], table: str, keys: Sequence[str]) -> str:
+    left = max(0.0, float(dataset["limit"]) - float(dataset["spent"]))
+    lines = [
+        "[release]",
+        f'name = "{dataset["name"]}-2026"',
+        f'dataset = "{dataset["name"]}"',
+        f"epsilon = {_quarter(left)}   # a quarter of what is left",
+    ]
+    for place in range(len(keys)):
+        named = ", ".join(keys[: place + 1])
+        sql = f"SELECT {named}, COUNT(*) AS people FROM {table} GROUP BY {named}"
+        lines += ["", f"[tables.by_{keys[place]}]", f'sql = "{sql}"']
+    return "\n".join(lines) + "\n"
+
+
+def _quarter(left: float) -> str:
+    return f"{float(format(left / 4, '.2g')):g}" if left > 0 else "0.1"
+
+
+def package_view(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the promise and the downloads of a released package."""
+    privacy = manifest["privacy"]
+    exact = [fact for fact in manifest["facts"] if fact["source"] == "data"]
+    return {
+        "name": name,
+        "dataset": manifest["dataset"],
+        "created": str(manifest["created"])[:16].replace("T", " "),
+        "unit": privacy["unit"],
+        "neighbours": privacy["neighbours"],
+        "epsilon": plain(Fraction(privacy["epsilon"])),
+        "delta": plain(Fraction(privacy["delta"])),
+        "key": manifest["key"],
+        "private": manifest["private"],
+        "facts": [{"name": fact["name"], "reason": fact["reason"]} for fact in manifest["facts"]],
+        "without_guarantee": len(exact),
+        "rules": sorted({rule["text"] for rule in manifest["rules"]}),
+        "tables": [
+            {
+                "name": table,
+                "rows": f"{facts['rows']:,}",
+                "sql": facts["sql"],
+                "csv": f"/api/v1/releases/{name}/files/tables/{table}.csv",
+                "parquet": f"/api/v1/releases/{name}/files/tables/{table}.parquet",
+                "noisy": _noisy(manifest, name, table),
+            }
+            for table, facts in manifest["tables"].items()
+        ],
+    }
+
+
+def _noisy(manifest: Mapping[str, Any], name: str, table: str) -> list[dict[str, str]]:
+    return [
+        {"name": each, "path": f"/api/v1/releases/{name}/files/measurements/{each}.csv"}
+        for each, facts in manifest["measurements"].items()
+        if facts["table"] == table
+    ]
+
+
+def table_view(shown: ShownTable, *, name: str, chosen: Mapping[str, str]) -> dict[str, Any]:
+    """Return one table as a grid of its first two open keys, or as bars where there is only one."""
+    keys = [key["name"] for key in shown.facts["keys"]]
+    measure = shown.facts["measures"][0]["name"]
+    fixed = {key: value for key, value in chosen.items() if key in keys}
+    free = [key for key in keys if key not in fixed]
+    rows = shown.rows.to_pylist() if shown.rows.num_rows <= MOST_BARS else []
+    return {
+        "name": shown.name,
+        "measure": measure,
+        "shown": f"{shown.rows.num_rows:,}",
+        "crumbs": _crumbs(shown, name, fixed),
+        "choices": _choices(shown, name, fixed, free),
+        "grid": _grid(shown, measure, free) if len(free) == 2 else None,
+        "bars": _bars(rows, free, measure) if rows and len(free) <= 1 else [],
+        "open": free[2:] if len(free) > 2 else [],
+    }
+
+
+def _address(name: str, table: str, fixed: Mapping[str, str]) -> str:
+    return f"/releases/{name}?" + urlencode({"table": table, **fixed})
+
+
+def _crumbs(shown: ShownTable, name: str, fixed: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the chosen values, each with the address that opens it again."""
+    return [
+        {
+            "key": key,
+            "value": value,
+            "path": _address(name, shown.name, {k: v for k, v in fixed.items() if k != key}),
+        }
+        for key, value in fixed.items()
+    ]
+
+
+def _choices(
+    shown: ShownTable, name: str, fixed: Mapping[str, str], free: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return for each open key the values that lead further down."""
+    if len(free) < 2:
+        return []
+    values = {key["name"]: key["values"] for key in shown.facts["keys"]}
+    return [
+        {
+            "key": key,
+            "more": max(0, len(values[key]) - MOST_GRID_ROWS),
+            "values": [
+                {"value": value, "path": _address(name, shown.name, {**fixed, key: value})}
+                for value in values[key][:MOST_GRID_ROWS]
+            ],
+        }
+        for key in free
+    ]
+
+
+def _grid(shown: ShownTable, measure: str, free: Sequence[str]) -> dict[str, Any] | None:
+    values = {key["name"]: key["values"] for key in shown.facts["keys"]}
+    down, across = sorted(free, key=lambda key: -len(values[key]))
+    if len(values[across]) > MOST_GRID_COLUMNS or len(values[down]) > MOST_GRID_ROWS:
+        return None
+    cells = {
+        (str(row[down]), str(row[across])): _cell(row, measure) for row in shown.rows.to_pylist()
+    }
+    largest = max((abs(cell["value"]) for cell in cells.values()), default=0) or 1
+    for cell in cells.values():
+        cell["part"] = f"{WIDTH * max(0, cell['value']) / largest:.1f}"
+    lines = [
+        {"name": value, "cells": [cells.get((value, other)) for other in values[across]]}
+        for value in values[down]
+    ]
+    return {"down": down, "across": across, "columns": values[across], "lines": lines}
+
+
+def _cell(row: Mapping[str, Any], measure: str) -> dict[str, Any]:
+    low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+    half = (high - low) / 2
+    return {
+        "value": row[measure],
+        "text": f"{row[measure]:,}",
+        "interval": f"{low:,} to {high:,}",
+        # By more than the width of a pattern alone: the template also says it in words.
+        "weak": row[measure] <= half,
+    }
+
+
+def _bars(
+    rows: Sequence[Mapping[str, Any]], free: Sequence[str], measure: str
+) -> list[dict[str, Any]]:
+    """Return a bar with its interval for each row, on one scale."""
+    highest = max((row[f"{measure}_high"] for row in rows), default=0)
+    lowest = min((0, *(row[f"{measure}_low"] for row in rows)))
+    scale = WIDTH / max(1, highest - lowest)
+
+    def at(value: int) -> str:
+        return f"{(value - lowest) * scale:.2f}"
+
+    return [
+        _cell(row, measure)
+        | {
+            "name": str(row[free[0]]) if free else "all",
+            "at": at(row[measure]),
+            "from": at(min(0, row[measure])),
+            "length": f"{abs(row[measure]) * scale:.2f}",
+            "low": at(row[f"{measure}_low"]),
+            "high": at(row[f"{measure}_high"]),
+        }
+        for row in rows
+    ]
+
+
+def price_words(left: float, limit: float, epsilon: float) -> str:
+    """Return what the button says: what a release uses for good, and what it leaves."""
+    rest = max(0.0, left - epsilon)
+    return f"uses {amount(epsilon)} for good, leaves {amount(rest)} of {amount(limit)}"

@@ -1,0 +1,68 @@
+// The Publish pages: keep a draft, rehearse it for nothing, approve it, release it once and for all.
+import { call } from "./api.js";
+import { byId, sayProblem } from "./dom.js";
+import { followJob } from "./long_job.js";
+
+const form = byId("publish");
+const release = form?.dataset.release;
+const JOB = "discreet-release";
+const spec = () => ({ spec: byId("spec").value });
+const buttons = () => document.querySelectorAll("#publish button");
+
+// One thing at a time; what goes wrong is said below the spec.
+async function doing(act) {
+  for (const button of buttons()) button.disabled = true;
+  sayProblem(byId("problem"), null);
+  try {
+    window.location.assign(`/publish/${encodeURIComponent(await act())}`);
+  } catch (problem) {
+    for (const button of buttons()) button.disabled = false;
+    sayProblem(byId("problem"), problem);
+  }
+}
+
+const follow = (job) => followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step") });
+
+async function draft() {
+  return (await call("POST", "/publish", spec())).release;
+}
+
+async function rehearse() {
+  const { job } = await call("POST", "/publish/rehearse", spec());
+  return (await follow(job)).release;
+}
+
+async function approve() {
+  return (await call("POST", `/publish/${release}/approve`)).release;
+}
+
+// What is released is what is written: a changed spec is a new draft first.
+async function publish() {
+  const { release: name } = await call("POST", "/publish", spec());
+  const { job } = await call("POST", `/publish/${name}/release`);
+  localStorage.setItem(JOB, JSON.stringify({ job, release: name }));
+  try {
+    return (await follow(job)).release;
+  } finally {
+    localStorage.removeItem(JOB);
+  }
+}
+
+async function withdraw() {
+  return (await call("POST", `/publish/${release}/withdraw`, { reason: byId("reason").value })).release;
+}
+
+// A release that this browser started and left is watched again.
+async function comeBack() {
+  const kept = JSON.parse(localStorage.getItem(JOB) ?? "null");
+  if (!kept || kept.release !== release) return;
+  const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
+  const mine = jobs.find(({ job }) => job === kept.job);
+  if (mine && ["queued", "running"].includes(mine.state)) await doing(async () => (await follow(kept.job)).release);
+  else localStorage.removeItem(JOB);
+}
+
+const ACTS = { draft, rehearse, approve, release: publish, withdraw };
+for (const [id, act] of Object.entries(ACTS)) byId(id)?.addEventListener("click", () => doing(act));
+form?.addEventListener("submit", (event) => event.preventDefault());
+if (release) comeBack();

@@ -1,0 +1,29 @@
+"""The Models page in a real browser: a price before it is paid, a model, its card."""
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_model_is_priced_trained_and_its_card_opens(visit, served, tmp_path):
+    page = visit(served, "/models")
+    expect(page.locator("#go")).to_contain_text("uses 1")
+    page.select_option("#table", index=0)
+    page.fill("#epsilon", "0.5")
+    expect(page.locator("#go")).to_contain_text("uses 0.5")
+    page.click("#go")
+    page.wait_for_selector("details.model", timeout=60_000)
+    assert "right" in page.inner_text("details.model summary")
+    page.click("details.model summary")
+    assert "What it goes by" in page.inner_text("details.model")
+    with page.expect_download() as waiting:
+        page.click("details.model a")
+    assert waiting.value.suggested_filename.endswith(".zip")
+
+
+def test_nothing_is_cut_off_on_a_phone(visit, served):
+    page = visit(served, "/models", viewport={"width": 390, "height": 844})
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0

@@ -1,0 +1,71 @@
+"""Choices by the exponential mechanism: votes, names, prices, and their promised loss."""
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.core.schema import CategoryDomain, NumberDomain
+from discreet.errors import InvalidInput, UnknownName
+from discreet.learn.select import BETA, loss_bound, reach, scores_of
+from discreet.noise.select import exponential
+from discreet.synth.encoding.columns import Coded
+from discreet.testing import SeededRng
+from learning import curator, people
+
+BIDS = Coded("bid", NumberDomain(Fraction(0), Fraction(4), Fraction(1, 100)))
+
+
+def test_the_auction_of_the_course():
+    counts = np.zeros(401, dtype=np.int64)
+    counts[100], counts[301] = 3, 1
+    earned = scores_of("price", BIDS, counts)
+    assert [int(earned[p]) for p in (100, 301, 302)] == [400, 301, 0]
+    assert reach("price", BIDS) == 400
+
+
+def test_a_bid_moves_revenue_by_at_most_the_highest_price():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 5, 401)
+    for place in range(0, 401, 40):
+        more = counts.copy()
+        more[place] += 1
+        moved = np.abs(scores_of("price", BIDS, more) - scores_of("price", BIDS, counts)).max()
+        assert moved <= reach("price", BIDS)
+
+
+def test_ten_thousand_names_keep_the_promised_loss():
+    """P(loss > bound) <= 0.05; of 400 choices more than 44 are beyond it once in 10^5 runs."""
+    rng = np.random.default_rng(1)
+    counts = np.concatenate([[1030, 1028], rng.integers(0, 1000, 9_998)])
+    bound = loss_bound(len(counts), Fraction(1), Fraction(1), BETA)
+    dice = SeededRng(5)
+    chosen = [exponential(counts, 1, 1, rng=dice) for _ in range(400)]
+    beyond = sum(counts.max() - counts[i] > bound for i in chosen)
+    assert beyond <= 44
+    # The twin that forgets the 2 promises less than half of the time: here it would be caught.
+    assert loss_bound(10_000, Fraction(1), Fraction(1), BETA) == pytest.approx(24.41, abs=0.01)
+
+
+def test_a_vote_and_a_price(tmp_path):
+    asked = curator(tmp_path, table=people().set_column(2, "sex", pa.array(["Male"] * 2000)))
+    vote = asked.select("people", column="sex", epsilon=1, request_id="vote")
+    assert vote.choice == "Male"
+    assert asked.select("people", column="sex", epsilon=1, request_id="vote").free
+    price = asked.select("people", column="bid", kind="price", epsilon=2)
+    # 2,000 rows: 3.01 earns 1,505 and 1.00 earns 2,000; the loss is promised to be below 36.
+    assert float(price.choice) <= 1.0
+    assert price.loss95 < 40
+    assert price.to_json()["candidates"] == 401
+
+
+def test_mistakes(tmp_path):
+    asked = curator(tmp_path)
+    with pytest.raises(UnknownName):
+        asked.select("people", column="nothing", epsilon=1)
+    with pytest.raises(InvalidInput, match="declared numbers"):
+        asked.select("people", column="sex", kind="price", epsilon=1)
+    with pytest.raises(InvalidInput, match="kind"):
+        asked.select("people", column="sex", kind="luck", epsilon=1)
+    assert CategoryDomain(("a",)).size == 1
