@@ -43,7 +43,7 @@ def altered(document, question, **settings):
 def lies():
     """Surveys that tell more than they promise, one for each way; and the honest ones."""
     honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
-    _, listed, others = (each["document"] for each in stored_vectors()["surveys"])
+    _, listed, others = (each["document"] for each in stored_vectors()["surveys"][:3])
     one = json.loads(listed)
     return honest | {
         "k-ary keeps too much": altered(listed, 1, keep=WORD - 9),
