@@ -19,10 +19,16 @@ def promise_of(plan: SurveyPlan) -> list[str]:
     'at most 2.72 times more likely, and at most 2.72 times less likely.'
     """
     found = explain(plan.survey.epsilon)
-    scale = 100 if found.factor < 100 else 1  # rounded up: never a smaller promise than it is
-    often = f"{math.ceil(found.factor * scale - 1e-9) / scale:,} times"
+    often = _times(found.factor)
     first = (
         "Compared with anything else you might have answered, what your device sends is at most "
         f"{often} more likely, and at most {often} less likely."
     )
     return [first, *found.sentences[1:]]
+
+
+def _times(factor: float) -> str:
+    """Return a factor as text, rounded up: a promise may look too small, never too large."""
+    if factor < 100:
+        return f"{math.ceil(factor * 100 - 1e-9) / 100:.2f} times"
+    return f"{math.ceil(factor):,} times" if factor < 1e6 else "more than a million times"
