@@ -31,4 +31,8 @@ def _times(factor: float) -> str:
     """Return a factor as text, rounded up: a promise may look too small, never too large."""
     if factor < 100:
         return f"{math.ceil(factor * 100 - 1e-9) / 100:.2f} times"
-    return f"{math.ceil(factor):,} times" if factor < 1e6 else "more than a million times"
+    return (
+        f"{math.ceil(factor):,} times"
+        if factor < 1e6
+        else f"10^{math.ceil(math.log10(factor))} times"
+    )
