@@ -18,7 +18,7 @@ function shown(found) {
   const refused = Object.entries(found.refused).map(([why, times]) => `${whole(times)} ${why}`);
   byId("refused").textContent = refused.length ? `Refused: ${refused.join(", ")}.` : "";
   const { epsilon, delta, assumes } = found.shuffled;
-  const better = typeof epsilon === "number" && epsilon < found.epsilon;
+  const better = typeof epsilon === "number" && epsilon < 0.95 * found.epsilon;
   byId("shuffled").textContent = better
     ? `Against somebody who sees the mixed reports only, ε ${epsilon.toPrecision(2)} (δ ${delta}): ${assumes}`
     : "";
