@@ -447,7 +447,9 @@ def the_class(survey, device, pupils):
     return store, expected
 
 
-@pytest.mark.parametrize("pupils", [12, pytest.param(90, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "pupils", [12, pytest.param(90, marks=[pytest.mark.slow, pytest.mark.timeout(3000)])]
+)
 def test_a_class_of_isolated_devices(survey, device, visit, served, pupils):
     store, expected = the_class(survey, device, pupils)
     assert store.reports() == expected

@@ -34,6 +34,11 @@ QUESTIONS = {
         ("0", "1"),
         ("0", "1"),
     ),
+    "prefix-tree": (
+        {"kind": "open", "mechanism": "prefix-tree", "rows": 4, "buckets": 8},
+        ("0", "1"),
+        ("0", "1"),
+    ),
     "duchi": ({"kind": "number", "mechanism": "duchi"}, ("0", "1"), (0, STEPS)),
     "piecewise": ({"kind": "number", "mechanism": "piecewise"}, ("0", "1"), (0, STEPS)),
     "hybrid": ({"kind": "number", "mechanism": "hybrid"}, ("0", "1"), (0, STEPS)),

@@ -75,6 +75,15 @@ EXPECTED = {
     ("GET", "/lab"): ASKERS,
     ("POST", "/lab/{name}"): ASKERS,
     ("GET", "/lab/results/{result}"): ASKERS,
+    ("GET", "/surveys"): ASKERS,
+    ("POST", "/surveys"): OWNER,
+    ("POST", "/surveys/plan"): OWNER,
+    ("GET", "/surveys/{name}"): ASKERS,
+    ("POST", "/surveys/{name}/estimate"): ASKERS,
+    ("POST", "/surveys/{name}/close"): OWNER,
+    ("GET", "/surveys/{name}/document"): EVERYBODY,
+    ("POST", "/surveys/{name}/reports"): EVERYBODY,
+    ("POST", "/surveys/{name}/reports/batch"): EVERYBODY,
     ("GET", "/health"): EVERYBODY,
     ("GET", "/metrics"): {"owner", "reviewer"},
 }
@@ -91,6 +100,7 @@ epsilon = 0.1
 [tables.nation]
 sql = "{COUNT}"
 """
+SURVEY = 'title = "Smoking"\nepsilon = 1\n[questions.smokes]\nkind = "yes-no"\n'
 BODIES = {
     "/query": {"sql": COUNT, "epsilon": 0.01},
     "/explain": {"sql": COUNT, "epsilon": 0.01},
@@ -106,6 +116,9 @@ BODIES = {
     "/publish/rehearse": {"spec": SPEC},
     "/publish/{name}/approve": {"digest": "0" * 64},
     "/publish/{name}/withdraw": {"reason": "a test"},
+    "/surveys": {"name": "smoking", "toml": SURVEY},
+    "/surveys/plan": {"name": "smoking", "toml": SURVEY},
+    "/surveys/{name}/estimate": {},
     "/tokens": {"role": "reviewer"},
     "/session": {"token": "dsc_wrong"},
 }

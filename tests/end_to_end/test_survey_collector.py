@@ -199,6 +199,17 @@ def test_a_bad_survey_costs_nothing_and_gets_one_sentence(world, owner):
     assert owner.get(API).json() == before
 
 
+def test_a_survey_that_is_sent_reads_no_file_of_the_server(world, owner):
+    secret = world.folder / "secret.csv"
+    secret.write_text("canary\n", encoding="utf-8")
+    toml = f'title = "t"\nepsilon = 8\n[questions.a]\nkind = "open"\ncandidates = "{secret}"\n'
+    for path in (API, f"{API}/plan"):
+        found = owner.post(path, json={"name": "sly", "toml": toml})
+        assert found.status_code == 400
+        assert "candidates" in found.json()["detail"]
+    assert not (world.folder / "surveys" / "sly").exists()
+
+
 def test_names_that_lead_elsewhere_are_unknown(world):
     with world.client() as stranger:
         for name in ("nothing", "..%2f..", "a%00b", ".hidden", "x" * 64):

@@ -15,7 +15,7 @@ from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import word_bytes
 from discreet.survey.spec.plan import value_of
-from discreet.survey.spec.survey import Kind, Question, Survey
+from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 10_000
@@ -63,7 +63,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise InvalidInput(f"'{path}' is not CSV: {visible(str(error))}.") from None
 
 
-def _column(rows: Sequence[tuple[int, list[str]]], at: int, question: Question) -> AnswerColumn:
+def _column(
+    rows: Sequence[tuple[int, list[str]]], at: int, question: SurveyQuestion
+) -> AnswerColumn:
     read, known = _reader(question), {}
     answered = np.zeros(len(rows), dtype=np.bool_)
     values = []
@@ -78,25 +80,25 @@ def _column(rows: Sequence[tuple[int, list[str]]], at: int, question: Question) 
                 raise InvalidInput(f"Line {line}: {error.message}", hint=_hint(question)) from None
         answered[index] = True
         values.append(known[cell])
-    plain: Any = values if question.kind is Kind.OPEN else np.array(values)
+    plain: Any = values if question.kind is QuestionKind.OPEN else np.array(values)
     return AnswerColumn(answered, plain)
 
 
-def _reader(question: Question) -> Callable[[str], int | float | str]:
-    if question.kind is Kind.YES_NO:
+def _reader(question: SurveyQuestion) -> Callable[[str], int | float | str]:
+    if question.kind is QuestionKind.YES_NO:
         return lambda cell: value_of(question, cell.lower())
     codes = {option: code for code, option in enumerate(question.options)}
-    if question.kind is Kind.CHOICE:
+    if question.kind is QuestionKind.CHOICE:
         return lambda cell: codes[cell] if cell in codes else value_of(question, cell)
     return lambda cell: value_of(question, cell[:_LONGEST_CELL])
 
 
-def _hint(question: Question) -> str:
-    if question.kind is Kind.YES_NO:
+def _hint(question: SurveyQuestion) -> str:
+    if question.kind is QuestionKind.YES_NO:
         return "Write yes or no, or leave it empty."
-    if question.kind is Kind.NUMBER:
+    if question.kind is QuestionKind.NUMBER:
         return f"Write a number from {question.lower:g} to {question.upper:g}, or leave it empty."
-    if question.kind is Kind.OPEN:
+    if question.kind is QuestionKind.OPEN:
         return "Write a word of at most 256 bytes, or leave it empty."
     shown = ", ".join(question.options[:8]) + (", ..." if len(question.options) > 8 else "")
     return f"Its options are: {visible(shown)}."

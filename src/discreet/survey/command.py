@@ -15,7 +15,7 @@ from discreet.survey.estimate.planning import (
     respondents_needed,
 )
 from discreet.survey.estimate.result import survey_result
-from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.rehearse import candidates_of
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
@@ -57,10 +57,10 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
     }
 
 
-def estimate_survey(name: str, base: Path, *, wanted: Wanted | None = None) -> dict[str, Any]:
+def estimate_survey(name: str, base: Path, *, wanted: SurveyWanted | None = None) -> dict[str, Any]:
     """Return the estimates of a survey from the reports so far."""
     store = SurveyStore.open(name, base)
-    chosen = wanted or Wanted()
+    chosen = wanted or SurveyWanted()
     words = candidates_of(store.plan.survey, store.folder, chosen)
     settled = replace(chosen, candidates=words)
     found = survey_result(store.plan, store.reports(), store.tallies(), settled)

@@ -17,23 +17,23 @@ from discreet.noise.rng import Rng
 from discreet.survey.answers import AnswerColumn, read_answers, read_candidates
 from discreet.survey.estimate.cross import cross_result
 from discreet.survey.estimate.result import QuestionTally, survey_result
-from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.base import Reports
 from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
-from discreet.survey.spec.survey import Kind, Question, Survey
+from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
 _KEYSTREAM = KeystreamRng()
 
 
 def rehearse_survey(
-    survey: Path, answers: Path, *, wanted: Wanted | None = None, rng: Rng = _KEYSTREAM
+    survey: Path, answers: Path, *, wanted: SurveyWanted | None = None, rng: Rng = _KEYSTREAM
 ) -> dict[str, Any]:
     """Return the estimates of a survey whose devices are simulated on a file of answers."""
     plan = SurveyPlan.of(read_survey(survey))
     columns = read_answers(answers, plan.survey)
-    chosen = wanted or Wanted()
+    chosen = wanted or SurveyWanted()
     words = candidates_of(plan.survey, survey.parent, chosen, columns)
     settled = replace(chosen, candidates=words)
     reports = [
@@ -67,12 +67,15 @@ def _pairs(
 
 
 def candidates_of(
-    survey: Survey, folder: Path, wanted: Wanted, columns: Sequence[AnswerColumn] | None = None
+    survey: Survey,
+    folder: Path,
+    wanted: SurveyWanted,
+    columns: Sequence[AnswerColumn] | None = None,
 ) -> dict[str, Sequence[str]]:
     """Return the words that open questions are read for: given, from the named file, or as rehearsed."""
     found: dict[str, Sequence[str]] = {}
     for index, question in enumerate(survey.questions):
-        if question.kind is not Kind.OPEN:
+        if question.kind is not QuestionKind.OPEN:
             continue
         if question.name in wanted.candidates:
             found[question.name] = wanted.candidates[question.name]
@@ -83,7 +86,7 @@ def candidates_of(
     return found
 
 
-def _words_file(folder: Path, question: Question) -> Path:
+def _words_file(folder: Path, question: SurveyQuestion) -> Path:
     """Return the file of words beside SURVEY.toml, or its copy in the folder of a begun survey."""
     named = folder / question.candidates
     return named if named.is_file() else folder / Path(question.candidates).name

@@ -12,7 +12,7 @@ from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
-from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.estimate.wanted import SurveyWanted
 
 TOML = """
 title = "Class"
@@ -53,7 +53,9 @@ def test_reports_are_kept_and_estimated(store, tmp_path):
     given = [each.to_cbor() for each in donations(store, 200)]
     given += [each.to_cbor() for each in donations(store, 100, smokes=None, word="coffee")]
     assert store.take_cbor(given).accepted == 300
-    found = estimate_survey("class", tmp_path / "here", wanted=Wanted(cross=("smokes", "street")))
+    found = estimate_survey(
+        "class", tmp_path / "here", wanted=SurveyWanted(cross=("smokes", "street"))
+    )
     questions = found["questions"]
     assert found["reports"] == 300
     assert [each["answers"] for each in questions.values()] == [200, 300, 300, 300]

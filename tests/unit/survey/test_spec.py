@@ -9,7 +9,7 @@ from discreet.errors import InvalidInput
 from discreet.survey.spec.choose import choose, mechanisms
 from discreet.survey.spec.plan import SurveyPlan, value_of
 from discreet.survey.spec.read import read_survey, survey_of
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 GOOD = {
     "title": "Smoking at our school",
@@ -98,33 +98,33 @@ def test_epsilon_is_shared_by_questions_and_changes():
 @pytest.mark.parametrize(
     ("kind", "options", "epsilon", "name"),
     [
-        (Kind.YES_NO, 2, "1", "warner"),
-        (Kind.CHOICE, 10, "1", "k-ary"),  # 3 e + 2 = 10.15
-        (Kind.CHOICE, 11, "1", "projective"),
-        (Kind.CHOICE, 1000, "8", "k-ary"),
-        (Kind.OPEN, 0, "1", "count-mean-sketch"),
-        (Kind.NUMBER, 0, "0.5", "duchi"),
-        (Kind.NUMBER, 0, "1", "hybrid"),
+        (QuestionKind.YES_NO, 2, "1", "warner"),
+        (QuestionKind.CHOICE, 10, "1", "k-ary"),  # 3 e + 2 = 10.15
+        (QuestionKind.CHOICE, 11, "1", "projective"),
+        (QuestionKind.CHOICE, 1000, "8", "k-ary"),
+        (QuestionKind.OPEN, 0, "1", "count-mean-sketch"),
+        (QuestionKind.NUMBER, 0, "0.5", "duchi"),
+        (QuestionKind.NUMBER, 0, "1", "hybrid"),
     ],
 )
 def test_the_chooser_says_why(kind, options, epsilon, name):
-    asked = Question("a", kind, "?", tuple(str(i) for i in range(options)))
+    asked = SurveyQuestion("a", kind, "?", tuple(str(i) for i in range(options)))
     found = choose(asked, Fraction(epsilon))
     assert found.randomizer.name == name
     assert found.why.endswith(".")
 
 
 def test_every_mechanism_can_be_named():
-    for kind in Kind:
+    for kind in QuestionKind:
         for name in mechanisms(kind):
-            asked = Question("a", kind, "?", ("a", "b", "c"), mechanism=name)
-            if kind is Kind.YES_NO:
-                asked = Question("a", kind, "?", ("yes", "no"), mechanism=name)
+            asked = SurveyQuestion("a", kind, "?", ("a", "b", "c"), mechanism=name)
+            if kind is QuestionKind.YES_NO:
+                asked = SurveyQuestion("a", kind, "?", ("yes", "no"), mechanism=name)
             assert choose(asked, Fraction(1)).randomizer.name == name
 
 
 def test_more_respondents_get_more_rows():
-    asked = Question("a", Kind.OPEN, "?")
+    asked = SurveyQuestion("a", QuestionKind.OPEN, "?")
     sizes = [
         choose(asked, Fraction(1), respondents=n).randomizer.rows for n in (0, 10**6, 10**7, 10**9)
     ]

@@ -124,7 +124,7 @@ def _wanted(
     candidates: list[str] | None, consistent: bool, cross: str | None, confidence: float
 ) -> Any:
     from discreet.survey.answers import read_candidates
-    from discreet.survey.estimate.wanted import Wanted
+    from discreet.survey.estimate.wanted import SurveyWanted
 
     if not 0 < confidence < 1:
         raise InvalidInput("A confidence must lie between 0 and 1, such as 0.95.")
@@ -137,7 +137,7 @@ def _wanted(
     pair = tuple(name.strip() for name in (cross or "").split(",") if name.strip())
     if cross and (len(pair) != 2 or pair[0] == pair[1]):
         raise InvalidInput("Write --cross as two questions, such as smokes,grade.")
-    return Wanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)
+    return SurveyWanted(words, consistent, confidence, (pair[0], pair[1]) if pair else None)
 
 
 def new_words(found: dict[str, Any]) -> list[str]:

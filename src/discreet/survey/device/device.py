@@ -85,4 +85,4 @@ class Device:
 def _answer(plan: SurveyPlan, index: int, answers: Mapping[str, Any]) -> Value | None:
     question = plan.survey.questions[index]
     answer = answers.get(question.name)
-    return None if answer is None or not answer.strip() else value_of(question, answer)
+    return None if answer is None or not answer.strip(" \t\r\n") else value_of(question, answer)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.survey.estimate.planning import is_mean, parts_of
-from discreet.survey.estimate.wanted import Wanted, values_of
+from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import Reports, ShareRandomizer, Shares
 from discreet.survey.spec.plan import SurveyPlan
 
@@ -77,7 +77,7 @@ def _least(randomizer: ShareRandomizer) -> float:
 
 def cross_result(
     plan: SurveyPlan,
-    wanted: Wanted,
+    wanted: SurveyWanted,
     reports: tuple[Reports, Reports],
     counts: npt.NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from discreet.survey.estimate.means import worst_variance
 from discreet.survey.estimate.shares import variance
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer
 from discreet.survey.spec.choose import AnyRandomizer
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 _WIDTH = NormalDist().inv_cdf(0.975)
 TOO_WIDE = 0.25
@@ -73,9 +73,12 @@ def poisoning_gain(randomizer: AnyRandomizer) -> float:
         return float(max(values.max(), 1 - values.min()))
     share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
     # Up from 0 by a report that supports the value, or down from 1 by one that does not.
-    return float(max(1 - share.other, share.own) / (share.own - share.other))
+    gain = float(max(1 - share.other, share.own) / (share.own - share.other))
+    return gain * parts_of(randomizer)  # liars all choose the part that counts
 
 
-def in_units(question: Question, error: float) -> float:
+def in_units(question: SurveyQuestion, error: float) -> float:
     """Return an error in the question's own units."""
-    return error * (question.upper - question.lower) if question.kind is Kind.NUMBER else error
+    return (
+        error * (question.upper - question.lower) if question.kind is QuestionKind.NUMBER else error
+    )

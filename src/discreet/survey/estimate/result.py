@@ -19,13 +19,13 @@ from discreet.survey.estimate.planning import (
 )
 from discreet.survey.estimate.shares import estimate_shares
 from discreet.survey.estimate.shuffle import ASSUMES, shuffled_epsilon
-from discreet.survey.estimate.wanted import Wanted, values_of
+from discreet.survey.estimate.wanted import SurveyWanted, values_of
 from discreet.survey.randomizers.base import MeanRandomizer, ShareRandomizer, Tally
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.sketch.prefix_tree import PrefixTree
-from discreet.survey.spec.choose import Choice
+from discreet.survey.spec.choose import ChosenRandomizer
 from discreet.survey.spec.plan import SurveyPlan
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 SHUFFLE_DELTA = 1e-6
 _NOTHING = {"value": None, "low": None, "high": None}
@@ -40,7 +40,7 @@ class QuestionTally:
 
 
 def survey_result(
-    plan: SurveyPlan, reports: int, tallies: Sequence[QuestionTally], wanted: Wanted
+    plan: SurveyPlan, reports: int, tallies: Sequence[QuestionTally], wanted: SurveyWanted
 ) -> dict[str, Any]:
     """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them."""
     survey = plan.survey
@@ -64,7 +64,7 @@ def survey_result(
 
 
 def question_result(
-    question: Question, choice: Choice, tally: QuestionTally, wanted: Wanted
+    question: SurveyQuestion, choice: ChosenRandomizer, tally: QuestionTally, wanted: SurveyWanted
 ) -> dict[str, Any]:
     """Return the estimates of one question, its mechanism, and how far they can be trusted."""
     found: dict[str, Any] = {
@@ -85,9 +85,9 @@ def question_result(
     return found
 
 
-def _warning(question: Question, answers: int, error: float, wanted: Wanted) -> str:
+def _warning(question: SurveyQuestion, answers: int, error: float, wanted: SurveyWanted) -> str:
     listed = question.mechanism != "prefix-tree"
-    if question.kind is Kind.OPEN and listed and not wanted.candidates.get(question.name):
+    if question.kind is QuestionKind.OPEN and listed and not wanted.candidates.get(question.name):
         return f"An open question is read for given words: --candidates {question.name}=FILE."
     if not answers or error > TOO_WIDE:
         return f"{answers:,} answers are too few: the intervals say next to nothing."
@@ -95,7 +95,7 @@ def _warning(question: Question, answers: int, error: float, wanted: Wanted) -> 
 
 
 def _mean(
-    question: Question, randomizer: MeanRandomizer, tally: QuestionTally, wanted: Wanted
+    question: SurveyQuestion, randomizer: MeanRandomizer, tally: QuestionTally, wanted: SurveyWanted
 ) -> dict[str, Any]:
     if not tally.answers:
         return dict(_NOTHING)
@@ -105,7 +105,10 @@ def _mean(
 
 
 def _discovered_or_shares(
-    question: Question, randomizer: ShareRandomizer, tally: QuestionTally, wanted: Wanted
+    question: SurveyQuestion,
+    randomizer: ShareRandomizer,
+    tally: QuestionTally,
+    wanted: SurveyWanted,
 ) -> dict[str, Any]:
     if not isinstance(randomizer, PrefixTree):
         return _shares(question, randomizer, tally, wanted)
@@ -116,7 +119,10 @@ def _discovered_or_shares(
 
 
 def _shares(
-    question: Question, randomizer: ShareRandomizer, tally: QuestionTally, wanted: Wanted
+    question: SurveyQuestion,
+    randomizer: ShareRandomizer,
+    tally: QuestionTally,
+    wanted: SurveyWanted,
 ) -> dict[str, Any]:
     labels, values = values_of(question, wanted)
     if not tally.answers or not values:
@@ -125,7 +131,7 @@ def _shares(
         randomizer, tally.tally, values, reports=tally.answers, confidence=wanted.confidence
     )
     told = found.value
-    if wanted.consistent and question.kind is not Kind.OPEN:
+    if wanted.consistent and question.kind is not QuestionKind.OPEN:
         told = norm_sub(found.value)
     return {
         label: {"value": float(value), "low": float(low), "high": float(high)}

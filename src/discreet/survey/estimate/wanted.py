@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SurveyWanted:
     """What is wanted: words of open questions, shares that add up, and a cross table of two questions."""
 
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -19,9 +19,11 @@ class Wanted:
     cross: tuple[str, str] | None = None
 
 
-def values_of(question: Question, wanted: Wanted) -> tuple[Sequence[str], Sequence[Any]]:
+def values_of(
+    question: SurveyQuestion, wanted: SurveyWanted
+) -> tuple[Sequence[str], Sequence[Any]]:
     """Return the answers that are estimated, as labels and as the randomizer takes them."""
-    if question.kind is Kind.OPEN:
+    if question.kind is QuestionKind.OPEN:
         words = wanted.candidates.get(question.name, ())
         return words, words
     return question.options, range(len(question.options))

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, Tally
-from discreet.survey.randomizers.dyadic import coins
 
-_CELLS = 1 << 19  # bits that are drawn at one time: they stay in the processor's cache
+_CELLS = 1 << 20  # bits that are drawn at one time
 _ROWS, _MANY = 31, 255
 _BESIDE = 256
 _LAYERS = 31 * 255  # reports of a group at one time: what is left of them fits into a byte
 _GROUPS = 256
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOWEST = np.uint64(0x0101010101010101)
 
 Planes = npt.NDArray[np.uint64]
@@ -34,28 +34,66 @@ def random_bits(
     parts: int, places: npt.NDArray[np.int64], special: npt.NDArray[np.bool_], width: int, rng: Rng
 ) -> Reports:
     """Return rows of `width` coins of parts / 2^32, packed, the one at `places` set to `special`."""
-    rows = np.empty((places.size, -(-width // 8)), dtype=np.uint8)
+    length, words = -(-width // 8), -(-width // 64)
+    rows = np.empty((places.size, length), dtype=np.uint8)
     step = max(1, _CELLS // width)
     for start in range(0, places.size, step):
-        part = slice(start, start + step)
-        count = places[part].size
-        drawn = coins(parts, count * width, rng).reshape(count, width)
-        drawn[np.arange(count), places[part]] = special[part]
-        rows[part] = np.packbits(drawn, axis=1)
+        some = rows[start : start + step]
+        drawn = packed_coins(parts, len(some) * words, rng).view(np.uint8)
+        some[:] = drawn.reshape(len(some), words * 8)[:, :length]
+    rows[:, -1] &= 0xFF << (-width % 8) & 0xFF
+    lanes, bytes_at, masks = np.arange(places.size), places >> 3, (0x80 >> (places & 7))
+    kept = rows[lanes, bytes_at] & ~masks
+    rows[lanes, bytes_at] = kept | np.where(special, masks, 0)
     return rows
+
+
+def packed_coins(parts: int, words: int, rng: Rng) -> Planes:
+    """Return 64 coins a word, each set with probability exactly parts / 2^32.
+
+    Coin by coin a 32-bit number is compared with `parts`, a byte of it at a time: the words hold bit j
+    of 64 numbers each, so a comparison is a few operations on words. Only words with a coin that ties
+    with the bytes so far (one in five after the first) draw the next byte.
+    """
+    below, ties = _compared(parts >> 24, rng.words(8 * words).reshape(8, -1))
+    places = np.flatnonzero(ties)
+    ties = ties[places]
+    for byte in (parts >> 16 & 255, parts >> 8 & 255, parts & 255):
+        less, same = _compared(byte, rng.words(8 * places.size).reshape(8, -1))
+        below[places] |= ties & less
+        ties &= same
+        again = ties != 0
+        places, ties = places[again], ties[again]
+    return below
+
+
+def _compared(byte: int, planes: Planes) -> tuple[Planes, Planes]:
+    """Return which of the numbers whose bits the planes hold are below `byte`, and which equal it."""
+    less = np.zeros(planes.shape[1], dtype=np.uint64)
+    same = np.full(planes.shape[1], _ALL, dtype=np.uint64)
+    for at, plane in enumerate(planes):  # from the lowest bit to the highest
+        inverse = ~plane
+        if byte >> at & 1:
+            less |= inverse
+            same &= plane
+        else:
+            less &= inverse
+            same &= inverse
+    return less, same
 
 
 def column_sums(reports: Reports, width: int) -> Tally:
     """Return how often each bit is set; see `grouped_sums`."""
     count, length = reports.shape
     many = _MANY if count >= 8 * _MANY else _ROWS
-    words = np.zeros((-(-count // many) * many, -(-length // 8) * 8), dtype=np.uint8)
-    words[:count, :length] = reports
-    rows = words.view(np.uint64)
+    beside = max(1, min(_BESIDE, -(-count // many)))
+    words = np.zeros((many * beside, -(-length // 8) * 8), dtype=np.uint8)
     total = np.zeros(words.shape[1] * 8, dtype=np.int64)
-    for start in range(0, len(rows), many * _BESIDE):
-        some = rows[start : start + many * _BESIDE]
-        total += _bits_added(some[:, None, :], many)[0]
+    for start in range(0, count, many * beside):
+        some = reports[start : start + many * beside]
+        words[: len(some), :length] = some
+        words[len(some) :] = 0
+        total += _bits_added(words.view(np.uint64)[:, None, :], many)[0]
     return total[:width]
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet.noise.rng import SystemRng, Words
 
+_ZEROS = memoryview(bytes(1 << 20))  # what is encrypted; making it anew would cost more than that
+_BLOCK = 16
 _FEW = 512  # words below which a cipher would cost more than it saves
 
 
@@ -34,4 +36,8 @@ class KeystreamRng:
             return self._system.words(count)
         key = os.urandom(32)
         stream = Cipher(AES(key[:16]), CTR(key[16:])).encryptor()
-        return np.frombuffer(stream.update(bytes(8 * count)), dtype=np.uint64)
+        drawn = bytearray(8 * count + _BLOCK)
+        for start in range(0, 8 * count, len(_ZEROS)):
+            some = _ZEROS[: 8 * count - start]
+            stream.update_into(some, memoryview(drawn)[start:])
+        return np.frombuffer(drawn, dtype=np.uint64, count=count)

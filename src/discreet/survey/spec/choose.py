@@ -21,10 +21,10 @@ from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.prefix_tree import PrefixTree
-from discreet.survey.spec.survey import Kind, Question
+from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 AnyRandomizer = ShareRandomizer | MeanRandomizer | PrefixTree
-Build = Callable[[Question, Fraction], AnyRandomizer]
+Build = Callable[[SurveyQuestion, Fraction], AnyRandomizer]
 
 HYBRID_FROM = 0.61
 """Below this epsilon Duchi's response alone has the least worst error [Wang et al. 2019]."""
@@ -33,27 +33,31 @@ _USUAL_ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenRandomizer:
     """A randomizer and the reason for it, in one sentence."""
 
     randomizer: AnyRandomizer
     why: str
 
 
-def choose(question: Question, epsilon: Fraction, *, respondents: int = 0) -> Choice:
+def choose(
+    question: SurveyQuestion, epsilon: Fraction, *, respondents: int = 0
+) -> ChosenRandomizer:
     """Return the randomizer of a question at `epsilon`, the one it names or the best one, and why."""
     if question.mechanism:
-        return Choice(_named(question, epsilon, respondents), "The survey names it.")
+        return ChosenRandomizer(_named(question, epsilon, respondents), "The survey names it.")
     name, why = _best(question, float(epsilon), respondents)
-    return Choice(_BUILDERS[question.kind][name](_sized(question, respondents), epsilon), why)
+    return ChosenRandomizer(
+        _BUILDERS[question.kind][name](_sized(question, respondents), epsilon), why
+    )
 
 
-def mechanisms(kind: Kind) -> tuple[str, ...]:
+def mechanisms(kind: QuestionKind) -> tuple[str, ...]:
     """Return the names of the randomizers that a kind of question may have."""
     return tuple(_BUILDERS[kind])
 
 
-def _named(question: Question, epsilon: Fraction, respondents: int) -> AnyRandomizer:
+def _named(question: SurveyQuestion, epsilon: Fraction, respondents: int) -> AnyRandomizer:
     builders = _BUILDERS[question.kind]
     if question.mechanism not in builders:
         raise InvalidInput(
@@ -63,18 +67,18 @@ def _named(question: Question, epsilon: Fraction, respondents: int) -> AnyRandom
     return builders[question.mechanism](_sized(question, respondents), epsilon)
 
 
-def _best(question: Question, epsilon: float, respondents: int) -> tuple[str, str]:
+def _best(question: SurveyQuestion, epsilon: float, respondents: int) -> tuple[str, str]:
     said = plain(Fraction(epsilon), significant=4)
-    if question.kind is Kind.YES_NO:
+    if question.kind is QuestionKind.YES_NO:
         return "warner", "Two answers: Warner's coin is the best there is."
-    if question.kind is Kind.CHOICE:
+    if question.kind is QuestionKind.CHOICE:
         codes, limit = len(question.options), 3 * math.exp(min(epsilon, 30.0)) + 2
         if codes < limit:
             why = f"{codes} options are fewer than 3 e^{said} + 2 = {limit:.1f}: telling an option is best."
             return "k-ary", why
         why = f"{codes} options are at least 3 e^{said} + 2 = {limit:.1f}: a point of a geometry says more."
         return "projective", why
-    if question.kind is Kind.OPEN:
+    if question.kind is QuestionKind.OPEN:
         rows = _rows(respondents)
         why = f"No list of words: hashed into {rows:,} rows of {question.buckets:,} buckets"
         return "count-mean-sketch", f"{why}, whose collisions stay below the noise."
@@ -89,8 +93,8 @@ def _rows(respondents: int) -> int:
     return 1 << (wanted - 1).bit_length()
 
 
-def _sized(question: Question, respondents: int) -> Question:
-    if question.kind is not Kind.OPEN or question.rows:
+def _sized(question: SurveyQuestion, respondents: int) -> SurveyQuestion:
+    if question.kind is not QuestionKind.OPEN or question.rows:
         return question
     return replace(question, rows=_rows(respondents))
 
@@ -103,19 +107,19 @@ def _over_numbers(make: Callable[[NumberRange, Fraction], AnyRandomizer]) -> Bui
     return lambda question, epsilon: make(NumberRange.of(question.lower, question.upper), epsilon)
 
 
-def _warner(question: Question, epsilon: Fraction) -> AnyRandomizer:
+def _warner(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     return KaryResponse.of(len(question.options), epsilon, name="warner")
 
 
-def _count_mean(question: Question, epsilon: Fraction) -> AnyRandomizer:
+def _count_mean(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     return CountMeanSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
-def _hadamard(question: Question, epsilon: Fraction) -> AnyRandomizer:
+def _hadamard(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     return HadamardSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
-def _prefix_tree(question: Question, epsilon: Fraction) -> AnyRandomizer:
+def _prefix_tree(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
     # Eight levels share the reports and each extension asks for 256 prefixes: few rows do.
     return PrefixTree.of(epsilon, rows=min(question.rows, 64), buckets=question.buckets)
 
@@ -126,15 +130,15 @@ _LISTED: dict[str, Build] = {
     "local-hash": _over_codes(LocalHash.of),
     "projective": _over_codes(ProjectiveResponse.of),
 }
-_BUILDERS: dict[Kind, dict[str, Build]] = {
-    Kind.YES_NO: {"warner": _warner, **_LISTED},
-    Kind.CHOICE: _LISTED,
-    Kind.NUMBER: {
+_BUILDERS: dict[QuestionKind, dict[str, Build]] = {
+    QuestionKind.YES_NO: {"warner": _warner, **_LISTED},
+    QuestionKind.CHOICE: _LISTED,
+    QuestionKind.NUMBER: {
         "duchi": _over_numbers(DuchiResponse.of),
         "piecewise": _over_numbers(PiecewiseResponse.of),
         "hybrid": _over_numbers(HybridResponse.of),
     },
-    Kind.OPEN: {
+    QuestionKind.OPEN: {
         "count-mean-sketch": _count_mean,
         "hadamard-sketch": _hadamard,
         "prefix-tree": _prefix_tree,

@@ -12,8 +12,8 @@ from typing import Any
 from discreet.core.numbers import plain
 from discreet.errors import InvalidInput
 from discreet.survey.sketch.hashes import word_bytes
-from discreet.survey.spec.choose import Choice, choose
-from discreet.survey.spec.survey import Kind, Question, Survey
+from discreet.survey.spec.choose import ChosenRandomizer, choose
+from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
 VERSION = 1
 ID_BYTES = 16
@@ -28,7 +28,7 @@ class SurveyPlan:
     """
 
     survey: Survey
-    choices: tuple[Choice, ...]
+    choices: tuple[ChosenRandomizer, ...]
     nonce: str = ""
 
     @classmethod
@@ -79,7 +79,7 @@ class SurveyPlan:
         return names.index(name)
 
 
-def _question(question: Question, choice: Choice) -> dict[str, Any]:
+def _question(question: SurveyQuestion, choice: ChosenRandomizer) -> dict[str, Any]:
     stated: dict[str, Any] = {
         "name": question.name,
         "kind": str(question.kind),
@@ -89,28 +89,28 @@ def _question(question: Question, choice: Choice) -> dict[str, Any]:
     }
     if question.options:
         stated["options"] = list(question.options)
-    if question.kind is Kind.NUMBER:
+    if question.kind is QuestionKind.NUMBER:
         stated |= {"lower": question.lower, "upper": question.upper}
     return stated
 
 
-def value_of(question: Question, answer: str) -> int | float | str:
+def value_of(question: SurveyQuestion, answer: str) -> int | float | str:
     """Return an answer as its randomizer takes it: a code, a number or a word; refused if it is none.
 
-    >>> value_of(Question("smokes", Kind.YES_NO, "?", ("yes", "no")), " no ")
+    >>> value_of(SurveyQuestion("smokes", QuestionKind.YES_NO, "?", ("yes", "no")), " no ")
     1
     """
-    answer = answer.strip()
-    if question.kind is Kind.OPEN:
+    answer = answer.strip(" \t\r\n")
+    if question.kind is QuestionKind.OPEN:
         return word_bytes(answer).decode()
-    if question.kind is Kind.NUMBER:
+    if question.kind is QuestionKind.NUMBER:
         return _number(question, answer)
     if answer not in question.options:
         raise InvalidInput(f"An answer to '{question.name}' is not among its options.")
     return question.options.index(answer)
 
 
-def _number(question: Question, answer: str) -> float:
+def _number(question: SurveyQuestion, answer: str) -> float:
     try:
         value = float(answer)
     except ValueError:
@@ -122,6 +122,6 @@ def _number(question: Question, answer: str) -> float:
     return value + 0.0  # no negative zero
 
 
-def realised(choice: Choice) -> Fraction:
+def realised(choice: ChosenRandomizer) -> Fraction:
     """Return e^epsilon as it really is: the greatest ratio of the randomizer's probabilities."""
     return choice.randomizer.worst_ratio

@@ -13,15 +13,19 @@ from discreet.core.numbers import Epsilon
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.lattice import NumberRange
-from discreet.survey.spec.survey import Kind, Question, Survey, settings_of
+from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion, settings_of
 
 MOST_QUESTIONS = 64
 MOST_OPTIONS = 100_000
 LONGEST_TEXT = 2_000
 LARGEST_FILE = 4_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
-_ONLY = {"options": {Kind.CHOICE}, "lower": {Kind.NUMBER}, "upper": {Kind.NUMBER}}
-_ONLY |= {setting: {Kind.OPEN} for setting in ("candidates", "rows", "buckets")}
+_ONLY = {
+    "options": {QuestionKind.CHOICE},
+    "lower": {QuestionKind.NUMBER},
+    "upper": {QuestionKind.NUMBER},
+}
+_ONLY |= {setting: {QuestionKind.OPEN} for setting in ("candidates", "rows", "buckets")}
 
 
 def read_survey(path: Path) -> Survey:
@@ -72,27 +76,27 @@ def _epsilon(stated: Mapping[str, Any]) -> Epsilon:
     return Epsilon.of(written)
 
 
-def _question(name: str, table: Any) -> Question:
+def _question(name: str, table: Any) -> SurveyQuestion:
     _check_name(name, "The name of a question")
     where = f"The question '{name}'"
     if not isinstance(table, Mapping):
         raise InvalidInput(f"{where} must be a table.", hint=f"Write [questions.{name}].")
-    _known(table, settings_of(Question), where)
+    _known(table, settings_of(SurveyQuestion), where)
     kind = _kind(table, where)
     for setting, kinds in _ONLY.items():
         if setting in table and kind not in kinds:
             raise InvalidInput(f"{where} is '{kind}', which has no '{setting}'.")
     lower, upper = (
         (_bound(table, end, where) for end in ("lower", "upper"))
-        if (kind is Kind.NUMBER)
+        if (kind is QuestionKind.NUMBER)
         else (0.0, 1.0)
     )
     NumberRange.of(lower, upper)
-    return Question(
+    return SurveyQuestion(
         name=name,
         kind=kind,
         text=_text(table, "text", where) or name,
-        options=_options(table, where) if kind is Kind.CHOICE else _fixed_options(kind),
+        options=_options(table, where) if kind is QuestionKind.CHOICE else _fixed_options(kind),
         lower=lower,
         upper=upper,
         candidates=_text(table, "candidates", where),
@@ -102,15 +106,15 @@ def _question(name: str, table: Any) -> Question:
     )
 
 
-def _kind(table: Mapping[str, Any], where: str) -> Kind:
-    kinds = ", ".join(Kind)
-    if table.get("kind") not in tuple(Kind):
+def _kind(table: Mapping[str, Any], where: str) -> QuestionKind:
+    kinds = ", ".join(QuestionKind)
+    if table.get("kind") not in tuple(QuestionKind):
         raise InvalidInput(f"{where} needs a kind.", hint=f"One of: {kinds}.")
-    return Kind(table["kind"])
+    return QuestionKind(table["kind"])
 
 
-def _fixed_options(kind: Kind) -> tuple[str, ...]:
-    return ("yes", "no") if kind is Kind.YES_NO else ()
+def _fixed_options(kind: QuestionKind) -> tuple[str, ...]:
+    return ("yes", "no") if kind is QuestionKind.YES_NO else ()
 
 
 def _options(table: Mapping[str, Any], where: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from discreet.core.numbers import Epsilon, round_down
 _DIGITS = 12
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """What may be answered: yes or no, one of the options, a number, or any word."""
 
     YES_NO = "yes-no"
@@ -26,13 +26,13 @@ def _help(words: str) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SurveyQuestion:
     """One question of a survey; every field is public."""
 
     name: str = field(
         metadata=_help("The name after [questions.], used in results and as the column of answers.")
     )
-    kind: Kind = field(metadata=_help("yes-no, choice, number or open."))
+    kind: QuestionKind = field(metadata=_help("yes-no, choice, number or open."))
     text: str = field(metadata=_help("The question as it is put to respondents."))
     options: tuple[str, ...] = field(
         metadata=_help("The answers of a choice, in order."), default=()
@@ -59,7 +59,7 @@ class Survey:
     name: str = field(metadata=_help("The file's stem."))
     title: str = field(metadata=_help("What the survey is called."))
     epsilon: Epsilon = field(metadata=_help("Promised to each device, for the whole survey."))
-    questions: tuple[Question, ...] = field(metadata=_help("The questions, in order."))
+    questions: tuple[SurveyQuestion, ...] = field(metadata=_help("The questions, in order."))
     donations_per_day: int = field(
         metadata=_help("How many reports a device sends in a day, at most."), default=1
     )
@@ -84,6 +84,6 @@ class Survey:
         return round_down(self.epsilon.value / parts, digits=_DIGITS)
 
 
-def settings_of(kind: type[Survey | Question]) -> dict[str, str]:
+def settings_of(kind: type[Survey | SurveyQuestion]) -> dict[str, str]:
     """Return each setting that a TOML file may have, with what it means."""
     return {each.name: each.metadata["help"] for each in fields(kind) if each.name != "name"}

@@ -11,8 +11,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.errors import InvalidInput
-from discreet.survey.estimate.wanted import Wanted
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.sketch.hashes import word_bytes
+from discreet.survey.spec.read import read_survey
 
 MOST_WORDS = 5_000
 
@@ -33,10 +34,20 @@ class StatedSurvey(BaseModel):
             path = Path(folder) / f"{self.name}.toml"
             path.write_text(self.toml, encoding="utf-8")
             try:
+                _name_no_files(path)
                 yield path
             except InvalidInput as error:
                 said = error.message.replace(str(path), path.name)
                 raise InvalidInput(said, hint=error.hint) from None
+
+
+def _name_no_files(path: Path) -> None:
+    """Refuse a survey that names a file: whoever sends a survey may not read what lies on the server."""
+    if any(question.candidates for question in read_survey(path).questions):
+        raise InvalidInput(
+            "A survey that is begun here cannot name a file of candidates.",
+            hint="Leave 'candidates' out, and write the words on the survey's page.",
+        )
 
 
 class StatedWishes(BaseModel):
@@ -48,10 +59,10 @@ class StatedWishes(BaseModel):
     consistent: bool = False
     cross: tuple[str, str] | None = None
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SurveyWanted:
         """Return the same as the survey's own value; a word that no device could tell is refused."""
         words = {
             question: list(dict.fromkeys(word_bytes(word).decode() for word in words))
             for question, words in self.candidates.items()
         }
-        return Wanted(words, self.consistent, cross=self.cross)
+        return SurveyWanted(words, self.consistent, cross=self.cross)

@@ -17,7 +17,7 @@ from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
-LANGUAGES = ("en",)
+LANGUAGES = ("en", "de")
 """The files of `words/`; the first is for everybody else."""
 
 

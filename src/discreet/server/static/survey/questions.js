@@ -49,7 +49,7 @@ export function answersIn(form, survey) {
   const data = new FormData(form);
   return Object.fromEntries(
     survey.questions.map(({ name, kind }) => {
-      const written = String(data.get(name) ?? "").trim();
+      const written = String(data.get(name) ?? "");
       return [name, kind === "number" ? written.replace(",", ".") : written];
     }),
   );

@@ -28,6 +28,7 @@ function storage() {
 
 async function start() {
   if (!globalThis.isSecureContext || !crypto.subtle) return say("insecure", words.insecure);
+  if (!navigator.locks) return say("old", words.old);
   const kept = storage();
   if (!kept) return say("storage", words.storage);
   const survey = await readSurvey(place.dataset.document);

@@ -1,7 +1,7 @@
 // One survey for its owner: estimates with their intervals as reports come in, its link, and closing it.
 import { call } from "../api.js";
 import { byId, drawn, element, sayProblem } from "../dom.js";
-import { isOpen, linesOf, watch, written } from "./watching.js";
+import { estimates, isOpen, linesOf, watch, written } from "./watching.js";
 
 const place = byId("survey");
 const name = place.dataset.name;
@@ -18,7 +18,7 @@ function shown(found) {
   const refused = Object.entries(found.refused).map(([why, times]) => `${whole(times)} ${why}`);
   byId("refused").textContent = refused.length ? `Refused: ${refused.join(", ")}.` : "";
   const { epsilon, delta, assumes } = found.shuffled;
-  const better = typeof epsilon === "number" && epsilon < found.epsilon;
+  const better = typeof epsilon === "number" && epsilon < 0.95 * found.epsilon;
   byId("shuffled").textContent = better
     ? `Against somebody who sees the mixed reports only, ε ${epsilon.toPrecision(2)} (δ ${delta}): ${assumes}`
     : "";
@@ -102,4 +102,18 @@ byId("close-yes")?.addEventListener("click", async () => {
   }
 });
 
-watch(name, shown, (problem) => sayProblem(byId("problem"), problem));
+// Words of open questions that are looked for, by question; they stay on this page.
+const lookedFor = {};
+const wishes = () => (Object.keys(lookedFor).length ? { candidates: lookedFor } : null);
+const failed = (problem) => sayProblem(byId("problem"), problem);
+
+for (const form of document.querySelectorAll("form.look")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const lines = form.querySelector("textarea").value.split("\n");
+    lookedFor[form.dataset.question] = lines.map((line) => line.trim()).filter(Boolean);
+    await estimates(name, wishes()).then(shown, failed);
+  });
+}
+
+watch(name, shown, failed, wishes);

@@ -4,11 +4,12 @@ import { call } from "../api.js";
 const EVERY = 2_000;
 const HIDDEN = 30_000;
 
-export function watch(name, shown, failed) {
+// `wishes` returns what else is wanted (words of open questions), or null.
+export function watch(name, shown, failed, wishes = () => null) {
   const look = async () => {
     let closed = false;
     try {
-      const found = await call("GET", `/surveys/${encodeURIComponent(name)}`);
+      const found = await estimates(name, wishes());
       shown(found);
       closed = found.closed;
     } catch (problem) {
@@ -16,16 +17,12 @@ export function watch(name, shown, failed) {
     }
     setTimeout(look, document.hidden || closed ? HIDDEN : EVERY);
   };
-  document.addEventListener("visibilitychange", () => !document.hidden && once(name, shown, failed));
   return look();
 }
 
-async function once(name, shown, failed) {
-  try {
-    shown(await call("GET", `/surveys/${encodeURIComponent(name)}`));
-  } catch (problem) {
-    failed(problem);
-  }
+export function estimates(name, wishes) {
+  const path = `/surveys/${encodeURIComponent(name)}`;
+  return wishes ? call("POST", `${path}/estimate`, { ...wishes, consistent: true }) : call("GET", path);
 }
 
 // The estimates of a question as lines: what, value, low, high, and the bounds that all of them lie in.

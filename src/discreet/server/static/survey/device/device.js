@@ -16,7 +16,8 @@ export class Changed extends Error {}
 
 export const today = () => Math.floor(Date.now() / 86_400_000);
 
-// Only one tab at a time decides what is told; otherwise two could tell two answers for one.
+// Only one tab at a time decides what is told; otherwise two could tell two answers for one. A page asks
+// for locks before it begins; elsewhere a device is alone anyway.
 const alone = (work) =>
   globalThis.navigator?.locks ? navigator.locks.request("discreet survey", work) : work();
 

@@ -59,6 +59,11 @@ const RATIOS = {
     sketch(rows, buckets);
     return flips(lie);
   },
+  "prefix-tree": ({ levels, rows, buckets, lie }) => {
+    whole(levels, 1, 256);
+    sketch(rows, buckets);
+    return flips(lie);
+  },
   duchi,
   piecewise,
   hybrid: (settings, question) => {

@@ -4,7 +4,8 @@ import { bigEndian, joined } from "./bytes.js";
 import { HALF, WORD } from "./draws.js";
 import { digits, indexOfPoint, number, point } from "./field.js";
 
-// value: an option's number, a number, or for open questions a function from a row to the word's bucket.
+// value: an option's number, a number, or for open questions a function from a row (and, of a prefix
+// tree, a level) to the bucket of the word (or of its prefix).
 export function report(question, value, draws) {
   const randomizer = RANDOMIZERS[question.mechanism];
   if (!randomizer) throw new Error("This page does not know how to randomise a question.");
@@ -19,6 +20,7 @@ const RANDOMIZERS = {
   projective,
   "count-mean-sketch": countMeanSketch,
   "hadamard-sketch": hadamardSketch,
+  "prefix-tree": prefixTree,
   duchi: (settings, value, draws, question) => bit(settings, position(question, value, draws), draws),
   piecewise: (settings, value, draws, question) => near(settings, position(question, value, draws), draws),
   hybrid,
@@ -73,6 +75,12 @@ function hadamardSketch({ rows, buckets, lie }, bucketIn, draws) {
   const even = evenOnes(column & bucketIn(row));
   const turned = draws.coin(lie);
   return (row * buckets + column) * 2 + (even !== turned ? 1 : 0);
+}
+
+function prefixTree(settings, bucketIn, draws) {
+  const level = draws.below(settings.levels);
+  const told = hadamardSketch(settings, (row) => bucketIn(row, level), draws);
+  return level * 2 * settings.rows * settings.buckets + told;
 }
 
 function evenOnes(bits) {

@@ -47,7 +47,19 @@ async function word(question, index, written) {
   const bytes = utf8(told);
   if (bytes.length > LONGEST_WORD) throw new BadAnswer(index, "long");
   if (/\p{Surrogate}/u.test(told)) throw new BadAnswer(index, "text");
-  return { told, bytes, encode: await bucketsOf(bytes, question.settings) };
+  return { told, bytes, encode: await hashes(bytes, question.settings) };
+}
+
+// The word's buckets; of a prefix tree those of each prefix, with zeros after the word's end.
+async function hashes(bytes, settings) {
+  if (!settings.levels) return bucketsOf(bytes, settings);
+  const prefixes = Array.from({ length: settings.levels }, (_, level) => {
+    const prefix = new Uint8Array(level + 1);
+    prefix.set(bytes.subarray(0, level + 1));
+    return bucketsOf(prefix, settings);
+  });
+  const found = await Promise.all(prefixes);
+  return (row, level) => found[level](row);
 }
 
 // The word's bucket in each row; sixteen rows share a digest. All are made, whichever row is drawn.
