@@ -140,7 +140,7 @@ def _part(
     for key in table.keys:
         level = level_of(pieces[table.table.name, key.base], key)
         levels.append(level)
-        box[key.base] = _and(box.get(key.base), level.codes >= 0)
+        box[key.base] = _and(box.get(key.base), _grouped(pieces[table.table.name, key.base], level))
     for condition in table.conditions:
         held = mask_of(pieces[table.table.name, condition.base], condition)
         box[condition.base] = _and(box.get(condition.base), held)
@@ -150,6 +150,18 @@ def _part(
                 f"Table '{table.name}' is empty: no declared value of '{base}' can be in it."
             )
     return _Part(table, measure, tuple(levels), box, fact)
+
+
+def _grouped(atoms: Atoms, level: Level) -> Mask:
+    """Return the pieces that a key has groups for.
+
+    Where nobody is said to lack a value, grouping by a column leaves nobody out: two tables by
+    different columns still add up to the same whole (`_dimension` drops who lacks one from both).
+    """
+    inside: Mask = level.codes >= 0
+    if not atoms.missing and inside.any():
+        inside[-1] = True
+    return inside
 
 
 def _and(one: Mask | None, two: Mask) -> Mask:
