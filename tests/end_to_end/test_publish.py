@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from discreet.api import Curator
+from discreet.attack.package import load_target, lone_people, secret_bits
 from discreet.cli.app import run
 from discreet.errors import DiscreetError, InvalidInput, NotAllowed, RequestConflict
 from discreet.publish.recheck import verify_package
@@ -293,6 +294,7 @@ import os, sys
 from pathlib import Path
 from discreet.publish import run
 from discreet.api import Curator
+from discreet.attack.package import load_target, lone_people, secret_bits
 from publish_kit import catalog_of
 real = run.write_package
 def dies(*args, **more):
@@ -384,19 +386,17 @@ def test_the_red_team_fails_against_a_package(place: Path, monkeypatch, capsys):
     monkeypatch.chdir(place)
     with curator_of(place) as curator:
         curator.publish(spec_at(place, FINE), out=place / "R.zip")
-    for attack in ("census", "reconstruction"):
-        assert (
-            run(["attack", attack, "--package", "R.zip", "--config", "discreet.toml", "--json"])
-            == 0
-        )
-        said = json.loads(capsys.readouterr().out)
-        private = said["private"]
+    target = load_target("R.zip", "discreet.toml")
+    for scores in (lone_people(target), secret_bits(target)):
         # Exact tables single people out; noisy ones do no better than the facts alone.
         # Noise alone fails this less than once in a billion runs: the margins are 7 deviations.
-        assert said["success"] > 0.7
-        assert private["low"] <= private["baseline"] + 0.15
-        assert private["success"] < said["success"]
+        assert scores.exact.success > 0.7
+        assert scores.package.low <= scores.package.baseline + 0.15
+        assert scores.package.success < scores.exact.success
     assert run(["attack", "census", "--package", "R.zip"]) == 1
+    assert "--config" in capsys.readouterr().err
+    assert run(["attack", "census", "--package", "SPEC.toml", "--config", "discreet.toml"]) == 1
+    assert "no release package" in capsys.readouterr().err
 
 
 def test_a_spec_given_as_text(place: Path):

@@ -103,14 +103,24 @@ class Rehearsal:
             f"{ROWS:,} made-up rows stand in for the real ones, which nobody has looked at. Nothing "
             "was charged. Errors depend on sizes of cells, and those are made up as well."
         )
+        levels = Figure(
+            "What agreement between tables gains",
+            bars(
+                [each.table for each in self.tables],
+                [each.whole / max(each.noisy, 1e-9) for each in self.tables],
+                title="published error / noise",
+                across="table",
+            ),
+            "Below 1, a table is more exact than its own noise: others say something about it.",
+        )
+        sections = [Section("Expected errors", (words, grid, levels))]
+        if pictures:
+            sections.append(Section("By size", tuple(pictures)))
         return Document(
             title=f"{self.release}: a rehearsal",
             subtitle=f"epsilon {self.epsilon:g}, delta {self.delta:g}",
             warning=None,
-            sections=(
-                Section("Expected errors", (words, grid)),
-                Section("By size", tuple(pictures)),
-            ),
+            sections=tuple(sections),
         )
 
 

@@ -117,3 +117,26 @@ def test_nobody_moves_the_cells_by_more_than_the_noise_was_made_for(
             assert int(np.square(gap).sum()) <= event.l2_squared
             moved += bool(gap.any())
     assert moved > 10
+
+
+def test_who_lacks_a_value_is_left_out_only_where_tables_would_not_add_up(tmp_path: Path):
+    rows = [("r0", "F", "a", 3, 10), (None, "F", "a", 3, 10), ("r1", None, "b", None, 5)]
+    rows += [("r7", "M", "c", 9, 1)] * 3
+    total = Made("total", (), "", "COUNT(*)")
+    county = Made("county", ("county",), "", "COUNT(*)")
+    old = Made("old", ("job",), "p.age >= 6", "COUNT(*)")
+    odd = Made("odd", ("third",), "p.age >= 6 OR p.age IS NULL", "COUNT(*)")
+
+    def cells(tables: list[Made]) -> dict[str, int]:
+        found = plan_in_memory(tables, tmp_path, rows)
+        return {
+            each.member.name: int(found.cells(each.family, each.place).sum())
+            for each in found.plan.wanted
+        }
+
+    # Nothing groups by age: who lacks one still counts in the total, not among the old.
+    assert cells([total, old]) == {"total": 6, "old": 3}
+    # Regions are said to be complete: whoever lacks one is in neither table, so they add up.
+    assert cells([total, county]) == {"total": 5, "county": 5}
+    # A condition that lets a missing age pass makes no group of it.
+    assert cells([total, odd]) == {"total": 6, "odd": 3}

@@ -144,6 +144,10 @@ def _part(
     for condition in table.conditions:
         held = mask_of(pieces[table.table.name, condition.base], condition)
         box[condition.base] = _and(box.get(condition.base), held)
+    for key, level in zip(table.keys, levels, strict=True):
+        if any(condition.base == key.base for condition in table.conditions):
+            # A condition that lets missing values pass makes no group for them.
+            box[key.base] = _and(box.get(key.base), level.codes >= 0)
     for base, mask in box.items():
         if not mask.any():
             raise InvalidInput(
