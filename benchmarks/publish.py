@@ -30,13 +30,15 @@ CHUNK = 5_000_000
 
 def levels_of(areas: int, levels: int) -> dict[str, np.ndarray]:
     """Return the class of every area at each level between the nation and the areas."""
-    between = levels - 2
-    names = [f"level{i + 1}" for i in range(between)]
-    shares = [areas ** ((i + 1) / (levels - 1)) for i in range(between)]
-    return {
-        name: (np.arange(areas) * int(share) // areas)
-        for name, share in zip(names, shares, strict=True)
-    }
+    names = [f"level{i + 1}" for i in range(levels - 2)]
+    found: dict[str, np.ndarray] = {}
+    finer, count = np.arange(areas), areas
+    for number in reversed(range(levels - 2)):
+        size = max(1, round(areas ** ((number + 1) / (levels - 1))))
+        # Of the next finer classes, so that each level refines the one above.
+        finer, count = finer * size // count, size
+        found[names[number]] = finer
+    return {name: found[name] for name in names}
 
 
 def write_nation(folder: Path, areas: int, people: int, levels: int) -> None:
@@ -111,7 +113,7 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     print(f"{areas:,} areas x 2,016 cells, {people:,} people, {levels} levels")
     print(f"made up in {time.monotonic() - started:.1f} s; from here on it is the release")
     steps: list[tuple[float, str]] = []
-    begun = time.monotonic()
+    begun, busy = time.monotonic(), time.process_time()
 
     def tell(_done: int, _of: int, what: str) -> None:
         steps.append((time.monotonic() - begun, what))
@@ -120,9 +122,13 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
         out = folder / "RELEASE.zip"
         found = curator.publish(read_spec(folder / "SPEC.toml"), out=out, progress=tell)
     whole = time.monotonic() - begun
+    used = time.process_time() - busy
+    used += resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     for (at, what), (end, _) in zip(steps, [*steps[1:], (whole, "")], strict=True):
         print(f"  {at:7.1f} s  {what}: {end - at:.1f} s")
-    print(f"whole release {whole:.1f} s, package {out.stat().st_size / 1e9:.2f} GB")
+    print(
+        f"whole release {whole:.1f} s, {used:.1f} s of processor time; package {out.stat().st_size / 1e9:.2f} GB"
+    )
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
     print(f"memory {own:.2f} GB here, {child:.2f} GB in the largest child; free: {found.free}")

@@ -76,6 +76,18 @@ def catalog_of(
     second: bool = False,
 ) -> Catalog:
     """Return the county's catalog."""
+    text = toml_text(epsilon=epsilon, delta=delta, neighbours=neighbours, second=second)
+    return loads(text, base=base)
+
+
+def toml_text(
+    *,
+    epsilon: str = "10",
+    delta: str = "1e-6",
+    neighbours: str = "add-remove",
+    second: bool = False,
+) -> str:
+    """Return the county's discreet.toml."""
     text = TOML.format(
         epsilon=epsilon,
         delta=delta,
@@ -83,7 +95,7 @@ def catalog_of(
         second=str(second).lower(),
         regions=list(REGIONS),
     )
-    return loads(text.replace("'", '"'), base=base)
+    return text.replace("'", '"')
 
 
 def public(scan: Any) -> dict[str, list[str]]:

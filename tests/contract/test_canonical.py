@@ -140,8 +140,29 @@ def test_what_was_left_out_is_counted_for_the_owner(tmp_path):
             dropped = held.dropped["clinic.visits"]
     finally:
         engine.close()
-    codes = [row["code"] for row in rows["visits"]]
+    # Of the rows that are somebody's: the others are left out as a whole.
+    codes = [row["code"] for row in rows["visits"] if row["person"] is not None]
     outside = [code for code in codes if code is not None and not 0 <= code <= 100000]
     assert dropped["rows"] == len(rows["visits"])
     assert dropped["without_unit"] == 2
     assert dropped["c4"] == len(outside) > 0
+
+
+@pytest.mark.parametrize("table", ["patients", "people"])
+def test_it_is_counted_whatever_kinds_of_columns_there_are(tmp_path, table):
+    """Also where every column is constant for its person, and where rows are nobody's but their own."""
+    catalog = catalog_of(tmp_path)
+    rows = world_rows(random.Random(7), units=12)
+    engine = engine_over("duckdb", rows, tmp_path, catalog)
+    found = catalog.table(table)
+    dataset = catalog.dataset_of(found)
+    try:
+        with engine.hold({f"{dataset.name}.{table}": CanonicalRecipe(dataset, found)}) as held:
+            dropped = held.dropped[f"{dataset.name}.{table}"]
+    finally:
+        engine.close()
+    place = [column.name for column in found.columns].index("sex")
+    known = set(found.columns[place].domain.values)
+    mine = [row for row in rows[table] if table == "people" or row["person"] is not None]
+    wrong = [row for row in mine if row["sex"] is not None and row["sex"] not in known]
+    assert (dropped["rows"], dropped[f"c{place}"]) == (len(rows[table]), len(wrong))

@@ -21,7 +21,14 @@ from discreet.cli.app import run
 from discreet.errors import DiscreetError, InvalidInput, NotAllowed, RequestConflict
 from discreet.publish.recheck import verify_package
 from discreet.publish.spec import parse_spec
-from publish_kit import COUNTY, catalog_of, random_rows, write_public, write_tables
+from publish_kit import (
+    COUNTY,
+    catalog_of,
+    random_rows,
+    toml_text,
+    write_public,
+    write_tables,
+)
 
 SPEC = """
 [release]
@@ -352,6 +359,44 @@ sql = "SELECT town, sex, COUNT(*) AS n FROM people GROUP BY town, sex"
     assert capsys.readouterr().out.strip() == said["key"]
     assert run(["publish", "SPEC.toml", "--out", "nowhere/R.zip"]) == 1
     assert "no folder" in capsys.readouterr().err
+
+
+FINE = """
+[release]
+name = "fine"
+dataset = "d"
+epsilon = 1.0
+delta = 1e-7
+[tables.nation]
+sql = "SELECT sex, COUNT(*) AS people FROM people GROUP BY sex"
+[tables.fine]
+sql = "SELECT region, sex, job, age, COUNT(*) AS people FROM people GROUP BY region, sex, job, age"
+[[exact]]
+fact = "SELECT region, COUNT(*) AS people FROM people GROUP BY region"
+reason = "published by the register"
+approver = "owner"
+"""
+
+
+def test_the_red_team_fails_against_a_package(place: Path, monkeypatch, capsys):
+    write_tables(place, ROWS[:900])
+    (place / "discreet.toml").write_text(toml_text())
+    monkeypatch.chdir(place)
+    with curator_of(place) as curator:
+        curator.publish(spec_at(place, FINE), out=place / "R.zip")
+    for attack in ("census", "reconstruction"):
+        assert (
+            run(["attack", attack, "--package", "R.zip", "--config", "discreet.toml", "--json"])
+            == 0
+        )
+        said = json.loads(capsys.readouterr().out)
+        private = said["private"]
+        # Exact tables single people out; noisy ones do no better than the facts alone.
+        # Noise alone fails this less than once in a billion runs: the margins are 7 deviations.
+        assert said["success"] > 0.7
+        assert private["low"] <= private["baseline"] + 0.15
+        assert private["success"] < said["success"]
+    assert run(["attack", "census", "--package", "R.zip"]) == 1
 
 
 def test_a_spec_given_as_text(place: Path):

@@ -49,14 +49,23 @@ def test_from_draft_to_public_page(server, tmp_path):
         assert rehearsed["spends"] is False
         assert set(rehearsed["tables"]) == {"nation", "by_age"}
         assert anybody.get("/releases/census-2026").status_code == 404
+        assert "Nothing has been released" in anybody.get("/releases").text
 
         # Nothing is charged before a second person approves.
         job = owner.post("/api/v1/publish/census-2026/release").json()["job"]
         assert ended(owner, job)["problem"]["kind"] == "NotAllowed"
-        assert owner.post("/api/v1/publish/census-2026/approve").status_code == 403
+        read = reviewer.get("/api/v1/publish/census-2026").json()
+        assert read["spec"] == SPEC
+        approval = {"digest": read["digest"]}
+        approve = "/api/v1/publish/census-2026/approve"
+        assert owner.post(approve, json=approval).status_code == 403
+        # A draft that changed after it was read is not what was approved.
+        owner.post("/api/v1/publish", json={"spec": SPEC + "# changed\n"})
+        assert reviewer.post(approve, json=approval).status_code == 409
+        owner.post("/api/v1/publish", json=body)
         spent = owner.get("/api/v1/budget").json()["datasets"]["census"]["epsilon"]["spent"]
         assert spent == 0
-        assert reviewer.post("/api/v1/publish/census-2026/approve").json()["state"] == "approved"
+        assert reviewer.post(approve, json=approval).json()["state"] == "approved"
         job = owner.post("/api/v1/publish/census-2026/release").json()["job"]
         released = ended(owner, job)["answer"]
         assert released["cost"]["epsilon"] == 1.0
@@ -80,6 +89,7 @@ def test_from_draft_to_public_page(server, tmp_path):
             path = f"/api/v1/releases/census-2026/files/{wanted}"
             assert anybody.get(path).status_code in (404, 400), wanted
 
+        assert "census-2026" in anybody.get("/releases").text
         shown = anybody.get("/releases/census-2026")
         assert shown.status_code == 200
         assert "nation" in shown.text
@@ -106,7 +116,8 @@ def test_strangers_and_analysts_may_not_publish(server):
         for client, status in ((anybody, 401), (alice, 403)):
             assert client.post("/api/v1/publish", json={"spec": SPEC}).status_code == status
             assert client.get("/api/v1/publish").status_code == status
-            assert client.post("/api/v1/publish/x/approve").status_code == status
+            digest = {"digest": "0" * 64}
+            assert client.post("/api/v1/publish/x/approve", json=digest).status_code == status
 
 
 def test_bad_specs_are_one_sentence_and_free(server):

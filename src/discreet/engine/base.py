@@ -150,8 +150,8 @@ class Recipe(Protocol):
         """Return the SELECT whose result is stored as the canonical rows."""
         ...
 
-    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool) -> str:
-        """Return the SELECT of how much the declarations leave out: one row of counts."""
+    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
+        """Return the SELECT of how much the declarations leave out of `stored`: one row of counts."""
         ...
 
 

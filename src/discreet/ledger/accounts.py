@@ -162,6 +162,8 @@ class AccountState(Enum):
 
 MARKS = frozenset(state.value for state in AccountState)
 """The kinds of entries that say how far a request has come, one for each state."""
+ENDINGS = MARKS - {AccountState.BEGUN.value}
+"""Those that end one. The head need not know them: cut off, a begun request is lost, for ever."""
 FREE_ANSWER = "free"
 """The kind of entries that tie a request id to an answer that cost nothing."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError
-from discreet.ledger.accounts import FREE_ANSWER, MARKS, Accounts
+from discreet.ledger.accounts import ENDINGS, FREE_ANSWER, MARKS, Accounts
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
 from discreet.ledger.beyond import gives_back
@@ -419,7 +419,7 @@ class Ledger:
                     self._head.announce(self._as_head(announced=session.added[-1].hash))
             for item in session.added:
                 self._book.apply(item)
-            if session.added:
+            if any(item.kind not in ENDINGS for item in session.added):
                 self._advance()
 
     def _advance(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +70,8 @@ def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: Atoms) -> Codes:
     else:
         coded = whole.dictionary_encode(null_encoding="encode")
         nulls, indices = None, coded.indices
-    places = {} if atoms.starts is not None else {v: i for i, v in enumerate(atoms.values)}
-    last = atoms.size - 1 if atoms.missing else -1
+    places = {} if atoms.starts is not None else {v: i for i, v in enumerate(atoms.values[:-1])}
+    last = atoms.size - 1
     table = np.array(
         [_place(value, domain, places, last) for value in coded.dictionary.to_pylist()] or [-1],
         dtype=np.int64,
@@ -93,9 +94,8 @@ def _place(value: Any, domain: Domain, places: dict[Any, int], last: int) -> int
 def _whole(column: pa.ChunkedArray, grain: int) -> Integers:
     """Return sums as whole numbers of grains; NULL, the sum of nothing, is 0."""
     if grain == 1:
-        filled = column.fill_null(0).combine_chunks()
-        if pa.types.is_integer(filled.type):
-            return np.asarray(filled.cast(pa.int64()), dtype=np.int64)
+        with suppress(pa.ArrowInvalid):  # wider than 64 bits: one by one, held inside them
+            return np.asarray(column.cast(pa.int64()).fill_null(0), dtype=np.int64)
     values = [min(max(int(v or 0) // grain, -_SAFE), _SAFE) for v in column.to_pylist()]
     return np.array(values, dtype=np.int64)
 

@@ -155,14 +155,14 @@ def _conditions(dimension: Dimension, column: e.ColumnRef, *, grouped: bool) -> 
     Where a column is grouped by, groups without a piece are dropped from the result instead.
     """
     atoms = dimension.atoms
-    found: list[Expr] = [] if atoms.missing or grouped else [e.Not(e.IsNull(column))]
-    counted = np.flatnonzero(dimension.leaf >= 0)
-    if atoms.starts is not None or len(counted) == atoms.size or len(counted) > MOST_LISTED:
+    without = bool(dimension.leaf[-1] >= 0)
+    found: list[Expr] = [] if without or grouped else [e.Not(e.IsNull(column))]
+    counted = np.flatnonzero(dimension.leaf[:-1] >= 0)
+    if atoms.starts is not None or len(counted) == atoms.size - 1 or len(counted) > MOST_LISTED:
         return found
-    values = tuple(atoms.values[place] for place in counted if atoms.values[place] is not None)
-    inside: Expr = e.In(column, values)
-    if atoms.missing and atoms.size - 1 in counted:
-        inside = e.Or((e.IsNull(column), inside)) if values else e.IsNull(column)
+    inside: Expr = e.In(column, tuple(atoms.values[place] for place in counted))
+    if without:
+        inside = e.Or((e.IsNull(column), inside)) if len(counted) else e.IsNull(column)
     return [*found, inside]
 
 

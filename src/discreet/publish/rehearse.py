@@ -97,7 +97,7 @@ class Rehearsal:
                 "Small cells are noise; read the sizes from which on the share is near zero.",
             )
             for each in self.tables
-            if each.by_size
+            if any(each.by_size.values())
         ]
         words = Words(
             f"{ROWS:,} made-up rows stand in for the real ones, which nobody has looked at. Nothing "
@@ -140,7 +140,7 @@ def _rehearsed(
     plan: PlannedRelease, number: int, laws: list[Law], shares: list[float]
 ) -> list[ExpectedError]:
     family, zero = plan.families[number], plan.zeros[number]
-    truth = made_up(family)
+    truth = made_up(family) * _each(plan, number)
     if zero is not None:
         truth[zero] = 0
     exact = [add_up(truth, m.maps, m.shape) for m in family.members]
@@ -171,6 +171,13 @@ def _rehearsed(
             family.members, shares, exact, noisy, results, strict=True
         )
     ]
+
+
+def _each(plan: PlannedRelease, number: int) -> int:
+    """Return what a made-up row adds: one to a count, the middle of its range to a sum."""
+    aggregate = plan.families[number].members[0].measure.aggregate
+    measure = plan.reads[number, 0].measures[aggregate]
+    return max(1, (measure.low + measure.high) // 2 // measure.grain)
 
 
 def made_up(family: Family) -> Integers:

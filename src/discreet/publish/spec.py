@@ -201,12 +201,18 @@ def _cut(name: str, value: Any) -> Cut:
 def _fact(value: Any) -> FactSpec:
     _only(value, {"fact", "reason", "approver", "file"}, "[[exact]]")
     file = value.get("file")
-    if file is not None and not isinstance(file, str):
-        raise InvalidInput("[[exact]]: file must be the name of a CSV file.")
+    if file is not None and (not isinstance(file, str) or not _is_beside(file)):
+        raise InvalidInput("[[exact]]: file must be the name of a CSV file beside the spec.")
     approver = _text(value, "approver", "[[exact]]") if file is None else value.get("approver", "")
     return FactSpec(
         _text(value, "fact", "[[exact]]"), _text(value, "reason", "[[exact]]"), str(approver), file
     )
+
+
+def _is_beside(file: str) -> bool:
+    """Return whether a file lies in the spec's own folder or below it, whatever the system."""
+    parts = file.replace("\\", "/").split("/")
+    return bool(file.strip()) and not Path(file).is_absolute() and not {"", "..", "~"} & set(parts)
 
 
 def _rule(value: Any) -> RuleSpec:

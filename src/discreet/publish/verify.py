@@ -180,13 +180,22 @@ def check_signature(package: Package, key: bytes | None) -> None:
         raise Problem("the signature is not the key's signature of the manifest")
 
 
+LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
+
+
+def ratio(event: dict[str, Any]) -> Fraction:
+    """Return how far one person moves a noisy vector in units of its noise; squared for Gaussian."""
+    if event["law"] not in LAWS:
+        raise Problem("a noise law is unknown")
+    moved, scale = (number(event[name]) for name in LAWS[event["law"]])
+    if moved < 1 or scale <= 0:
+        raise Problem("noise is claimed for numbers that nobody can move")
+    return moved / scale
+
+
 def rho_of(event: dict[str, Any]) -> Fraction:
     """Return what one noisy vector costs in zCDP."""
-    if event["law"] == "gaussian":
-        return number(event["l2_squared"]) / (2 * number(event["sigma_squared"]))
-    if event["law"] == "laplace":
-        return (number(event["l1"]) / number(event["scale"])) ** 2 / 2
-    raise Problem("a noise law is unknown")
+    return (ratio(event) if event["law"] == "gaussian" else ratio(event) ** 2) / 2
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -206,7 +215,7 @@ def check_price(package: Package) -> str:
     epsilon, delta = number(privacy["epsilon"]), number(privacy["delta"])
     pure = None
     if all(event["law"] == "laplace" for event in events):
-        pure = sum((number(e["l1"]) / number(e["scale"]) for e in events), Fraction(0))
+        pure = sum((ratio(event) for event in events), Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
             raise Problem("epsilon is below the sum of what the noisy tables cost")
@@ -225,7 +234,7 @@ def check_price(package: Package) -> str:
 def check_ledger(package: Package) -> None:
     """Require the charge, with this price, among unbroken lines of the ledger's history."""
     with package.archive.open("ledger.json") as stream:
-        excerpt = json.load(stream)
+        excerpt = json.loads(stream.read(LARGEST_MANIFEST))
     before, charge = None, None
     for link in excerpt["links"]:
         text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"
@@ -435,6 +444,8 @@ def key_of(text: str) -> bytes:
     """Return the 32 bytes of a key that was written as 64 hexadecimal digits, or lies in a file."""
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
         text = Path(text).read_text(encoding="ascii").strip()
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise ValueError
     return bytes.fromhex(text)
 
 
@@ -455,18 +466,23 @@ def words(said: dict[str, Any]) -> Iterable[str]:
 
 def main(arguments: list[str]) -> int:
     """Return the exit status: 0 for a valid package, 1 for another, 2 for wrong usage."""
-    flags = [a for a in arguments if a == "--json"]
     rest = [a for a in arguments if a != "--json"]
     key = None
     if "--key" in rest[:-1]:
         place = rest.index("--key")
-        key = key_of(rest[place + 1])
+        try:
+            key = key_of(rest[place + 1])
+        except (OSError, ValueError):
+            sys.stderr.write("verify: the key must be 64 hexadecimal digits, or a file of them\n")
+            return 2
         del rest[place : place + 2]
     if len(rest) != 1 or rest[0].startswith("-"):
         sys.stderr.write("usage: python verify.py RELEASE.zip [--key KEY] [--json]\n")
         return 2
     said = verify(rest[0], key)
-    sys.stdout.write(json.dumps(said) + "\n" if flags else "\n".join(words(said)) + "\n")
+    sys.stdout.write(
+        json.dumps(said) + "\n" if "--json" in arguments else "\n".join(words(said)) + "\n"
+    )
     return 0 if said["valid"] else 1
 
 

@@ -118,19 +118,28 @@ def release(
         durable before it is returned, and is what the same request id gets again (`once`), also
         where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
-    before = ledger.stored.finished(
-        request.analyst, request_id=request.request_id, body=request.body
-    )
+    before = _told_before(request, ledger)
     if before is not None:
-        return unpack(before).answer
+        return before
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
         return _released(ready, held, ledger=ledger, rng=rng)
 
 
+def _told_before(request: Request, ledger: Ledger) -> Answer | None:
+    if not request.named:
+        return None  # an id that was drawn just now
+    stored = ledger.stored.finished(
+        request.analyst, request_id=request.request_id, body=request.body
+    )
+    return None if stored is None else unpack(stored).answer
+
+
 def _released(ready: PreparedQuestion, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
     request = ready.request
-    paid = ledger.receipt(ready.payer, request_id=request.request_id, body=request.body)
-    if paid is None and not request.fresh:
+    paid = request.named and ledger.receipt(
+        ready.payer, request_id=request.request_id, body=request.body
+    )
+    if not paid and not request.fresh:
         free = _free(ready, ledger)
         if free is not None and _bound(free, ready, ledger):
             return free

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from contextlib import suppress
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ import pytest
 
 from discreet.core.cost import Cost
 from discreet.core.region import EVERYONE
-from discreet.errors import BudgetExceeded, LedgerTampered
+from discreet.errors import AnswerLost, BudgetExceeded, LedgerTampered
 from discreet.ledger import Ledger
 from discreet.ledger import ledger as ledger_module
 from discreet.ledger.chain.head import HeadFile
@@ -263,3 +264,37 @@ def test_the_owners_limits_reach_analysts_of_a_running_process(tmp_path):
     pay(first, "1/2", "b", payer=ALICE)
     first.close()
     second.close()
+
+
+def test_an_ending_that_is_cut_off_leaves_a_request_that_is_lost(base):
+    """The head is not written for endings: whoever cuts one wins no second look."""
+    ledger = open_ledger(base)
+    receipt = pay(ledger, "1/4", "asked")
+    ledger.outcomes.take(receipt)
+    begun = HeadFile(base / "ledger.db.head").read().position
+    ledger.store_answer(receipt, b"answer")
+    ledger.outcomes.let_go(receipt)
+    ledger.close()
+    assert HeadFile(base / "ledger.db.head").read().position == begun
+    cut = sqlite3.connect(base / "ledger.db")
+    with cut:
+        cut.execute("DELETE FROM entries WHERE position > ?", (begun,))
+        cut.execute("DELETE FROM answers")
+    cut.close()
+    ledger = open_ledger(base)
+    with pytest.raises(AnswerLost):
+        ledger.outcomes.take(pay(ledger, "1/4", "asked"))
+    assert ledger.spent("census").epsilon == Fraction(3, 4)
+    ledger.close()
+
+
+def test_a_begun_mark_that_is_cut_off_is_found(base):
+    ledger = open_ledger(base)
+    ledger.outcomes.take(pay(ledger, "1/4", "asked"))
+    ledger.close()
+    cut = sqlite3.connect(base / "ledger.db")
+    with cut:
+        cut.execute("DELETE FROM entries WHERE kind = 'begun'")
+    cut.close()
+    with pytest.raises(LedgerTampered, match="old copy"):
+        open_ledger(base)

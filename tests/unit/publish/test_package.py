@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import stat
+import subprocess
 import zipfile
 from dataclasses import replace
 from fractions import Fraction
@@ -129,6 +131,15 @@ def test_the_sheet_says_what_is_promised(release: Path) -> None:
     assert "<script" not in sheet
 
 
+def test_beside_exact_facts_from_the_rows_the_sheet_promises_less(tmp_path: Path) -> None:
+    found = contents()
+    facts = (replace(found.facts[0], source="data", approver="owner"),)
+    sheet = members_of(package(tmp_path, replace(found, facts=facts)))["sheet.html"].decode()
+    assert "taking part or not" not in sheet
+    assert "93.7 times" in sheet  # e^(2 x 2.27)
+    assert "without" in sheet or "no guarantee" in sheet
+
+
 def test_a_crash_leaves_nothing_under_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +150,19 @@ def test_a_crash_leaves_nothing_under_the_name(
     with pytest.raises(KeyboardInterrupt):
         package(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_swept_away(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    dead, alive = tmp_path / f".RELEASE.zip.{ended.pid}", tmp_path / f".RELEASE.zip.{os.getppid()}"
+    other = tmp_path / ".RELEASE.zip.notes"
+    for file in (dead, alive, other):
+        file.write_bytes(b"half a package")
+    package(tmp_path)
+    assert not dead.exists()
+    assert alive.exists()
+    assert other.exists()
 
 
 def test_names_that_are_no_files_are_refused(tmp_path: Path) -> None:

@@ -103,6 +103,24 @@ def test_it_runs_alone_from_the_package(release: Path, tmp_path: Path) -> None:
     assert len(alone.read_text().splitlines()) <= 500
 
 
+def test_wrong_usage_is_one_line(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("abc")
+    for arguments in (
+        [],
+        ["a", "b"],
+        [str(release), "--key"],
+        [str(release), "--key", "zz"],
+        [str(release), "--key", str(short)],
+    ):
+        assert verifier.main(arguments) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert verifier.main([str(release), "--key", KEY.public.hex()]) == 0
+    assert "by the key that was given" in capsys.readouterr().out
+
+
 def test_zipping_again_stays_valid(release: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
     members = list(members_of(release).items())
@@ -182,6 +200,8 @@ def test_a_price_that_is_too_low_is_a_problem(release: Path, tmp_path: Path) -> 
     assert falsified(release, tmp_path, privacy=cheap)[0].startswith("price")
     louder = [event | {"sigma_squared": "99"} for event in manifest["events"]]
     assert falsified(release, tmp_path, events=louder)[0].startswith("scales")
+    unmoved = [event | {"l2_squared": "0"} for event in manifest["events"]]
+    assert falsified(release, tmp_path, events=unmoved)[0].startswith("price")
     assert falsified(release, tmp_path, dataset="village")[0].startswith("ledger")
     dear = manifest["privacy"] | {"epsilon": "3"}
     assert falsified(release, tmp_path, privacy=dear)[0].startswith("ledger")

@@ -29,6 +29,7 @@ from discreet.attack.counts.census_tables import (
 from discreet.attack.curator import Exhibit, curator_over, part_of
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
@@ -46,6 +47,8 @@ ATTACK = Attack(
         Knob("blocks", 20, "blocks that are attacked", 1, 100, 1),
         Knob("epsilon", 1.0, "what all private tables of a block cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        Knob("package", "", "a release package to attack, instead of the town"),
+        Knob("config", "", "the owner's discreet.toml, which scores the guesses at a package"),
     ),
 )
 
@@ -53,6 +56,8 @@ ATTACK = Attack(
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return the share of residents found, record for record, from exact and private tables."""
     chosen = AttackSettings.of(ATTACK.knobs, settings)
+    if chosen.text("package"):
+        return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 3 * chosen.whole("blocks"), "making the town")
     blocks, rest = town_blocks(chosen, rng)

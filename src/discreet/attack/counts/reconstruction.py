@@ -25,6 +25,7 @@ from discreet.attack.counts.reconstruction_solve import (
 from discreet.attack.curator import MOST_KEYS
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
+from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
 from discreet.errors import InvalidInput
@@ -42,6 +43,8 @@ ATTACK = Attack(
         Knob("lp_people", 128, "people in the linear programme (it is slower)", 32, 256, 32),
         Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        Knob("package", "", "a release package to attack, instead of the town"),
+        Knob("config", "", "the owner's discreet.toml, which scores the guesses at a package"),
     ),
 )
 LEVELS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
@@ -52,6 +55,8 @@ _HALF = 0.5
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     """Return the share of bits given back: by noise, by solver, and against a curator."""
     chosen = AttackSettings.of(ATTACK.knobs, settings)
+    if chosen.text("package"):
+        return attack_package(ATTACK.name, chosen.text("package"), chosen.text("config"))
     rng = np.random.default_rng(chosen.whole("seed"))
     people, each = chosen.whole("people"), chosen.whole("queries")
     progress(0, 4, "making the town")

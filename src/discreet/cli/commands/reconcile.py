@@ -37,7 +37,7 @@ def reconcile(
     if json:
         import json as json_text
 
-        print(json_text.dumps({"values": found}))
+        say(json_text.dumps({"values": found}))
         return
     width = max((len(name) for name in found), default=0)
     for name, value in found.items():

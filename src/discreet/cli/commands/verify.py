@@ -31,7 +31,7 @@ def verify(
     if json:
         import json as json_text
 
-        print(json_text.dumps(said))
+        say(json_text.dumps(said))
     else:
         say("\n".join(words(said)))
     if not said["valid"]:

@@ -75,7 +75,7 @@ class Maker:
         order = {
             "path": str(room.rows),
             "sql": recipe.stored(types, "source.t", whole=whole, salt=self.store.salt()),
-            "dropped": recipe.dropped(types, "source.t", whole=whole),
+            "dropped": recipe.dropped(types, "source.t", whole=whole, stored="fresh.main.t"),
         }
         try:
             dropped = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))

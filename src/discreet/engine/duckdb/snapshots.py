@@ -66,6 +66,7 @@ class SnapshotStore:
     def __init__(self, folder: Path, key: bytes) -> None:
         self.folder = folder
         self._key = key
+        self._known: dict[str, tuple[object, dict[str, Any]]] = {}
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def name(self, *parts: str) -> str:
@@ -150,7 +151,22 @@ class SnapshotStore:
         shutil.rmtree(gone, ignore_errors=True)
 
     def _about(self, folder: Path) -> dict[str, Any] | None:
-        """Return what is known about a snapshot if its seal is ours and its rows are those sealed."""
+        """Return what is known about a snapshot if its seal is ours and its rows are those sealed.
+
+        Looked at once for each state of the two files.
+        """
+        with contextlib.suppress(OSError):
+            facts = tuple(_facts(folder / part) for part in (_ABOUT, _ROWS))
+            seen, known = self._known.get(folder.name, (None, {}))
+            if seen == facts:
+                return known
+            found = self._checked(folder)
+            if found is not None:
+                self._known[folder.name] = facts, found
+            return found
+        return None
+
+    def _checked(self, folder: Path) -> dict[str, Any] | None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             found = json.loads((folder / _ABOUT).read_text())
             about = {part: found[part] for part in ("table", "dropped", "digest")}
@@ -204,6 +220,11 @@ def _table(folder: Path) -> str | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return str(json.loads((folder / _ABOUT).read_text())["table"])
     return None
+
+
+def _facts(path: Path) -> tuple[int, ...]:
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 _EDGE = 1 << 16

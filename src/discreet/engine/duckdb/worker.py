@@ -230,10 +230,10 @@ class Worker:
         order = json.loads(body)
         self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
         self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sql']}")
-        self._database.execute("DETACH fresh")
         counts = self._database.execute(order["dropped"])
         names = [column[0] for column in counts.description or ()]
-        row = counts.fetchone() or ()
+        (row,) = counts.fetchall()  # all of it: an open result would keep the file attached
+        self._database.execute("DETACH fresh")
         return b"J" + json.dumps(dict(zip(names, map(int, row), strict=True))).encode()
 
     def _columns(self, body: bytes) -> bytes:

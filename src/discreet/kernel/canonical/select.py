@@ -259,14 +259,32 @@ class CanonicalRecipe:
         unit = unit_column(self.table)
         return whole or (unit is not None and isinstance(unit.domain, IntegerDomain))
 
-    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool) -> str:
-        """Return the SELECT of what the declarations leave out: rows, people, cells by column."""
+    def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
+        """Return the SELECT of what the declarations leave out: rows, people, cells by column.
+
+        Cells are those of rows that are somebody's. What is left of a column is counted in the rows that are `stored` already: reading the cells
+        of a text file a second time would take as long as the first. A constant column says
+        there what other rows of its unit say, so its own cells are read again.
+        """
         unit = _unit(self.table, types, "duckdb", whole=whole)
         counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]
+        left = ["COUNT(*) AS kept"]
+        whose = "" if unit is None else f" FILTER (WHERE {unit} IS NOT NULL)"
         for i, column in stored_columns(self.table).items():
             bare = f"{_SOURCE}.{quoted(column.name)}"
-            counts.append(f"COUNT({bare}) - COUNT({_cell(column, types, 'duckdb')}) AS c{i}")
-        return f"SELECT {', '.join(counts)} FROM {relation} AS {_SOURCE}"
+            if column.constant:
+                cell = _cell(column, types, "duckdb")
+                counts.append(f"COUNT({bare}){whose} - COUNT({cell}){whose} AS c{i}")
+                left.append(f"0 AS c{i}")
+            else:
+                counts.append(f"COUNT({bare}){whose} AS c{i}")
+                left.append(f"COUNT(k.c{i}) AS c{i}")
+        found = ", ".join(f"a.c{i} - k.c{i} AS c{i}" for i in stored_columns(self.table))
+        return (
+            f"SELECT {', '.join(filter(None, ['a.rows AS rows, a.without_unit AS without_unit', found]))} "
+            f"FROM (SELECT {', '.join(counts)} FROM {relation} AS {_SOURCE}) AS a, "
+            f"(SELECT {', '.join(left)} FROM {stored} AS k) AS k"
+        )
 
 
 def _typed(columns: Mapping[int, Column]) -> str:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +55,21 @@ class Head:
     @classmethod
     def from_bytes(cls, content: bytes) -> Head | None:
         """Return the head that `to_bytes` wrote, padded or not; None for anything else."""
-        try:
-            data = json.loads(content)
-        except ValueError:
-            return None
-        check = data.pop("check", None) if isinstance(data, dict) else None
-        if check is None or check != _check(data):
-            return None
-        totals = {(budget, name): Cost.from_json(cost) for budget, name, cost in data["totals"]}
-        announced = data.get("announced", "")
-        return cls(data["ledger"], data["position"], data["hash"], totals, announced)
+        return _parsed(content)
+
+
+@lru_cache(maxsize=64)  # each is read several times for every charge
+def _parsed(content: bytes) -> Head | None:
+    try:
+        data = json.loads(content)
+    except ValueError:
+        return None
+    check = data.pop("check", None) if isinstance(data, dict) else None
+    if check is None or check != _check(data):
+        return None
+    totals = {(budget, name): Cost.from_json(cost) for budget, name, cost in data["totals"]}
+    announced = data.get("announced", "")
+    return Head(data["ledger"], data["position"], data["hash"], totals, announced)
 
 
 class HeadFile:

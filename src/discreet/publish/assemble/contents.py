@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.core.numbers import plain
@@ -17,7 +16,7 @@ from discreet.errors import InternalError
 from discreet.kernel.mechanism import Law
 from discreet.noise.laws import LaplaceLaw
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
-from discreet.publish.assemble.rows import Layout, key_columns
+from discreet.publish.assemble.rows import GridRows, Layout, key_columns
 from discreet.publish.contents import (
     Contents,
     Fact,
@@ -132,25 +131,35 @@ def _table(
     plan: PlannedRelease, places: Sequence[tuple[int, int]], measured: Measured
 ) -> PublishedTable:
     first = _member(plan, places[0])
-    layout = Layout(first)
-    columns = {key.name: layout.key(i) for i, key in enumerate(first.keys)}
+    numbers: dict[str, Integers] = {}
     measures = []
     for at in places:
         member, result = _member(plan, at), measured.reconciled[at]
-        own = Layout(member)
         name = member.measure.name
-        columns[name] = pa.array(own.flat(result.whole))
-        columns[f"{name}_low"] = pa.array(own.flat(result.low))
-        columns[f"{name}_high"] = pa.array(own.flat(result.high))
+        numbers |= {name: _like(result.whole, member, first)}
+        numbers |= {f"{name}_low": _like(result.low, member, first)}
+        numbers |= {f"{name}_high": _like(result.high, member, first)}
         measures.append(
             MeasureColumn(
                 name, _meaning(member), plan.steps[at[0]], non_negative=plan.non_negative[at[0]]
             )
         )
     keys = key_columns(first, _meanings(first))
-    return PublishedTable(
-        first.table.name, first.table.sql, keys, tuple(measures), pa.table(columns)
-    )
+    rows = GridRows(Layout(first), numbers)
+    return PublishedTable(first.table.name, first.table.sql, keys, tuple(measures), rows)
+
+
+def _like(cells: Integers, member: Member, first: Member) -> Integers:
+    """Return the cells of one measure laid out as those of the table's first one.
+
+    Two measures of a table may be of families whose dimensions come in another order.
+    """
+    if member is first:
+        return cells
+    flat = Layout(member).flat(cells)
+    found = np.empty(first.cells, dtype=np.int64)
+    found[Layout(first).flat(np.arange(first.cells).reshape(first.shape))] = flat
+    return found.reshape(first.shape)
 
 
 def _meaning(member: Member) -> str:
@@ -178,13 +187,9 @@ def scale_of(law: Law) -> float:
 def _measurements(plan: PlannedRelease, measured: Measured) -> list[Measurement]:
     found = []
     for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
-        member, layout = each.member, Layout(each.member)
-        columns = {key.name: layout.key(i) for i, key in enumerate(member.keys)}
-        columns["value"] = pa.array(layout.flat(measured.noisy[each.family, each.place]))
-        # One number for all rows, written once: a table may have millions of them.
-        same = pa.array(np.zeros(member.cells, dtype=np.int8))
-        columns["scale"] = pa.DictionaryArray.from_arrays(same, pa.array([scale_of(law)]))
-        rows = pa.table(columns)
+        member = each.member
+        noisy = {"value": measured.noisy[each.family, each.place]}
+        rows = GridRows(Layout(member), noisy, {"scale": scale_of(law)})
         found.append(Measurement(member.name, member.table.name, member.measure.name, rows))
     return found
 
@@ -197,13 +202,11 @@ def _fact(plan: PlannedRelease, number: int, measured: Measured, mappings: Mappi
     side = next((each for each in sides if each is not None), None)
     if side is None:
         raise InternalError("a fact that no table shows was not refused")
-    layout = Layout(placed.member)
-    columns = {key.name: layout.key(i) for i, key in enumerate(placed.member.keys)}
-    columns["value"] = pa.array(layout.flat(measured.facts[placed.family, placed.place]))
+    values = {"value": measured.facts[placed.family, placed.place]}
     return Fact(
         name=placed.member.name.replace(".", "-"),
         side=side,
-        rows=pa.table(columns),
+        rows=GridRows(Layout(placed.member), values),
         source="data" if placed.spec.file is None else "file",
         reason=placed.spec.reason,
         approver=placed.spec.approver or None,

@@ -38,10 +38,9 @@ _PIECEWISE = (e.Compare, e.And, e.Or, e.Not, e.IsNull, e.In, e.Case, e.Literal, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atoms:
-    """The pieces of one column; `values` holds one value of each, the last None where NULL counts.
+    """The pieces of one column; `values` holds one value of each, the last one None for NULL.
 
-    `starts` are the first positions of runs, None where every value is a piece of its own. Rows
-    whose value is in no piece are left out of everything that uses the column.
+    `starts` are the first positions of runs, None where every value is a piece of its own.
     """
 
     column: Column
@@ -55,7 +54,7 @@ class Atoms:
 
     @property
     def missing(self) -> bool:
-        """Return whether the last piece is that of missing values."""
+        """Return whether the catalog says that values may be missing: then they are a group."""
         return self.column.missing
 
     def expression(self, column: Expr) -> Expr:
@@ -87,12 +86,11 @@ def atoms_of(column: Column, used: Iterable[Expr]) -> Atoms:
             f"Column '{column.name}' has no declared list of values, so its groups are not public.",
             hint="Declare its values in discreet.toml, or leave it out of the release.",
         )
-    last = (None,) if column.missing else ()
     listed = MOST_CATEGORIES if isinstance(domain, CategoryDomain) else MOST_LISTED
     if domain.size <= listed:
-        return Atoms(column, None, (*(_value(domain, i) for i in range(domain.size)), *last))
+        return Atoms(column, None, (*(_value(domain, i) for i in range(domain.size)), None))
     starts = _starts(column, domain, tuple(used))
-    return Atoms(column, starts, (*(_value(domain, start) for start in starts), *last))
+    return Atoms(column, starts, (*(_value(domain, start) for start in starts), None))
 
 
 def _starts(column: Column, domain: FiniteDomain, used: tuple[Expr, ...]) -> tuple[int, ...]:

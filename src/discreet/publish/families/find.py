@@ -140,7 +140,7 @@ def _part(
     for key in table.keys:
         level = level_of(pieces[table.table.name, key.base], key)
         levels.append(level)
-        box[key.base] = _and(box.get(key.base), level.codes >= 0)
+        box[key.base] = _and(box.get(key.base), _grouped(pieces[table.table.name, key.base], level))
     for condition in table.conditions:
         held = mask_of(pieces[table.table.name, condition.base], condition)
         box[condition.base] = _and(box.get(condition.base), held)
@@ -150,6 +150,18 @@ def _part(
                 f"Table '{table.name}' is empty: no declared value of '{base}' can be in it."
             )
     return _Part(table, measure, tuple(levels), box, fact)
+
+
+def _grouped(atoms: Atoms, level: Level) -> Mask:
+    """Return the pieces that a key has groups for.
+
+    Where nobody is said to lack a value, grouping by a column leaves nobody out: two tables by
+    different columns still add up to the same whole (`_dimension` drops who lacks one from both).
+    """
+    inside: Mask = level.codes >= 0
+    if not atoms.missing and inside.any():
+        inside[-1] = True
+    return inside
 
 
 def _and(one: Mask | None, two: Mask) -> Mask:
@@ -222,6 +234,9 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
         for key, level in zip(part.table.keys, part.levels, strict=True):
             if key.base == base:
                 columns.append(np.where(part.box[base], level.codes, -1))
+    if not atoms.missing and any(_groups_by(part, base) for part in parts):
+        # Nobody is said to lack a value here; whoever does is in no table, so that they add up.
+        seen[-1] = False
     leaf = np.full(atoms.size, -1, dtype=np.int64)
     if not columns:
         leaf[seen] = 0
@@ -233,6 +248,12 @@ def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     leaf[seen] = rank[inverse.reshape(-1)]
     return Dimension(base, atoms, leaf, len(first))
+
+
+def _groups_by(part: _Part, base: str) -> bool:
+    """Return whether a part groups by a column and says nothing about who lacks a value."""
+    keyed = any(key.base == base for key in part.table.keys)
+    return keyed and not any(condition.base == base for condition in part.table.conditions)
 
 
 def _member(part: _Part, dimensions: Sequence[Dimension]) -> Member:

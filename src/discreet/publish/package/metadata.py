@@ -34,7 +34,7 @@ def csvw(contents: Contents) -> bytes:
                     {"name": name, "titles": name, "datatype": kind, "dc:description": meaning}
                     for name, kind, meaning in fields
                 ],
-                "primaryKey": [name for name, kind, _ in fields if kind == TEXT],
+                **_key(fields),
             },
         }
         for _, path, fields in _files(contents)
@@ -90,9 +90,15 @@ def _resource(name: str, path: str, fields: Fields) -> dict[str, Any]:
                 {"name": field, "type": kind, "description": meaning}
                 for field, kind, meaning in fields
             ],
-            "primaryKey": [field for field, kind, _ in fields if kind == TEXT],
+            **_key(fields),
         },
     }
+
+
+def _key(fields: Fields) -> dict[str, list[str]]:
+    """Return the primary key: the grouped columns; a grand total has none."""
+    names = [name for name, kind, _ in fields if kind == TEXT]
+    return {"primaryKey": names} if names else {}
 
 
 def _slug(name: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
-from discreet.core.numbers import plain
+from discreet.core.numbers import plain, round_up
 from discreet.publish.contents import Contents, PriceEvent
 from discreet.publish.verify import CANNOT_PROVE
 from discreet.report import Block, Document, Grid, Section, Words, to_html
 
+ADD_REMOVE = "add-remove"
 TRUST = (
     "The owner holds the rows and added the noise: readers trust the owner to have followed the "
     "procedure, and nobody else. What leaves the owner is this package."
@@ -41,26 +43,46 @@ def sheet(contents: Contents) -> bytes:
 
 def _promise(contents: Contents) -> tuple[Block, ...]:
     price = f"epsilon {plain(contents.epsilon)}, delta {plain(contents.delta)}"
-    price += "" if contents.rho is None else f" (rho {plain(contents.rho)} in zCDP)"
+    price += "" if contents.rho is None else f" (rho {float(contents.rho):.4g} in zCDP)"
+    facts = any(fact.source == "data" for fact in contents.facts)
+    whole = "for everything that is noisy here" if facts else "for everything in this package"
+    who = (
+        f"Protects: {contents.unit}. Neighbours: {contents.neighbours}. Price: {price}, {whole} "
+        "together."
+    )
+    odds = _odds_beside_facts(contents) if facts else _odds(contents)
+    warnings = [Words(text, warning=True) for text in contents.warnings]
+    return (*warnings, Words(who), Words(odds), Words(TRUST))
+
+
+def _odds(contents: Contents) -> str:
     changed = (
         "taking part or not"
-        if contents.neighbours == "add-remove"
+        if contents.neighbours == ADD_REMOVE
         else "having one set of values or another"
     )
-    odds = math.exp(min(float(contents.epsilon), 700.0))
-    words = (
-        (
-            f"Protects: {contents.unit}. Neighbours: {contents.neighbours}. Price: {price}, for "
-            "everything in this package together."
-        ),
-        (
-            f"Compared with one of them {changed}, the odds of anything that anyone concludes from this "
-            f"release change by at most {odds:.3g} times, except with probability "
-            f"{plain(contents.delta)}."
-        ),
-        TRUST,
+    return _sentence(changed, float(contents.epsilon), contents.delta)
+
+
+def _odds_beside_facts(contents: Contents) -> str:
+    """Return the promise that is left where exact facts fix sums of the rows.
+
+    Replacing values is a removal and an addition: for add-remove prices, twice the epsilon.
+    """
+    changed = "having other values with which all exact facts stay as they are"
+    if contents.neighbours != ADD_REMOVE:
+        return _sentence(changed, float(contents.epsilon), contents.delta)
+    epsilon = float(contents.epsilon)
+    delta = round_up(contents.delta * (1 + Fraction(math.exp(min(epsilon, 700.0)))), digits=30)
+    return _sentence(changed, 2 * epsilon, delta)
+
+
+def _sentence(changed: str, epsilon: float, delta: Fraction) -> str:
+    odds = math.exp(min(epsilon, 700.0))
+    return (
+        f"Compared with one of them {changed}, the odds of anything that anyone concludes from this "
+        f"release change by at most {odds:.3g} times, except with probability {float(delta):.3g}."
     )
-    return (*(Words(text, warning=True) for text in contents.warnings), *map(Words, words))
 
 
 def _tables(contents: Contents) -> tuple[Block, ...]:

@@ -42,6 +42,7 @@ def write_package(
     _check_names(contents)
     beside = out.with_name(f".{out.name}.{os.getpid()}")
     try:
+        _sweep(out)
         with beside.open("wb") as file:
             with Archive(file) as archive:
                 _members(contents, archive, progress)
@@ -57,6 +58,24 @@ def write_package(
         with suppress(OSError):
             beside.unlink(missing_ok=True)
     return out
+
+
+def _sweep(out: Path) -> None:
+    """Remove what writers of the same package left behind when they were killed."""
+    for left in out.parent.iterdir():
+        writer = left.name.removeprefix(f".{out.name}.")
+        if writer != left.name and writer.isdigit() and not _lives(int(writer)):
+            left.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # another user's
+    return True
 
 
 def _check_names(contents: Contents) -> None:

@@ -78,7 +78,16 @@ def non_negative(system: System) -> Vector:
             "No numbers that are all at least 0 satisfy the equations.",
             hint="Check the signs and constants of the equations.",
         )
-    return exact
+    return _polished(system, exact)
+
+
+def _polished(system: System, found: Vector) -> Vector:
+    """Return the same point without its rounding: entries above zero solved again on their own."""
+    above = found > 1e-7 * (1 + float(found.max()))
+    start = np.where(above, system.values, 0.0)
+    again = _onto(system, start, np.where(above, system.variances, 0.0))
+    better = float(again.min()) >= 0 and system.misses(again) <= system.misses(found)
+    return again if better else found
 
 
 def _by_newton(system: System) -> Vector | None:

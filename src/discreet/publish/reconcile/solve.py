@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import bounded_variances, crossed_estimate, dense_variances
+from discreet.publish.reconcile.fitting import fitted_cells
 from discreet.publish.reconcile.problem import Floats, Integers, Problem
 from discreet.publish.reconcile.tree import Estimate, coarse_to_fine, is_nested, tree_estimates
 from discreet.publish.reconcile.whole import whole_cells
@@ -37,7 +38,7 @@ def least_squares(problem: Problem) -> tuple[list[Estimate], Floats]:
     """Return the estimate of every measured table, and of the leaf cells."""
     everything = (*problem.measured, *problem.exact)
     finest = coarse_to_fine(everything)[-1]
-    if finest.shape == problem.leaf and is_nested(everything):
+    if _is_tree(problem):
         found = tree_estimates(everything, problem.zero)
         leaf = next(e for e, s in zip(found, everything, strict=True) if s is finest)
         return found[: len(problem.measured)], leaf.values.reshape(problem.leaf)
@@ -51,6 +52,11 @@ def least_squares(problem: Problem) -> tuple[list[Estimate], Floats]:
     return estimates, leaf_cells
 
 
+def _is_tree(problem: Problem) -> bool:
+    everything = (*problem.measured, *problem.exact)
+    return coarse_to_fine(everything)[-1].shape == problem.leaf and is_nested(everything)
+
+
 def reconcile(problem: Problem, *, width: float = GAUSSIAN) -> list[Reconciled]:
     """Return every measured table as it is published; post-processing only.
 
@@ -59,6 +65,8 @@ def reconcile(problem: Problem, *, width: float = GAUSSIAN) -> list[Reconciled]:
         outwards, and widened to hold the published number.
     """
     estimates, leaf = least_squares(problem)
+    if problem.non_negative and not _is_tree(problem):
+        leaf = fitted_cells(problem, estimates)
     cells = whole_cells(problem, leaf)
     found = []
     for sums, estimate in zip(problem.measured, estimates, strict=True):

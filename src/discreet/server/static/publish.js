@@ -32,8 +32,9 @@ async function rehearse() {
   return (await follow(job)).release;
 }
 
+// What is approved is what was shown here, whatever became of the draft since.
 async function approve() {
-  return (await call("POST", `/publish/${release}/approve`)).release;
+  return (await call("POST", `/publish/${release}/approve`, { digest: form.dataset.digest })).release;
 }
 
 // What is released is what is written: a changed spec is a new draft first.

@@ -17,6 +17,14 @@ class SpecBody(BaseModel):
     spec: Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
 
 
+class ApprovalBody(BaseModel):
+    """What was read before it was approved: the SHA-256 of the draft's spec."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Annotated[StrictStr, Field(pattern="[0-9a-f]{64}", max_length=64)]
+
+
 class ReasonBody(BaseModel):
     """Why a release is withdrawn; it is written into the ledger's history."""
 

@@ -11,10 +11,11 @@ from discreet.errors import DiscreetError, UnknownName
 from discreet.server.access.auth import GuardedRoute, allow, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.publish import views, work
-from discreet.server.features.publish.drafts import NAME, read_text
+from discreet.server.features.publish import views
+from discreet.server.features.publish.drafts import read_text
 from discreet.server.features.publish.released import manifest, table
-from discreet.server.features.publish.routes import drafts_of
+from discreet.server.features.publish.routes import drafts_of, standings_of
+from discreet.server.features.publish.standings import PUBLIC
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
 from discreet.server.views import datasets_view
@@ -53,10 +54,11 @@ def one_release(request: Request, name: str) -> Response:
         base, catalog = curator.catalog.base, curator.catalog
         if found is None:
             raise UnknownName("There is no such release.")
-        words, second = "", False
+        words, second, holds, digest = "", False, None, ""
         try:
             spec = None if text is None else read_text(text, base)
             if spec is not None:
+                holds, digest = views.spec_view(spec), spec.digest
                 dataset = catalog.dataset(spec.dataset)
                 second = dataset.second_person
                 spent = curator.ledger.spent(dataset.budget)
@@ -72,6 +74,8 @@ def one_release(request: Request, name: str) -> Response:
         release=views.standing_view(found),
         way=views.way(found["state"]),
         spec=text or "",
+        holds=holds,
+        digest=digest,
         second=second,
         price=words,
         owner=caller(request).role is Role.OWNER,
@@ -79,15 +83,24 @@ def one_release(request: Request, name: str) -> Response:
     )
 
 
+@router.get("/releases")
+@everybody
+def all_released(request: Request) -> Response:
+    """List what was released, for anybody."""
+    with context_of(request).workspace.curator() as curator:
+        found = standings_of(request).all(curator)
+    public = [views.standing_view(each) for each in reversed(found) if each["state"] in PUBLIC]
+    return page(request, "releases.html", "Releases", releases=public)
+
+
 @router.get("/releases/{name}")
 @everybody
 def released(request: Request, name: str) -> Response:
     """Show a released package to anybody: tables first, then what it promises, then downloads."""
     with context_of(request).workspace.curator() as curator:
-        listed = curator.releases() if NAME.fullmatch(name) else []
-        found = next((each for each in listed if each["release"] == name), None)
-        path = None if found is None else work.package_of(curator, name)
-    if found is None or found["state"] not in ("released", "superseded", "withdrawn"):
+        found = standings_of(request).public(curator, name)
+        path = standings_of(request).package(curator, name)
+    if found is None:
         raise UnknownName("There is no such release.")
     if path is None:
         return page(request, "released_gone.html", name, release=views.standing_view(found))

@@ -25,7 +25,7 @@ MEMBERS = {
 }
 """What can be downloaded on its own, by its ending, and its media type."""
 LARGEST_MEMBER = 64 << 20
-MOST_ROWS = 5_000_000
+MOST_ROWS = 2_000_000
 """Tables with more rows are downloaded, not shown."""
 
 

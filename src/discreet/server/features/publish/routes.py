@@ -7,14 +7,15 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.errors import UnknownName
+from discreet.errors import RequestConflict, UnknownName
 from discreet.server.access.auth import allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.publish import work
-from discreet.server.features.publish.body import ReasonBody, SpecBody
+from discreet.server.features.publish.body import ApprovalBody, ReasonBody, SpecBody
 from discreet.server.features.publish.drafts import Drafts
 from discreet.server.features.publish.released import MEMBERS, member
+from discreet.server.features.publish.standings import Standings
 
 router = api_router("publish")
 
@@ -25,11 +26,18 @@ File = Annotated[str, Path(min_length=1, max_length=200)]
 def set_up(app: FastAPI) -> None:
     """Open the folder of drafts that the routes share."""
     app.state.drafts = Drafts(app.state.context.settings.state_folder)
+    app.state.standings = Standings()
 
 
 def drafts_of(request: Request) -> Drafts:
     """Return the drafts of this server."""
     found: Drafts = request.app.state.drafts
+    return found
+
+
+def standings_of(request: Request) -> Standings:
+    """Return what anybody may know of this server's releases."""
+    found: Standings = request.app.state.standings
     return found
 
 
@@ -57,12 +65,28 @@ def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
     return {"job": job.id}
 
 
-@router.post("/publish/{name}/approve")
+@router.get("/publish/{name}")
 @allow(Role.OWNER, Role.REVIEWER)
-def approve(request: Request, name: Name) -> dict[str, Any]:
-    """Approve a draft; where the catalog asks for a second person, somebody else must have made it."""
+def one_draft(request: Request, name: Name) -> dict[str, Any]:
+    """Say where one release stands, and its spec with the digest that an approval names."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
+        standing = [each for each in curator.releases() if each["release"] == name]
+    found = standing[0] if standing else {}
+    return found | {"spec": spec.text, "digest": spec.digest}
+
+
+@router.post("/publish/{name}/approve")
+@allow(Role.OWNER, Role.REVIEWER)
+def approve(request: Request, name: Name, body: ApprovalBody) -> dict[str, Any]:
+    """Approve a draft as it was read; with a second person, somebody else must have made it."""
+    with context_of(request).workspace.curator() as curator:
+        spec = drafts_of(request).spec(name, curator.catalog.base)
+        if spec.digest != body.digest:
+            raise RequestConflict(
+                f"The draft of '{name}' has changed since it was read.",
+                hint="Read it again before approving it.",
+            )
         return curator.approve_release(spec, who=work.name_of(caller(request)))
 
 
@@ -72,7 +96,9 @@ def release(request: Request, name: Name) -> dict[str, Any]:
     """Start releasing a draft: charged once, signed, and the same package whenever asked again."""
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
-    return {"job": work.release(context_of(request), caller(request), spec).id}
+    return {
+        "job": work.release(context_of(request), standings_of(request), caller(request), spec).id
+    }
 
 
 @router.post("/publish/{name}/withdraw")
@@ -82,7 +108,9 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
         spec = drafts_of(request).spec(name, curator.catalog.base)
         who = work.name_of(caller(request))
-        return curator.withdraw_release(spec, reason=body.reason, who=who)
+        found = curator.withdraw_release(spec, reason=body.reason, who=who)
+    standings_of(request).forget()
+    return found
 
 
 @router.get("/releases/{name}/package.zip", response_class=Response)
@@ -90,7 +118,7 @@ def withdraw(request: Request, name: Name, body: ReasonBody) -> dict[str, Any]:
 def package(request: Request, name: Name) -> FileResponse:
     """Download a released package, whole and signed; nobody needs a token for it."""
     with context_of(request).workspace.curator() as curator:
-        path = work.package_of(curator, name)
+        path = standings_of(request).package(curator, name)
     if path is None:
         raise UnknownName("There is no such release.")
     return FileResponse(path, media_type="application/zip", filename=f"{name}.zip")
@@ -101,7 +129,7 @@ def package(request: Request, name: Name) -> FileResponse:
 def one_file(request: Request, name: Name, file: File) -> Response:
     """Download one member of a released package."""
     with context_of(request).workspace.curator() as curator:
-        path = work.package_of(curator, name)
+        path = standings_of(request).package(curator, name)
     content = None if path is None else member(path, file)
     if content is None:
         raise UnknownName("There is no such file in this release.")

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from discreet.core.numbers import plain
+from discreet.publish.spec import Spec, TableSpec
 from discreet.server.features.publish.released import ShownTable
 from discreet.server.views import amount
 
@@ -70,6 +71,30 @@ def _spec(dataset: Mapping[str, Any], table: str, keys: Sequence[str]) -> str:
 
 def _quarter(left: float) -> str:
     return f"{float(format(left / 4, '.2g')):g}" if left > 0 else "0.1"
+
+
+def spec_view(spec: Spec) -> dict[str, Any]:
+    """Return what a draft holds, in the words of the page."""
+    from_data = [fact for fact in spec.facts if fact.file is None]
+    files = sorted({fact.file for fact in spec.facts if fact.file is not None})
+    return {
+        "tables": [{"name": t.name, "sql": t.sql, "weight": _weight(t)} for t in spec.tables],
+        "files": files,
+        "from_data": len(from_data),
+        "rules": [rule.zero for rule in spec.rules],
+    }
+
+
+def _weight(table: TableSpec) -> str:
+    if table.share is not None:
+        return f"{float(table.share):.0%} of the budget"
+    if table.accuracy is not None:
+        target = table.accuracy
+        return (
+            f"{float(target.confidence):.0%} of cells over {target.size:,} within "
+            f"{float(target.within):.0%}"
+        )
+    return "its best share"
 
 
 def package_view(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:

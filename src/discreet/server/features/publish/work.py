@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from discreet.api import Curator
 from discreet.publish.spec import Spec
 from discreet.report import to_fragment
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.publish.drafts import Drafts, read_text
+from discreet.server.features.publish.standings import Standings
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import finite
 
@@ -46,7 +45,7 @@ def rehearse(context: Context, drafts: Drafts, who: Principal, text: str) -> Job
     return context.runner.submit(who.key, work, keep=True)
 
 
-def release(context: Context, who: Principal, spec: Spec) -> Job:
+def release(context: Context, standings: Standings, who: Principal, spec: Spec) -> Job:
     """Return the job that releases a draft: charged once, then the same package for ever."""
 
     def work(job: Job) -> dict[str, Any]:
@@ -56,16 +55,8 @@ def release(context: Context, who: Principal, spec: Spec) -> Job:
                 found = curator.publish(spec, who=name_of(who), progress=job.advance)
             finally:
                 job.stop = None
+                standings.forget()
         answer: dict[str, Any] = finite(found.to_json())
         return answer
 
     return context.runner.submit(who.key, work, keep=True)
-
-
-def package_of(curator: Curator, name: str) -> Path | None:
-    """Return where the package of a release lies, while it is released."""
-    standing = next((each for each in curator.releases() if each["release"] == name), None)
-    if standing is None or standing["state"] not in ("released", "superseded"):
-        return None
-    found = curator.package(name)
-    return found if found.is_file() else None
