@@ -43,7 +43,7 @@ def altered(document, question, **settings):
 def lies():
     """Surveys that tell more than they promise, one for each way; and the honest ones."""
     honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
-    _, listed, others = (each["document"] for each in stored_vectors()["surveys"])
+    _, listed, others, found = (each["document"] for each in stored_vectors()["surveys"])
     one = json.loads(listed)
     return honest | {
         "k-ary keeps too much": altered(listed, 1, keep=WORD - 9),
@@ -63,6 +63,7 @@ def lies():
         "duchi rises": altered(others, 2, rise=WORD // 2048),
         "piecewise": altered(others, 3, keep=WORD - 9),
         "hadamard": altered(others, 4, lie=1),
+        "prefix tree": altered(found, 0, lie=1),
         "shares": json.dumps(one | {"epsilon": "7.9"}),
         "changes": json.dumps(one | {"changes": 1}),
         "no decimal": json.dumps(one | {"epsilon": "1e9"}),
@@ -120,5 +121,5 @@ def test_answers_that_cannot_be_told(found):
 
 def test_a_promise_that_is_not_kept_is_noticed(found):
     kept = {name for name, outcome in found["promises"].items() if outcome == "kept"}
-    assert kept == {"honest 0", "honest 1", "honest 2"}
+    assert kept == {"honest 0", "honest 1", "honest 2", "honest 3"}
     assert set(found["promises"].values()) == {"kept", "broken"}

@@ -287,3 +287,4 @@ def test_frequent_words_are_found_without_a_list():
     error = np.sqrt(variance(tree, np.array([0.4, 0.0]), reports=deepest))
     assert np.all(np.abs(found.value - [0.4, 0.0]) < 6 * error)
     assert tree.discover(np.zeros_like(tally)) == ()
+    assert poisoning_gain(tree) == 8 * poisoning_gain(tree.sketch)

@@ -48,6 +48,7 @@ _SURVEYS: tuple[tuple[str, int, dict[str, dict[str, Any]]], ...] = (
             "tiny": {"kind": "open", "rows": 16, "buckets": 32},
         },
     ),
+    ("2", 0, {"found": {"kind": "open", "mechanism": "prefix-tree"}}),
 )
 _ANSWERS: dict[str, tuple[str, ...]] = {
     "smokes": ("yes", "no"),
@@ -61,6 +62,7 @@ _ANSWERS: dict[str, tuple[str, ...]] = {
     "steps": ("0.1", "0.37", "0.9"),
     "word": ("tea",),
     "tiny": ("tea", "  tea "),
+    "found": ("tea", "internationally"),
 }
 
 

@@ -73,7 +73,8 @@ def poisoning_gain(randomizer: AnyRandomizer) -> float:
         return float(max(values.max(), 1 - values.min()))
     share: ShareRandomizer = randomizer  # type: ignore[assignment]  # the other of the two
     # Up from 0 by a report that supports the value, or down from 1 by one that does not.
-    return float(max(1 - share.other, share.own) / (share.own - share.other))
+    gain = float(max(1 - share.other, share.own) / (share.own - share.other))
+    return gain * parts_of(randomizer)  # liars all choose the part that counts
 
 
 def in_units(question: SurveyQuestion, error: float) -> float:
