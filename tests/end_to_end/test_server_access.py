@@ -15,6 +15,7 @@ from discreet.errors import InternalError
 from discreet.server.access.auth import add_routes, all_routes, allow, api_router, roles_of
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
+from discreet.server.feature import Feature
 from discreet.server.settings import Settings
 from server_kit import COUNT, running, write_world
 
@@ -255,7 +256,8 @@ def test_an_application_with_an_unguarded_route_does_not_start(tmp_path, monkeyp
     def add_open_door(app):
         app.add_route("/open", lambda _: None)
 
-    monkeypatch.setattr("discreet.server.app._add_rest", add_open_door)
+    door = Feature((), set_up=add_open_door)
+    monkeypatch.setattr("discreet.server.app.features", lambda: (door,))
     with pytest.raises(InternalError, match="is not guarded"):
         create_app(Settings(config=write_world(tmp_path)))
 

@@ -20,7 +20,7 @@ class AttackSettings:
     def of(cls, knobs: Iterable[Knob], given: Mapping[str, Any]) -> AttackSettings:
         """Return the settings with defaults filled in.
 
-        >>> Settings.of([Knob("k", 5, "size of a class", 1, 100)], {"k": "7"}).whole("k")
+        >>> AttackSettings.of([Knob("k", 5, "size of a class", 1, 100)], {"k": "7"}).whole("k")
         7
         """
         known = {knob.name: knob for knob in knobs}

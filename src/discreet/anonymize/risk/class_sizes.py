@@ -15,7 +15,7 @@ Counts = npt.NDArray[np.int64]
 class ClassSizes:
     """Class sizes in ascending order, and how many classes have each of them.
 
-    >>> Sizes.of([1, 1, 2, 5]).share_unique
+    >>> ClassSizes.of([1, 1, 2, 5]).share_unique
     0.2222222222222222
     """
 

@@ -34,7 +34,7 @@ class ComparisonScope:
 
         The triples follow the rule of the RAP paper: drawn at random, with fewer cells than rows.
 
-        >>> Scope.of(Shape(("a", "b", "c"), (2, 3, 4)), 100).triples
+        >>> ComparisonScope.of(Shape(("a", "b", "c"), (2, 3, 4)), 100).triples
         ((0, 1, 2),)
         """
         limit = max(min(rows, CELLS), 1)
