@@ -168,6 +168,99 @@ def select(
 
 
 @app.command()
+def recommend(
+    source: Annotated[
+        str | None, typer.Argument(metavar="FILE|TABLE", help="Ratings; not with --model.")
+    ] = None,
+    *,
+    item: Annotated[str, typer.Option(help="The column that says what was rated.")] = "item",
+    rating: Annotated[str, typer.Option(help="The column of the ratings.")] = "rating",
+    epsilon: Annotated[str | None, typer.Option(help="How much budget to use.")] = None,
+    delta: Delta = None,
+    model: Annotated[Path | None, typer.Option(help="A recommender that was kept; free.")] = None,
+    viewer: Annotated[
+        str | None, typer.Option("--for", help="Somebody's ratings: 12=5,40=1.")
+    ] = None,
+    out: Out = None,
+    accept: Accept = False,
+    unit: Unit = "user_id",
+    analyst: Analyst = None,
+    request_id: RequestId = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Learn to recommend from everybody's ratings, or recommend to one viewer.
+
+    Example: discreet learn recommend ratings --item film_id --epsilon 1 --for 12=5,40=1
+    """
+    from discreet.errors import InvalidInput
+
+    if model is None and (source is None or epsilon is None):
+        raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")
+    wanted = _viewer(viewer)
+    found: dict[str, Any]
+    if model is not None:
+        kept, found = _kept_recommender(model), {"out": str(model), "free": True}
+    else:
+        _check_places(None, out)
+        place, table = _place(str(source), config, str(epsilon), delta, accept=accept, unit=unit)
+        asked = {"item": item, "rating": rating, "epsilon": epsilon, "delta": delta}
+        kept, found = _recommending(
+            place, table, asked | {"analyst": analyst, "request_id": request_id}, out
+        )
+    if wanted:
+        best = kept.recommend(wanted)
+        found["recommended"] = [{"item": name, "rating": value} for name, value in best]
+    if json:
+        say(json_text.dumps(found))
+        return
+    say(f"Kept in {found['out']}.")
+    for each in found.get("recommended", []):
+        say(f"{each['item']}: {each['rating']:g}")
+
+
+def _viewer(written: str | None) -> dict[str, float]:
+    """Return ITEM=RATING,... as ratings."""
+    from discreet.errors import InvalidInput
+
+    found: dict[str, float] = {}
+    for part in _names(written):
+        name, equals, value = part.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InvalidInput(f"Write ratings as ITEM=RATING, not '{part[:40]}'.")
+    return found
+
+
+def _kept_recommender(path: Path) -> Any:
+    from discreet.errors import InvalidInput
+    from discreet.learn.model_zip import read_model
+    from discreet.learn.recommend.model import Recommender
+
+    found = read_model(path)
+    if not isinstance(found, Recommender):
+        raise InvalidInput(f"'{path.name}' is a model, but no recommender.")
+    return found
+
+
+def _recommending(
+    place: Path | None, table: str, asked: dict[str, Any], out: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import waiting
+    from discreet.learn.model_zip import write_model
+
+    with open_curator(place) as curator, waiting("Learning"):
+        found = curator.recommend(table, **asked)
+    target = out or Path(f"{table.rpartition('.')[2]}-recommender.zip")
+    write_model(found.model, target)
+    return found.model, found.to_json() | {"out": str(target)}
+
+
+@app.command()
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that was kept.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows to predict for.")],
