@@ -39,10 +39,7 @@ def interpret(first, truth, second, epsilon):
     from interpret.privacy import DPExplainableBoostingClassifier
 
     ranges = {c: (first[c].min(), first[c].max()) for c in first if first[c].dtype.kind in "iuf"}
-    model = DPExplainableBoostingClassifier(
-        epsilon=epsilon, delta=DELTA, privacy_bounds=ranges, privacy_target_min=0,
-        privacy_target_max=1,
-    )  # fmt: skip
+    model = DPExplainableBoostingClassifier(epsilon=epsilon, delta=DELTA, privacy_bounds=ranges)
     return model.fit(first, truth).predict_proba(second)[:, 1]
 
 
