@@ -31,6 +31,7 @@ from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
 from discreet.learn.model import Classifier
 from discreet.learn.paid_test import TestRequest, paid_test
+from discreet.learn.recommend.run import Recommending, RecommendRequest, recommend
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained, train
@@ -255,6 +256,13 @@ class Curator:
             ledger=self.ledger,
             engine=self.engine,
             rng=self.rng,
+        )
+
+    def recommend(self, table: str, *, analyst: str | None = None, **asked: Any) -> Recommending:
+        """Return a recommender from a noisy covariance of whole people's ratings, charged first."""
+        request = RecommendRequest.of(table, analyst=self._payer(analyst), **asked)
+        return recommend(
+            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
         )
 
     def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:

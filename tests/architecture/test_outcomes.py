@@ -34,6 +34,7 @@ def test_whoever_charges_computes_through_once():
         "learn/run.py",
         "learn/paid_test.py",
         "learn/select.py",
+        "learn/recommend/run.py",
     }
     assert charging <= rooms_that_call("once")
 

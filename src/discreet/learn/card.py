@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from discreet.learn.model import Classifier
+from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.report import Document, Grid, Section, Words
 
 MOST_FEATURES = 20
 
 
-def card_of(model: Classifier | Regressor) -> Document:
+def card_of(model: Classifier | Regressor | Recommender) -> Document:
     """Return the card: everything on it was paid for, or comes from rows declared public."""
     if isinstance(model, Regressor):
         return _regression(model)
+    if isinstance(model, Recommender):
+        return _recommender(model)
     facts = model.facts
     sections = [
         Section("What it does", _about(model)),
@@ -52,6 +55,20 @@ def _regression(model: Regressor) -> Document:
             Section("How well it does", (Words(score),)),
             Section("What it goes by", (Grid.of(("variable", "weight"), rows, caption),)),
         ),
+    )
+
+
+def _recommender(model: Recommender) -> Document:
+    facts = model.facts
+    said = (
+        f"Means of {len(model.items):,} items and the covariance of the {len(model.top)} that most "
+        "people rated, both with noise for whole people."
+    )
+    return Document(
+        f"{facts['item']}: a recommender",
+        f"epsilon {facts['epsilon']:g} for everything that a person rated",
+        None,
+        (Section("What it goes by", (Words(said),)),),
     )
 
 

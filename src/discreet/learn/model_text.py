@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.learn.model import Classifier, classifier_from
+from discreet.learn.recommend.model import Recommender, recommender_from
 from discreet.learn.regressor import Regressor, regressor_from
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 
 FORMAT = "discreet classifier"
 REGRESSOR = "discreet regressor"
+RECOMMENDER = "discreet recommender"
+
+Kept: TypeAlias = Classifier | Regressor | Recommender
+"""Every kind of model that a file can hold."""
+
 VERSION = 1
 
 
-def to_text(model: Classifier | Regressor) -> str:
+def to_text(model: Kept) -> str:
     """Return the model's text; `from_text` reads it back."""
-    if isinstance(model, Regressor):
-        return json.dumps(
-            {"format": REGRESSOR, "version": VERSION, **model.to_json()}, allow_nan=False
-        )
+    if not isinstance(model, Classifier):
+        kind = REGRESSOR if isinstance(model, Regressor) else RECOMMENDER
+        return json.dumps({"format": kind, "version": VERSION, **model.to_json()}, allow_nan=False)
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -33,12 +38,14 @@ def to_text(model: Classifier | Regressor) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
-def from_text(text: str, *, name: str = "the model") -> Classifier | Regressor:
+def from_text(text: str, *, name: str = "the model") -> Kept:
     """Return the model that `text` describes; every number in it is checked."""
     try:
         data = json.loads(text, parse_constant=_no_constant)
         if data["format"] == REGRESSOR and data["version"] == VERSION:
             return regressor_from(data)
+        if data["format"] == RECOMMENDER and data["version"] == VERSION:
+            return recommender_from(data)
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise InvalidInput("it has another format or version")
         columns = tuple(_coded(item) for item in data["columns"])

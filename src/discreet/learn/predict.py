@@ -6,16 +6,23 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from discreet.errors import InvalidInput
 from discreet.learn.model import Classifier
 from discreet.learn.read_file import codes_of_table, read_table
+from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 
 
-def predicted(model: Classifier | Regressor, path: Path) -> pa.Table:
+def predicted(model: Classifier | Regressor | Recommender, path: Path) -> pa.Table:
     """Return the rows of a file with the predicted class and how probable the model finds it.
 
     A regression adds the predicted number alone.
     """
+    if isinstance(model, Recommender):
+        raise InvalidInput(
+            "A recommender completes the ratings of one viewer, not the rows of a file.",
+            hint="Use discreet learn recommend --model MODEL --for 'ITEM=RATING,...'.",
+        )
     table = read_table(path)
     if isinstance(model, Regressor):
         name = f"predicted_{model.target.column}"

@@ -1,0 +1,190 @@
+"""What the commands of `discreet learn` do: find the table, train, test, keep, say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def viewer_ratings(written: str | None) -> dict[str, float]:
+    """Return ITEM=RATING,... as ratings."""
+    from discreet.errors import InvalidInput
+
+    found: dict[str, float] = {}
+    for part in column_names(written):
+        name, equals, value = part.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InvalidInput(f"Write ratings as ITEM=RATING, not '{part[:40]}'.")
+    return found
+
+
+def kept_recommender(path: Path) -> Any:
+    """Return the recommender in a file."""
+    from discreet.errors import InvalidInput
+    from discreet.learn.model_zip import read_model
+    from discreet.learn.recommend.model import Recommender
+
+    found = read_model(path)
+    if not isinstance(found, Recommender):
+        raise InvalidInput(f"'{path.name}' is a model, but no recommender.")
+    return found
+
+
+def recommender_and_kept(
+    place: Path | None, table: str, asked: dict[str, Any], out: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    """Return a recommender and the facts about it, after writing it."""
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import waiting
+    from discreet.learn.model_zip import write_model
+
+    with open_curator(place) as curator, waiting("Learning"):
+        found = curator.recommend(table, **asked)
+    target = out or Path(f"{table.rpartition('.')[2]}-recommender.zip")
+    write_model(found.model, target)
+    return found.model, found.to_json() | {"out": str(target)}
+
+
+def column_names(written: str | None) -> list[str]:
+    """Return the names in a list with commas."""
+    return [] if written is None else [name.strip() for name in written.split(",") if name.strip()]
+
+
+def check_places(test: Path | None, out: Path | None) -> None:
+    """Refuse places that cannot be read or written, before anything is paid."""
+    from discreet.errors import InvalidInput
+
+    if test is not None and not test.is_file():
+        raise InvalidInput(f"There is no file '{test}' to test on.")
+    if out is not None and not out.parent.is_dir():
+        raise InvalidInput(f"There is no folder '{out.parent}' to write to.")
+
+
+def declared_place(
+    source: str, config: Path | None, epsilon: str, delta: str | None, *, accept: bool, unit: str
+) -> tuple[Path | None, str]:
+    """Return the discreet.toml and the table that `source` means."""
+    from discreet.catalog.propose.bare_file import bare_table
+    from discreet.cli.commands.synth import FILES
+    from discreet.core.numbers import Delta, Epsilon
+
+    path = Path(source)
+    if not path.exists() and path.suffix.lower() not in FILES:
+        return config, source
+    found = bare_table(
+        path,
+        config=config,
+        epsilon=Epsilon.of(epsilon),
+        delta=None if delta is None else Delta.of(delta),
+        unit=unit,
+        accept=accept,
+    )
+    return found.config, found.table
+
+
+def trained_and_kept(
+    place: Path | None,
+    table: str,
+    asked: dict[str, Any],
+    *,
+    test: tuple[Path | None, bool],
+    out: Path | None,
+) -> dict[str, Any]:
+    """Return what was learned, after writing it."""
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import counting
+    from discreet.learn.model_zip import write_model
+    from discreet.learn.testing_rows import publicly_tested
+
+    with open_curator(place) as curator, counting("Learning") as progress:
+        trained = curator.learn(table, progress=progress, **asked)
+    said, model = trained.to_json(), trained.model
+    path, public = test
+    if path is not None:
+        model = publicly_tested(model, path) if public else privately_tested(model, path, asked)
+        facts = model.facts
+        said |= {key: facts[key] for key in ("accuracy", "baseline", "subgroups", "test_rows")}
+        said |= {"auc": facts["auc"]} if "auc" in facts else {}
+    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
+    write_model(model, target)
+    return said | {"out": str(target)}
+
+
+def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
+    """Return the model after a test that the people of the test file pay for."""
+    from discreet.api import open as open_curator
+    from discreet.catalog.propose.bare_file import bare_table
+    from discreet.core.numbers import Epsilon
+
+    found = bare_table(path, epsilon=Epsilon.of(asked["epsilon"]))
+    with open_curator(found.config) as curator:
+        again = asked["request_id"] and f"{asked['request_id']}-test"
+        return curator.test_model(
+            model, found.table, epsilon=asked["epsilon"], request_id=again or None
+        )
+
+
+def regressed_and_kept(
+    place: Path | None, table: str, asked: dict[str, Any], *, test: Path | None, out: Path | None
+) -> dict[str, Any]:
+    """Return what was fitted, after writing it."""
+    from dataclasses import replace
+
+    from discreet.api import open as open_curator
+    from discreet.cli.waiting import waiting
+    from discreet.learn.model_zip import write_model
+    from discreet.learn.regressor import tested_regressor
+
+    with open_curator(place) as curator, waiting("Learning"):
+        found = curator.regress(table, **asked)
+    said, model = found.to_json(), found.model
+    if test is not None:
+        score = tested_regressor(model, test)
+        said |= score
+        model = replace(model, facts={**model.facts, **score})
+    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
+    write_model(model, target)
+    return said | {"out": str(target)}
+
+
+def regression_words(found: dict[str, Any]) -> str:
+    """Return a regression in words for a terminal."""
+    done = f"Learned {found['target']} by '{found['model']}' ({found['seconds']:.1f} s)"
+    score = f"Off by {found['baseline']:g} when always saying the mean"
+    if found["rmse"] is not None:
+        score = f"Off by {found['rmse']['value']:g} (root mean square); {score.lower()}"
+    return f"{done}; kept in {found['out']}.\n{score}. Measured on {found['measured_on']}."
+
+
+def check_public(test: Path | None, *, public: bool) -> None:
+    """Refuse an exact test on rows that nobody has declared public."""
+    from discreet.errors import InvalidInput
+
+    if test is not None and not public:
+        raise InvalidInput(
+            f"'{test.name}' is not declared public, so it cannot be tested on exactly.",
+            hint="If its rows are public, say --test-public. Nothing was charged.",
+        )
+
+
+def trained_words(found: dict[str, Any]) -> str:
+    """Return a classifier in words for a terminal."""
+    price = "free" if found["free"] else f"epsilon {found['cost']['epsilon']:g}"
+    if found["cost"]["delta"]:
+        price += f", delta {found['cost']['delta']:g}"
+    right = found["accuracy"]
+    done = f"Learned {found['target']} by '{found['model']}' ({price}, {found['seconds']:.1f} s)"
+    interval = f"{right['low']:.1%} to {right['high']:.1%}"
+    score = f"Right {right['value']:.1%} ({interval}) on {right['on']}"
+    lines = [
+        f"{done}; kept in {found['out']}.",
+        f"{score}; always the most common class: {found['baseline']:.1%}.",
+    ]
+    budget = found["budget"]
+    left = max(budget["limit"]["epsilon"] - budget["after"]["epsilon"], 0)
+    lines.append(f"Left of the budget: {left:g} of {budget['limit']['epsilon']:g}.")
+    return "\n".join([*lines, *found["notices"]])

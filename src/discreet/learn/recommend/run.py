@@ -1,0 +1,208 @@
+"""recommend(): charge, sum each person's bounded vector twice, clean, store; in that order."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+import zlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import IntegerDomain
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput, UnknownName
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.prepare import find_private
+from discreet.learn.recommend.model import (
+    Recommender,
+    cleaned,
+    item_estimates,
+    recommender_from,
+    strongest,
+)
+from discreet.learn.recommend.read import SealedRatings, fetch_ratings, seal_ratings
+from discreet.learn.recommend.sums import Payment, item_means, leaning_products
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, funds_of
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.outline import Bins, outline_of, scan_of
+
+FOR_MEANS = Fraction(3, 10)
+MOST_ITEMS = 20_000
+TOP = 80
+"""Items whose covariance is learned: those with the largest noisy weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendRequest:
+    """One recommender and who pays for it."""
+
+    table: str = field(metadata={"help": "The table of ratings, with a person column as its unit."})
+    item: str = field(metadata={"help": "The column that says what was rated."})
+    rating: str = field(metadata={"help": "The column of the ratings: whole numbers."})
+    epsilon: Epsilon = field(metadata={"help": "How much budget to use, for a whole person."})
+    delta: Delta | None = field(default=None, metadata={"help": "The chance that it fails."})
+    analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
+    request_id: str = field(default="", metadata={"help": "The same id again: the same model."})
+
+    @classmethod
+    def of(
+        cls,
+        table: str,
+        *,
+        item: str,
+        rating: str,
+        epsilon: Number | Epsilon,
+        delta: Number | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> RecommendRequest:
+        """Return a checked request."""
+        return cls(
+            table,
+            item,
+            rating,
+            Epsilon.of(epsilon),
+            None if delta is None else Delta.of(delta),
+            analyst,
+            request_id or uuid.uuid4().hex,
+        )
+
+    @property
+    def body(self) -> str:
+        """Return what must be the same when a request id is used again."""
+        delta = None if self.delta is None else str(self.delta.value)
+        paid = [self.table, self.item, self.rating, str(self.epsilon.value), delta]
+        return "recommend " + json.dumps(paid)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recommending:
+    """A recommender, its price, and how long it took."""
+
+    model: Recommender
+    cost: Spent
+    after: Spent
+    free: bool
+    request_id: str
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts that `discreet learn recommend --json` prints."""
+        return {
+            "model": "recommender",
+            "items": len(self.model.items),
+            "known_well": len(self.model.top),
+            "cost": self.cost.to_json(),
+            "after": self.after.to_json(),
+            "free": self.free,
+            "seconds": round(self.seconds, 3),
+            "request_id": self.request_id,
+        }
+
+
+def recommend(
+    request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> Recommending:
+    """Return a recommender, charged before any row is read.
+
+    Guarantee: rho-zCDP for whole people: two sums of vectors, one vector for each person, each cut to
+        a public length by the kernel in whole numbers, with discrete Gaussian noise; `FOR_MEANS` of
+        rho for the first, the rest for the second. All else is post-processing. (docs/notes/0044)
+    """
+    started = time.monotonic()
+    dataset, table = find_private(catalog, request.table)
+    name = f"{dataset.name}.{table.name}"
+    scan = scan_of(catalog, name)
+    with hold(scan, engine, ledger) as held:
+        columns = _columns(catalog, name, request)
+        sealed = seal_ratings(scan, engine, *columns)
+        if sealed.source.dataset != dataset.name:
+            raise Unfit("a read of other people than are charged")
+        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
+        if not delta.value:
+            raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
+        funds = funds_of(
+            request.epsilon, delta, region=sealed.source.region, learn_share=Fraction(0), words=0
+        )
+        receipt = ledger.charge(
+            Payer(request.analyst, dataset.name, dataset.budget),
+            funds.quote,
+            request_id=request.request_id,
+            body=request.body,
+            note=f"recommender of {request.item} in {table.name}",
+            snapshot=f"recommend {label(snapshots_of(scan, held, ledger))}",
+        )
+        stored = once(
+            ledger, receipt, lambda: _learned((sealed, columns, funds), held, receipt, rng)
+        )
+    return Recommending(
+        model=recommender_from(json.loads(zlib.decompress(stored))),
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        free=receipt.repeated,
+        request_id=request.request_id,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _columns(catalog: Catalog, table: str, request: RecommendRequest) -> tuple[Coded, Coded]:
+    outline = outline_of(catalog, table, bins=Bins.EQUAL, types={}, has_delta=False)
+    known = {i.name.lower(): i for i in outline.items if isinstance(i, Coded)}
+    found = []
+    for name in (request.item, request.rating):
+        if name.lower() not in known:
+            raise UnknownName(
+                f"Column '{name[:60]}' has no declared values.",
+                hint=f"Columns: {', '.join(each.name for each in known.values())}.",
+            )
+        found.append(Coded(known[name.lower()].name, known[name.lower()].domain))
+    item, rating = found
+    if item.size > MOST_ITEMS:
+        raise InvalidInput(f"There are {item.size:,} items; at most {MOST_ITEMS:,} can be learned.")
+    if not isinstance(rating.domain, IntegerDomain) or not 1 < rating.size <= 256:
+        raise InvalidInput("Ratings are whole numbers with 2 to 256 declared values.")
+    return item, rating
+
+
+def _learned(
+    what: tuple[SealedRatings, tuple[Coded, Coded], SynthBudget],
+    held: Held,
+    receipt: Receipt,
+    rng: Rng,
+) -> bytes:
+    sealed, (item, rating), funds = what
+    price = funds.quote.cost.epsilon or Fraction(0)
+    ratings = fetch_ratings(held, sealed, permit=receipt)
+    levels = np.linspace(-1.0, 1.0, rating.size)
+    rho = funds.purse.amount
+    first = Payment(rho * FOR_MEANS, sealed.neighbours, rng)
+    weights, sums, deviation, _ = item_means(ratings, levels, item.size, first)
+    means = item_estimates(weights, sums, deviation)
+    top = strongest(weights, TOP)
+    second = Payment(rho * (1 - FOR_MEANS), sealed.neighbours, rng)
+    products, both, noise, _ = leaning_products(ratings, levels, means, top, second)
+    assert isinstance(rating.domain, IntegerDomain), "checked before the charge"
+    model = Recommender(
+        items=tuple(str(item.domain.value(i)) for i in range(item.size)),
+        low=float(rating.domain.lower),
+        high=float(rating.domain.upper),
+        means=means,
+        top=top,
+        covariance=cleaned(products, both, noise),
+        facts={"item": item.name, "epsilon": float(price), "unit": sealed.rows},
+    )
+    return zlib.compress(json.dumps(model.to_json()).encode(), 6)

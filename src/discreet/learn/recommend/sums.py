@@ -1,0 +1,121 @@
+"""The two private sums of a recommender: item means from all, then products of leanings.
+
+A person's vector is weighted so that everybody counts about the same, and the kernel's `VectorSum` cuts
+it to a public length in whole numbers. What a person adds depends on that person and on noisy values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.event import PrivacyEvent
+from discreet.core.unit import Neighbours
+from discreet.kernel.vector import Norm, VectorSum
+from discreet.learn.recommend.read import Ratings
+from discreet.learn.rows import Integers, Reals
+from discreet.noise.laws import GaussianLaw
+from discreet.noise.rng import Rng
+
+FINE = 4096
+"""Steps of the lattice to one."""
+
+BATCH_CELLS = 4_000_000
+PULL = 5.0
+"""Ratings that a person's own level is believed to have had before: none of them says anything."""
+
+MEANS_LENGTH = Fraction(9, 4)
+PRODUCTS_LENGTH = Fraction(3, 2)
+"""Lengths that vectors are cut to: about what one with usual ratings has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A part of the rho that was charged, and for whom."""
+
+    rho: Fraction
+    neighbours: Neighbours
+    rng: Rng
+
+
+def _noisy(
+    total: Integers, length: Fraction, payment: Payment
+) -> tuple[Reals, float, PrivacyEvent]:
+    summed = _vector_sum(len(total), length, payment.neighbours)
+    law = GaussianLaw(Fraction(summed.moved) ** 2 / (2 * payment.rho))
+    noisy = summed.noisy(total, law, payment.rng) / FINE
+    return np.asarray(noisy), float(np.sqrt(law.variance)) / FINE, summed.event(law)
+
+
+def _vector_sum(size: int, length: Fraction, neighbours: Neighbours) -> VectorSum:
+    return VectorSum(Norm.L2, int(length * FINE), size, neighbours)
+
+
+def item_means(
+    ratings: Ratings, levels: Reals, items: int, payment: Payment
+) -> tuple[Reals, Reals, float, PrivacyEvent]:
+    """Return noisy weights of items, weighted sums of their ratings, the noise, and the event.
+
+    `levels` are the ratings that codes stand for, scaled to -1 to 1. A person with k ratings gives
+    each the weight 1 / sqrt(k).
+    """
+    summed = _vector_sum(2 * items, MEANS_LENGTH, payment.neighbours)
+    total = np.zeros(2 * items, dtype=np.int64)
+    for people in ratings.people(max(1, BATCH_CELLS // (2 * items))):
+        vectors = np.zeros((len(people), 2 * items))
+        for row, place in enumerate(people):
+            item = ratings.item[place]
+            weight = FINE / np.sqrt(len(item))
+            vectors[row, item] = weight
+            vectors[row, items + item] = weight * levels[ratings.level[place]]
+        total += summed.add(vectors)
+    found, deviation, event = _noisy(total, MEANS_LENGTH, payment)
+    return found[:items], found[items:], deviation, event
+
+
+def leaning_products(
+    ratings: Ratings, levels: Reals, means: Reals, top: Integers, payment: Payment
+) -> tuple[Reals, Reals, float, PrivacyEvent]:
+    """Return noisy sums of products of leanings and of who has rated both, for pairs of `top` items.
+
+    The third number is the noise of a product, the last one what the accountant is told.
+    A leaning is a rating minus the item's noisy mean and the person's own level.
+    """
+    size = len(top)
+    upper = np.triu_indices(size)
+    cells = len(upper[0])
+    # Both halves of the matrix are one cell here, so that cell counts twice in its length.
+    twice = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
+    place_of = np.full(len(means), -1, dtype=np.int64)
+    place_of[top] = np.arange(size)
+    summed = _vector_sum(2 * cells, PRODUCTS_LENGTH, payment.neighbours)
+    total = np.zeros(2 * cells, dtype=np.int64)
+    for people in ratings.people(max(1, BATCH_CELLS // (2 * cells))):
+        vectors = np.zeros((len(people), 2 * cells))
+        for row, where in enumerate(people):
+            item = ratings.item[where]
+            gaps = levels[ratings.level[where]] - means[item]
+            gaps = gaps - gaps.sum() / (len(gaps) + PULL)
+            known = place_of[item] >= 0
+            if not known.any():
+                continue
+            lean, seen = np.zeros(size), np.zeros(size)
+            lean[place_of[item[known]]] = gaps[known] / SPREAD
+            seen[place_of[item[known]]] = 1.0
+            weight = FINE / known.sum()
+            vectors[row, :cells] = weight * twice * lean[upper[0]] * lean[upper[1]]
+            vectors[row, cells:] = weight * twice * seen[upper[0]] * seen[upper[1]]
+        total += summed.add(vectors)
+    found, deviation, event = _noisy(total, PRODUCTS_LENGTH, payment)
+    products, both = np.zeros((size, size)), np.zeros((size, size))
+    products[upper] = found[:cells] / twice * SPREAD**2
+    both[upper] = found[cells:] / twice
+    products += np.triu(products, 1).T
+    both += np.triu(both, 1).T
+    return products, both, deviation / float(np.sqrt(2)) * SPREAD**2, event
+
+
+SPREAD = 0.5
+"""About the standard deviation of a leaning on the scale of -1 to 1: products are about one then."""
