@@ -239,7 +239,7 @@ def covered(runs: int, seed: int) -> list[np.ndarray]:
     crossed = (np.zeros(12, dtype=np.int64), np.zeros(2, dtype=np.int64), np.arange(3))
     found = None
     for run in range(runs):
-        maps = [*levels, crossed] if run % 2 else levels
+        maps = [*levels, crossed] if run % 20 == 19 else levels
         measured = tuple(sums_of(m, truth, 100.0, dice) for m in maps)
         results = reconcile(Problem(truth.shape, measured))[: len(levels)]
         inside = [
@@ -265,6 +265,7 @@ def test_intervals_cover():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_intervals_cover_in_ten_thousand_releases():
     check_coverage(10_000)
 
