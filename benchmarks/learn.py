@@ -31,11 +31,11 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.examples.ratings import rating_batches
 from discreet.examples.uci import adult
-from discreet.learn.columns import chosen_items, encoding_of
-from discreet.learn.door import LearningDoor
+from discreet.learn.measure.columns import chosen_items, encoding_of
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import CLASSIFIERS, fit_classifier
 from discreet.learn.model import Classifier
-from discreet.learn.read_file import codes_of_table, read_table
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -45,8 +45,8 @@ from discreet.learn.recommend.model import (
 )
 from discreet.learn.recommend.read import Ratings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
-from discreet.learn.rows import PaidRows
-from discreet.learn.score import auc
+from discreet.learn.scored.read_file import codes_of_table, read_table
+from discreet.learn.scored.score import auc
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit

@@ -25,14 +25,14 @@ from discreet.publish import verify
 from discreet.publish.contents import (
     Agreement,
     Contents,
-    KeyColumn,
     LedgerExcerpt,
-    Link,
     MeasureColumn,
     Measurement,
     PriceEvent,
+    PublishedKey,
     PublishedTable,
     Side,
+    SumLink,
 )
 from discreet.publish.package import OwnerKey, write_package
 from discreet.publish.totals import running_totals
@@ -46,12 +46,12 @@ def made_up(areas: int) -> Contents:
     """Return a release of one fine table and its sum; nobody in it exists, and nothing was paid."""
     values = np.random.default_rng(0).poisson(1.0, (areas, SEXES, GROUPS))
     keys = (
-        KeyColumn("area", "area", tuple(f"area {i:05d}" for i in range(areas))),
-        KeyColumn("sex", "sex", ("F", "M")),
-        KeyColumn("age_job", "age and job", tuple(f"group {i:04d}" for i in range(GROUPS))),
+        PublishedKey("area", "area", tuple(f"area {i:05d}" for i in range(areas))),
+        PublishedKey("sex", "sex", ("F", "M")),
+        PublishedKey("age_job", "age and job", tuple(f"group {i:04d}" for i in range(GROUPS))),
     )
     fine, nation = _table("fine", keys, values), _table("nation", keys[1:], values.sum(axis=0))
-    common = (Link("sex", "sex"), Link("age_job", "age_job"))
+    common = (SumLink("sex", "sex"), SumLink("age_job", "age_job"))
     event = PriceEvent("fine", "gaussian", SIGMA_SQUARED, Fraction(1), values.size)
     return Contents(
         name="made-up",
@@ -72,7 +72,7 @@ def made_up(areas: int) -> Contents:
     )
 
 
-def _table(name: str, keys: tuple[KeyColumn, ...], values: Any) -> PublishedTable:
+def _table(name: str, keys: tuple[PublishedKey, ...], values: Any) -> PublishedTable:
     columns: dict[str, Any] = {}
     for axis, key in enumerate(keys):
         shape = [-1 if d == axis else 1 for d in range(len(keys))]

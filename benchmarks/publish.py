@@ -137,7 +137,7 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
 def crossed(cells: int) -> None:
     """Print the seconds of least squares and whole numbers for three crossed tables."""
     from discreet.publish.grid import add_up
-    from discreet.publish.reconcile.problem import Problem, Sums
+    from discreet.publish.reconcile.problem import GridProblem, Sums
     from discreet.publish.reconcile.solve import least_squares, reconcile
 
     counties = max(1, cells // (2 * 100 * 25))
@@ -157,7 +157,7 @@ def crossed(cells: int) -> None:
         exact = add_up(truth, maps, shape)
         noise = np.rint(dice.normal(0, 10, shape)).astype(np.int64)
         measured.append(Sums(maps, shape, exact + noise, 100.0))
-    problem = Problem(leaf, tuple(measured))
+    problem = GridProblem(leaf, tuple(measured))
     begun = time.monotonic()
     least_squares(problem)
     middle = time.monotonic()

@@ -11,8 +11,8 @@ from copying import MemoryEngine
 from discreet.api import Curator, policy_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.learn.door import LearningDoor
-from discreet.learn.rows import PaidRows
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import PaidRows
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit

@@ -19,16 +19,16 @@ from discreet.publish.contents import (
     Agreement,
     Contents,
     Fact,
-    KeyColumn,
     LedgerExcerpt,
-    Link,
     MeasureColumn,
     Measurement,
     Only,
     PriceEvent,
     PublicMapping,
+    PublishedKey,
     PublishedTable,
     Side,
+    SumLink,
     ZeroRule,
 )
 from discreet.publish.package import OwnerKey, write_package
@@ -41,11 +41,11 @@ DELTA = Fraction(1, 10**9)
 SIGMA_SQUARED = {"nation": Fraction(8), "by_region": Fraction(32)}
 
 
-def key_column(name: str, values: tuple[str, ...]) -> KeyColumn:
-    return KeyColumn(name, f"declared {name}", values)
+def key_column(name: str, values: tuple[str, ...]) -> PublishedKey:
+    return PublishedKey(name, f"declared {name}", values)
 
 
-def table(name: str, keys: tuple[KeyColumn, ...], values: np.ndarray) -> PublishedTable:
+def table(name: str, keys: tuple[PublishedKey, ...], values: np.ndarray) -> PublishedTable:
     grid = np.indices([len(key.values) for key in keys]).reshape(len(keys), -1)
     columns: dict[str, Any] = {
         key.name: pa.array([key.values[i] for i in place])
@@ -103,8 +103,8 @@ def contents() -> Contents:
     fine[1, :, 0] = 0  # no children in the barracks of South
     nation = table("nation", (sexes, ages), fine.sum(axis=0))
     by_region = table("by_region", (regions, sexes, ages), fine)
-    common = (Link("sex", "sex"), Link("age_group", "age_group"))
-    county = (Link("county", "region", "counties"),)
+    common = (SumLink("sex", "sex"), SumLink("age_group", "age_group"))
+    county = (SumLink("county", "region", "counties"),)
     totals = {"Hill": int(fine[0].sum()), "Harbour": int(fine[1:].sum())}
     rows = pa.table({"county": list(totals), "value": list(totals.values())})
     rho = sum((event.sensitivity / (2 * event.scale) for event in events()), Fraction(0))

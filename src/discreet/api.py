@@ -30,11 +30,11 @@ from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
 from discreet.learn.model import Classifier
-from discreet.learn.paid_test import TestRequest, paid_test
 from discreet.learn.recommend.run import Recommending, RecommendRequest, recommend
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import Trained, train
+from discreet.learn.scored.paid_test import TestRequest, paid_test
 from discreet.learn.select import Selected, SelectRequest, select
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Cap, Policy

@@ -32,7 +32,7 @@ def test_whoever_charges_computes_through_once():
         "release/pipeline.py",
         "synth/run.py",
         "learn/run.py",
-        "learn/paid_test.py",
+        "learn/scored/paid_test.py",
         "learn/select.py",
         "learn/recommend/run.py",
     }

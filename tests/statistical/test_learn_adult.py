@@ -14,13 +14,13 @@ from discreet.account.convert import rho_of_target
 from discreet.core.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
 from discreet.examples.uci import adult
-from discreet.learn.columns import _feature, encoding_of
-from discreet.learn.door import LearningDoor
+from discreet.learn.measure.columns import _feature, encoding_of
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import PaidRows
 from discreet.learn.methods import fit_classifier
 from discreet.learn.model import Classifier
-from discreet.learn.read_file import codes_of_table
-from discreet.learn.rows import PaidRows
-from discreet.learn.score import auc
+from discreet.learn.scored.read_file import codes_of_table
+from discreet.learn.scored.score import auc
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.progress import silent

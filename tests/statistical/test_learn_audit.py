@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from discreet.learn.door import LearningDoor
-from discreet.learn.rows import FARTHEST, WHOLE, Grouping, PaidRows
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import FARTHEST, WHOLE, Grouping, PaidRows
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.testing import SeededRng
 from learning import codes, encoding

@@ -27,8 +27,8 @@ from discreet.publish.grid import add_up
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.reconcile.fitting import fitted_cells
-from discreet.publish.reconcile.problem import Problem, Sums
-from discreet.publish.reconcile.tree import Estimate
+from discreet.publish.reconcile.problem import GridProblem, Sums
+from discreet.publish.reconcile.tree import TreeEstimate
 from discreet.publish.spec import parse_spec
 
 Integers = npt.NDArray[np.int64]
@@ -38,7 +38,7 @@ SMALL = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class PackageTarget:
     """The finest table of a package: what it says, the truth, and what facts alone say of it."""
 
     member: Member
@@ -48,7 +48,7 @@ class Target:
     facts: int
 
 
-def load_target(package: str, config: str) -> Target:
+def load_target(package: str, config: str) -> PackageTarget:
     """Return what is attacked and what it is scored by; the owner's look is recorded first."""
     if not config:
         raise InvalidInput(
@@ -73,7 +73,7 @@ def load_target(package: str, config: str) -> Target:
 
 def _loaded(
     plan: PlannedRelease, held: object, curator: Curator, tables: dict[str, bytes]
-) -> Target:
+) -> PackageTarget:
     curator.ledger.record_look(
         plan.dataset.name, reason=f"an attack on the package {plan.spec.name}", columns=()
     )
@@ -94,7 +94,9 @@ def _loaded(
     coarse = min(family.members, key=lambda each: each.cells)
     said = _column(tables[coarse.table.name], coarse)
     known = _from_facts(family, member, values, coarse, said)
-    return Target(member, _column(tables[member.table.name], member), exact, known, len(values))
+    return PackageTarget(
+        member, _column(tables[member.table.name], member), exact, known, len(values)
+    )
 
 
 def _exact(plan: PlannedRelease, held: object, number: int, place: int) -> Integers:
@@ -122,13 +124,13 @@ def _from_facts(
         for each, values in zip(family.facts, facts, strict=True)
     )
     measured = (Sums(coarse.maps, coarse.shape, said, 1.0),)
-    estimate = Estimate(said.astype(np.float64), np.ones((1,) * said.ndim))
-    cells = fitted_cells(Problem(family.shape, measured, exact), [estimate])
+    estimate = TreeEstimate(said.astype(np.float64), np.ones((1,) * said.ndim))
+    cells = fitted_cells(GridProblem(family.shape, measured, exact), [estimate])
     return np.asarray(add_up(cells, member.maps, member.shape))
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class PackageScores:
     """What the same guesses are worth on exact tables and on the package, and how many there were."""
 
     exact: Score
@@ -136,7 +138,7 @@ class Scores:
     details: dict[str, int | str]
 
 
-def lone_people(target: Target) -> Scores:
+def lone_people(target: PackageTarget) -> PackageScores:
     """Return how often a published 1 is one person, beside guesses from the facts alone."""
     claimed = target.published == 1
     count = int(claimed.sum())
@@ -146,14 +148,14 @@ def lone_people(target: Target) -> Scores:
     guessed = (target.truth.reshape(-1)[best] == 1).sum()
     baseline = float(guessed) / count if count else float((target.truth == 1).mean())
     alone = int((target.truth == 1).sum())
-    return Scores(
+    return PackageScores(
         Score.of_guesses(alone, alone, baseline=baseline),
         Score.of_guesses(right, count, baseline=baseline),
         {"claims": count, "lone_people": alone},
     )
 
 
-def secret_bits(target: Target) -> Scores:
+def secret_bits(target: PackageTarget) -> PackageScores:
     """Return how often the majority of a small group tells a bit, beside the facts' majority."""
     binary = [key for key in target.member.keys if len(key.labels) == 2]
     if not binary:
@@ -172,7 +174,7 @@ def secret_bits(target: Target) -> Scores:
 
     baseline = right(target.known) / people if people else 0.5
     published = right(target.published.astype(np.float64))
-    return Scores(
+    return PackageScores(
         Score.of_guesses(right(target.truth.astype(np.float64)), people, baseline=baseline),
         Score.of_guesses(published, people, baseline=baseline),
         {"secret": name, "people_in_small_groups": people},

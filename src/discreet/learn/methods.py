@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from discreet.learn.binning import Feature, feature_of
-from discreet.learn.columns import is_ordered
-from discreet.learn.door import LearningDoor
 from discreet.learn.linear import bayes, logistic
-from discreet.learn.model import Fitted
+from discreet.learn.measure.binning import BinnedFeature, feature_of
+from discreet.learn.measure.columns import is_ordered
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.model import FittedModel
 from discreet.learn.trees import boosted
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.private_marginals import MarginalBudget
@@ -23,23 +23,23 @@ CHECKING = Fraction(1, 50)
 """The share that counts how many of the training rows are predicted rightly."""
 
 
-class Fit(Protocol):
+class LearnerFit(Protocol):
     """Fits a model after the counting, for exactly `share`."""
 
     def __call__(
         self,
         door: LearningDoor,
-        features: Sequence[Feature],
+        features: Sequence[BinnedFeature],
         *,
         variance: float,
         share: Fraction,
         progress: Progress,
-    ) -> Fitted:
+    ) -> FittedModel:
         """Return what was learned."""
         ...
 
 
-CLASSIFIERS: dict[str, tuple[Fit | None, Fraction]] = {
+CLASSIFIERS: dict[str, tuple[LearnerFit | None, Fraction]] = {
     "logistic": (logistic.fit, COUNTING),
     "boosted": (boosted.fit, COUNTING),
     "bayes": (None, 1 - CHECKING),
@@ -58,7 +58,9 @@ def chosen(name: str, purse: MarginalBudget) -> str:
     return "boosted" if purse.concentrated else "bayes"
 
 
-def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: Progress) -> Fitted:
+def fit_classifier(
+    name: str, door: LearningDoor, encoding: Encoding, progress: Progress
+) -> FittedModel:
     """Return intercept and terms of a classifier; spends all but the share for checking."""
     fit, counting = CLASSIFIERS[name]
     progress(0, 1, "counting features by class")
@@ -71,7 +73,7 @@ def fit_classifier(name: str, door: LearningDoor, encoding: Encoding, progress: 
 
 def count_features(
     door: LearningDoor, encoding: Encoding, share: Fraction
-) -> tuple[list[Feature], float]:
+) -> tuple[list[BinnedFeature], float]:
     """Return every feature with its noisy counts by class, and the variance of that noise."""
     target = len(encoding.coded) - 1
     wanted = [(column, target) for column in range(target)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.rows import FINE, Grouping, Integers, Reals
+from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.shape import Codes
 
@@ -25,7 +25,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class FittedModel:
     """What a method has learned: intercept, terms, and the noisy share of each class."""
 
     intercept: Reals

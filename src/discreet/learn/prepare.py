@@ -15,8 +15,8 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.binning import SEEN
-from discreet.learn.columns import check_target, chosen_items, encoding_of
+from discreet.learn.measure.binning import SEEN
+from discreet.learn.measure.columns import check_target, chosen_items, encoding_of
 from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
 from discreet.ledger.entry import Payer

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.binning import SEEN, Feature
-from discreet.learn.rows import Reals
+from discreet.learn.measure.binning import SEEN, BinnedFeature
+from discreet.learn.measure.rows import Reals
 
 LENGTH = 4.0
 """Groups over which the weights of an ordered feature forget each other."""
@@ -33,7 +33,7 @@ class Strength:
     spread: float
 
 
-def class_shares(features: list[Feature]) -> Reals:
+def class_shares(features: list[BinnedFeature]) -> Reals:
     """Return the share of each class, from the counts of all features together."""
     totals = np.maximum(np.mean([f.counts.sum(axis=0) for f in features], axis=0), 1.0)
     return np.asarray(totals / totals.sum())
@@ -44,7 +44,7 @@ def scored(values: Reals) -> Reals:
     return values[..., 1:] if values.shape[-1] == 2 else values
 
 
-def strength(feature: Feature, shares: Reals, variance: float) -> Strength:
+def strength(feature: BinnedFeature, shares: Reals, variance: float) -> Strength:
     """Return what the noisy counts of a feature say about the target beyond chance."""
     seen = feature.sizes > SEEN * np.sqrt(variance * feature.joined * len(shares))
     if not seen.any():
@@ -62,7 +62,7 @@ def strength(feature: Feature, shares: Reals, variance: float) -> Strength:
     return Strength(excess, deviation, float(np.clip(spread, NARROWEST**2, WIDEST**2)))
 
 
-def curvature(feature: Feature, shares: Reals, variance: float) -> Reals:
+def curvature(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
     """Return about how fast the residuals of each group fall when its weight grows."""
     sizes = feature.sizes[:, None]
     doubt = 2 * float(np.sqrt(variance))
@@ -70,7 +70,7 @@ def curvature(feature: Feature, shares: Reals, variance: float) -> Reals:
     return scored(sizes * np.maximum(shares * (1 - shares), local * (1 - local)))
 
 
-def shrinkage(feature: Feature, spread: float, curve: Reals, noise: float) -> list[Reals]:
+def shrinkage(feature: BinnedFeature, spread: float, curve: Reals, noise: float) -> list[Reals]:
     """Return for each score the matrix that turns estimated weights into believed ones.
 
     `noise` is the variance of a sum of residuals when all rounds are taken together.

@@ -14,8 +14,8 @@ import pyarrow as pa
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.learn.linear.ridge import Variable
-from discreet.learn.read_file import read_table
-from discreet.learn.rows import Reals
+from discreet.learn.measure.rows import Reals
+from discreet.learn.scored.read_file import read_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,15 +12,15 @@ from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
 from discreet.errors import InternalError, InvalidInput
-from discreet.learn.columns import encoding_of
-from discreet.learn.door import LearningDoor
+from discreet.learn.kept.model_text import from_text, to_text
+from discreet.learn.measure.columns import encoding_of
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.methods import CHECKING, chosen, fit_classifier
-from discreet.learn.model import Classifier, Fitted
-from discreet.learn.model_text import from_text, to_text
+from discreet.learn.model import Classifier, FittedModel
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
-from discreet.learn.rows import PaidRows, fetch
-from discreet.learn.score import noisy_share
+from discreet.learn.scored.score import noisy_share
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Balance, Receipt
 from discreet.ledger.ledger import Ledger
@@ -154,7 +154,7 @@ def _encoding(plan: Training, learned: Encoding) -> Encoding:
 
 def _facts(
     plan: Training,
-    fitted: Fitted,
+    fitted: FittedModel,
     checked: tuple[int, int, float],
     notices: tuple[str, ...],
     rng: Rng,

@@ -24,9 +24,9 @@ from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.columns import fine_cells
+from discreet.learn.measure.columns import fine_cells
+from discreet.learn.measure.rows import Integers
 from discreet.learn.prepare import find_private
-from discreet.learn.rows import Integers
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng

@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.door import LearningDoor
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import Integers, PaidRows
 from discreet.learn.methods import CHECKING, CLASSIFIERS, fit_classifier
-from discreet.learn.model import Fitted
-from discreet.learn.rows import Integers, PaidRows
+from discreet.learn.model import FittedModel
 from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, Unit
@@ -50,7 +50,7 @@ def check_candidates(names: Sequence[str]) -> None:
 
 def tuned(
     paid: Paid, names: Sequence[str], encoding: Encoding, progress: Progress
-) -> tuple[str, Fitted]:
+) -> tuple[str, FittedModel]:
     """Return the model that was chosen; uses all of the purse but the share for checking.
 
     Guarantee: each candidate has a door of its own with an equal part of the purse, and the choice
@@ -77,6 +77,6 @@ def tuned(
     return names[picked], fitted[picked]
 
 
-def _right(rows: PaidRows, fitted: Fitted) -> int:
+def _right(rows: PaidRows, fitted: FittedModel) -> int:
     rows.show(fitted.intercept, fitted.terms)
     return int(rows.right()[0])

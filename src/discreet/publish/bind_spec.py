@@ -12,7 +12,7 @@ from discreet.core.schema import Column, Dataset
 from discreet.errors import InvalidInput
 from discreet.plan.ir import Scan, Statement, scans_of
 from discreet.publish.cuts import with_cuts
-from discreet.publish.families.bound import BoundTable, Condition, PublicRows, bound_table
+from discreet.publish.families.bound import BoundCondition, BoundTable, PublicRows, bound_table
 from discreet.publish.spec import FactSpec, RuleSpec, Spec
 from discreet.sql.bind import bind
 from discreet.sql.parse import read
@@ -45,7 +45,7 @@ class BoundRule:
     text: str
     table: str
     source: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BoundCondition, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import pyarrow as pa
 Law = Literal["gaussian", "laplace"]
 
 
-class Rows(Protocol):
+class PublishedRows(Protocol):
     """Rows that are read once, from first to last; a pyarrow.Table is one."""
 
     @property
@@ -35,7 +35,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyColumn:
+class PublishedKey:
     """A column that a published table is grouped by; `values` are all of its values, in order."""
 
     name: str
@@ -67,9 +67,9 @@ class PublishedTable:
 
     name: str
     sql: str
-    keys: tuple[KeyColumn, ...]
+    keys: tuple[PublishedKey, ...]
     measures: tuple[MeasureColumn, ...]
-    rows: Rows
+    rows: PublishedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ class Measurement:
     name: str
     table: str
     measure: str
-    rows: Rows
+    rows: PublishedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class PublicMapping:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SumLink:
     """Where one column of a sum comes from: a key of the table, itself or through a mapping."""
 
     name: str
@@ -138,7 +138,7 @@ class Side:
 
     table: str
     measure: str
-    by: tuple[Link, ...]
+    by: tuple[SumLink, ...]
     only: tuple[Only, ...] = ()
 
 
@@ -164,7 +164,7 @@ class Fact:
 
     name: str
     side: Side
-    rows: Rows
+    rows: PublishedRows
     source: Literal["file", "data"]
     reason: str
     approver: str | None = None

@@ -19,7 +19,7 @@ from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import contradiction, settle_facts
-from discreet.publish.reconcile.problem import Integers, Mask, Problem, Sums
+from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums
 from discreet.publish.reconcile.whole import fact_classes
 from discreet.publish.spec import FactSpec
 
@@ -153,7 +153,7 @@ def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
     return masks
 
 
-def check_facts(problem: Problem) -> None:
+def check_facts(problem: GridProblem) -> None:
     """Refuse exact facts that no table can meet; they are public, so this says nothing of rows."""
     kept = finest_facts(problem.exact)
     for fact in problem.exact:
@@ -167,7 +167,7 @@ def check_facts(problem: Problem) -> None:
             raise contradiction()
 
 
-def _check_implied(fact: Sums, kept: Sequence[Sums], problem: Problem) -> None:
+def _check_implied(fact: Sums, kept: Sequence[Sums], problem: GridProblem) -> None:
     for other in kept:
         leaf = _spread_on_leaf(other, problem.leaf)
         if leaf is not None:

@@ -18,7 +18,7 @@ from discreet.kernel.mechanism import Law
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
-from discreet.publish.families.atoms import Atoms, Codes
+from discreet.publish.families.atoms import Codes, FamilyAtoms
 from discreet.publish.families.find import Family, Member
 from discreet.publish.reads import CellRead
 
@@ -39,7 +39,7 @@ class ExactCells:
 
 
 def count_cells(
-    read: CellRead, atoms: tuple[Atoms, ...], run: Callable[[str], Exact]
+    read: CellRead, atoms: tuple[FamilyAtoms, ...], run: Callable[[str], Exact]
 ) -> ExactCells:
     """Return the exact groups of a sealed read, whatever rows the engine found; after paying."""
     table = open_exact(run(read.read.draft.sql))
@@ -58,7 +58,7 @@ def count_cells(
     return ExactCells(tuple(codes[known] for codes in pieces), sums[known])
 
 
-def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: Atoms) -> Codes:
+def _pieces(column: pa.ChunkedArray, domain: Domain, atoms: FamilyAtoms) -> Codes:
     """Return the piece that each key of a result stands for, -1 for none; total, whatever it says."""
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):

@@ -24,10 +24,10 @@ from discreet.publish.facts import PlacedFact, check_facts, place_facts, zero_ce
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.nesting import refines
 from discreet.publish.price.quote import Priced, price_release
-from discreet.publish.price.shares import Wanted
+from discreet.publish.price.shares import WantedShare
 from discreet.publish.public import public_rows
 from discreet.publish.reads import CellRead, plan_reads
-from discreet.publish.reconcile.problem import Mask, Problem, Sums
+from discreet.publish.reconcile.problem import GridProblem, Mask, Sums
 from discreet.publish.spec import Spec
 from discreet.release.snapshots import label, snapshots_of
 
@@ -45,7 +45,7 @@ class PlannedRelease:
     bound: BoundSpec
     families: tuple[Family, ...]
     reads: Mapping[tuple[int, int], CellRead]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedShare, ...]
     priced: Priced
     facts: tuple[PlacedFact, ...]
     zeros: tuple[Mask | None, ...]
@@ -140,7 +140,7 @@ def with_room(spec: Spec, whole: Delta) -> Spec:
 
 def _wanted(
     spec: Spec, families: tuple[Family, ...], reads: Mapping[tuple[int, int], CellRead]
-) -> tuple[Wanted, ...]:
+) -> tuple[WantedShare, ...]:
     """Return every measured table with how far one unit moves it, as the kernel derived it."""
     written = {table.name: table for table in spec.tables}
     found = []
@@ -151,7 +151,7 @@ def _wanted(
             length = read.stability.l2_squared(bound) if spec.delta.value else None
             own = written[member.table.name]
             found.append(
-                Wanted(
+                WantedShare(
                     family=number,
                     place=place,
                     member=member,
@@ -181,7 +181,7 @@ def _check(found: PlannedRelease) -> None:
             if f.values is not None
         )
         if exact:
-            check_facts(Problem(family.shape, (), exact, found.zeros[number]))
+            check_facts(GridProblem(family.shape, (), exact, found.zeros[number]))
 
 
 def neighbours_words(found: PlannedRelease) -> tuple[str, Fraction]:

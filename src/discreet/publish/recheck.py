@@ -33,7 +33,7 @@ def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any
         for step, check in (("pld", _price), ("parquet", _parquet)):
             try:
                 note = check(archive, manifest)
-            except alone.Problem as problem:
+            except alone.PackageProblem as problem:
                 said["problems"].append(f"{step}: {problem}")
                 continue
             said["checks"].append(step)
@@ -63,9 +63,11 @@ def _price(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> str | None:
     try:
         proven = batch_epsilon([_event(each) for each in manifest["events"]], Delta.of(delta))
     except InvalidInput as error:
-        raise alone.Problem(error.message) from None
+        raise alone.PackageProblem(error.message) from None
     if proven > claimed:
-        raise alone.Problem(f"epsilon {plain(claimed)} is below the {plain(proven)} that is proven")
+        raise alone.PackageProblem(
+            f"epsilon {plain(claimed)} is below the {plain(proven)} that is proven"
+        )
     return f"by PLD epsilon {plain(proven)} at delta {plain(delta)}"
 
 
@@ -90,7 +92,7 @@ def _parquet(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
         ):
             reader = pa_csv.open_csv(lines, convert_options=options, parse_options=quoted)
             if not _same(reader, pq.ParquetFile(packed)):
-                raise alone.Problem(f"{name}.parquet is not the same table as {name}.csv")
+                raise alone.PackageProblem(f"{name}.parquet is not the same table as {name}.csv")
 
 
 def _same(lines: pa_csv.CSVStreamingReader, packed: pq.ParquetFile) -> bool:

@@ -22,7 +22,7 @@ from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.releases import excerpt_of
 from discreet.noise.rng import Rng
-from discreet.publish.assemble.contents import Measured, contents_of
+from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
 from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
 from discreet.publish.package import OwnerKey, write_package
@@ -200,7 +200,7 @@ def measure(
     *,
     permit: Receipt,
     progress: Progress,
-) -> Measured:
+) -> MeasuredFamily:
     """Return noisy and reconciled cells of all tables; after paying."""
     assert permit.request_id, "a charge comes before a look"
     progress(0, 4, "counting")
@@ -227,7 +227,7 @@ def reconciled(
     plan: PlannedRelease,
     noisy: dict[tuple[int, int], Integers],
     facts: dict[tuple[int, int], Integers],
-) -> Measured:
+) -> MeasuredFamily:
     """Return everything that is published, from measurements alone: post-processing."""
     found = {}
     laws = {
@@ -247,7 +247,7 @@ def reconciled(
         )
         for place, result in enumerate(reconcile(problem, width=width)):
             found[number, place] = result
-    return Measured(noisy, found, facts)
+    return MeasuredFamily(noisy, found, facts)
 
 
 def _counted(plan: PlannedRelease, number: int, read: CellRead, held: Held) -> ExactCells:

@@ -24,7 +24,7 @@ LARGEST_SPEC = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AccuracyTarget:
     """An accuracy that a table must reach: this part of its cells over `size` within `within`."""
 
     confidence: Fraction
@@ -39,7 +39,7 @@ class TableSpec:
     name: str
     sql: str
     share: Fraction | None = None
-    accuracy: Target | None = None
+    accuracy: AccuracyTarget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _one_table(name: str, value: Any) -> TableSpec:
     )
 
 
-def target_of(written: Any) -> Target:
+def target_of(written: Any) -> AccuracyTarget:
     """Return the accuracy target that a sentence such as 95% of cells over 500 within 5% states."""
     found = _ACCURACY.fullmatch(written) if isinstance(written, str) else None
     if found is None:
@@ -176,7 +176,7 @@ def target_of(written: Any) -> Target:
             hint='Write it like "95% of cells over 500 within 5%".',
         )
     confidence, size, within = found.groups()
-    target = Target(
+    target = AccuracyTarget(
         to_fraction(confidence) / 100,
         int(size.replace(",", "").replace("_", "") or 0),
         to_fraction(within) / 100,

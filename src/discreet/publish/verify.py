@@ -100,14 +100,14 @@ def signed_by(key: bytes, message: bytes, signature: bytes) -> bool:
     return _bytes(_add(_times(scalar, BASE), _times(h, negated))) == signature[:32]
 
 
-class Problem(Exception):
+class PackageProblem(Exception):
     """One sentence about what does not hold."""
 
 
 def number(text: Any) -> Fraction:
     """Return an exact amount as the manifest spells it: digits, or two numbers and a slash."""
     if not isinstance(text, str) or not re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,998})?", text):
-        raise Problem("an amount is not a plain number")
+        raise PackageProblem("an amount is not a plain number")
     return Fraction(text)
 
 
@@ -121,15 +121,15 @@ class Package:
         self.signature = self._small("signature", 64)
         self.manifest: dict[str, Any] = json.loads(self.signed)
         if self.manifest.get("format") != FORMAT:
-            raise Problem(f"the manifest is not of the format {FORMAT}")
+            raise PackageProblem(f"the manifest is not of the format {FORMAT}")
 
     def _small(self, name: str, most: int) -> bytes:
         if self.names.count(name) != 1:
-            raise Problem(f"{name} is missing or doubled")
+            raise PackageProblem(f"{name} is missing or doubled")
         with self.archive.open(name) as stream:
             data = stream.read(most + 1)
         if len(data) > most:
-            raise Problem(f"{name} is too large")
+            raise PackageProblem(f"{name} is too large")
         return data
 
     def rows(self, name: str, columns: list[str]) -> Iterator[list[str]]:
@@ -137,10 +137,10 @@ class Package:
         with self.archive.open(name) as stream:
             lines = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""))
             if next(lines, None) != columns:
-                raise Problem(f"{name} does not have the columns {', '.join(columns)}")
+                raise PackageProblem(f"{name} does not have the columns {', '.join(columns)}")
             for line in lines:
                 if len(line) != len(columns):
-                    raise Problem(f"{name} has a row of {len(line)} fields")
+                    raise PackageProblem(f"{name} has a row of {len(line)} fields")
                 yield line
 
 
@@ -160,7 +160,7 @@ def check_members(package: Package) -> None:
         wanted = name in listed or name in ("manifest.json", "signature")
         if found[name] != wanted:
             what = "doubled" if found[name] > 1 else "missing" if wanted else "not in the manifest"
-            raise Problem(f"{name} is {what}")
+            raise PackageProblem(f"{name} is {what}")
     for name, facts in listed.items():
         digest, size = hashlib.sha256(), 0
         with package.archive.open(name) as stream:
@@ -168,16 +168,16 @@ def check_members(package: Package) -> None:
                 digest.update(block)
                 size += len(block)
         if size != facts["bytes"] or digest.hexdigest() != facts["sha256"]:
-            raise Problem(f"{name} is not what was signed")
+            raise PackageProblem(f"{name} is not what was signed")
 
 
 def check_signature(package: Package, key: bytes | None) -> None:
     """Require the owner's signature over the manifest, by `key` or else by the key inside."""
     inside = bytes.fromhex(package.manifest["key"])
     if key is not None and key != inside:
-        raise Problem(f"it is signed by another key, {inside.hex()}")
+        raise PackageProblem(f"it is signed by another key, {inside.hex()}")
     if not signed_by(inside, package.signed, package.signature):
-        raise Problem("the signature is not the key's signature of the manifest")
+        raise PackageProblem("the signature is not the key's signature of the manifest")
 
 
 LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
@@ -186,10 +186,10 @@ LAWS = {"gaussian": ("l2_squared", "sigma_squared"), "laplace": ("l1", "scale")}
 def ratio(event: dict[str, Any]) -> Fraction:
     """Return how far one person moves a noisy vector in units of its noise; squared for Gaussian."""
     if event["law"] not in LAWS:
-        raise Problem("a noise law is unknown")
+        raise PackageProblem("a noise law is unknown")
     moved, scale = (number(event[name]) for name in LAWS[event["law"]])
     if moved < 1 or scale <= 0:
-        raise Problem("noise is claimed for numbers that nobody can move")
+        raise PackageProblem("noise is claimed for numbers that nobody can move")
     return moved / scale
 
 
@@ -218,11 +218,11 @@ def check_price(package: Package) -> str:
         pure = sum((ratio(event) for event in events), Fraction(0))
     if not delta:
         if pure is None or pure > epsilon:
-            raise Problem("epsilon is below the sum of what the noisy tables cost")
+            raise PackageProblem("epsilon is below the sum of what the noisy tables cost")
         return f"epsilon {float(epsilon):.6g} is the sum over the noisy tables"
     rho = sum((rho_of(event) for event in events), Fraction(0))
     if privacy["rho"] is None or number(privacy["rho"]) < rho:
-        raise Problem("rho is below the sum of what the noisy tables cost")
+        raise PackageProblem("rho is below the sum of what the noisy tables cost")
     proven = epsilon_of_rho(float(rho), float(delta))
     proven = proven if pure is None else min(proven, float(pure))
     words = f"rho {float(rho):.6g}, in zCDP epsilon {proven:.6g} at delta {float(delta):g}"
@@ -239,22 +239,24 @@ def check_ledger(package: Package) -> None:
     for link in excerpt["links"]:
         text = f"{link['position']}\n{link['kind']}\n{link['previous']}\n{link['body']}"
         if hashlib.sha256(text.encode()).hexdigest() != link["hash"]:
-            raise Problem(f"entry {link['position']} of the ledger does not match its hash")
+            raise PackageProblem(f"entry {link['position']} of the ledger does not match its hash")
         if before is not None and link["position"] <= before["position"]:
-            raise Problem("the ledger's entries are not in order")
+            raise PackageProblem("the ledger's entries are not in order")
         next_one = before is not None and link["position"] == before["position"] + 1
         if before is not None and next_one and link["previous"] != before["hash"]:
-            raise Problem(f"entry {link['position']} of the ledger does not continue its chain")
+            raise PackageProblem(
+                f"entry {link['position']} of the ledger does not continue its chain"
+            )
         charge = link if link["position"] == excerpt["charge"] else charge
         before = link
     if charge is None or charge["kind"] != "charge":
-        raise Problem("the charge is not in the ledger's excerpt")
+        raise PackageProblem("the charge is not in the ledger's excerpt")
     paid, privacy = json.loads(charge["body"]), package.manifest["privacy"]
     if paid["dataset"] != package.manifest["dataset"]:
-        raise Problem("the charge is about another dataset")
+        raise PackageProblem("the charge is about another dataset")
     for part in ("epsilon", "delta", "rho"):
         if paid["cost"][part] != privacy[part]:
-            raise Problem(f"the {part} that was charged is not the one that is claimed")
+            raise PackageProblem(f"the {part} that was charged is not the one that is claimed")
 
 
 def check_scales(package: Package) -> None:
@@ -274,17 +276,17 @@ def check_scales(package: Package) -> None:
         for scale_text, count in seen.items():
             found[_rounded(float(scale_text))] += count
         if found != due:
-            raise Problem(f"the scales of {name} are not those that were paid for")
+            raise PackageProblem(f"the scales of {name} are not those that were paid for")
     paid_for = {event["measurement"] for event in package.manifest["events"]}
     if paid_for - set(package.manifest["measurements"]):
-        raise Problem("a noisy table that was paid for is missing")
+        raise PackageProblem("a noisy table that was paid for is missing")
 
 
 def _rounded(scale: float) -> float:
     return float(f"{scale:.9g}")
 
 
-class Sums:
+class CheckedSums:
     """One measure of one table, filtered and added up to named columns: both sides of a check."""
 
     def __init__(self, package: Package, side: dict[str, Any]) -> None:
@@ -327,7 +329,7 @@ class Zeros:
     def add(self, line: list[str]) -> None:
         """Require the rule of one row of the table."""
         if line[self.value] != "0" and any(_passes(line, group) for group in self.groups):
-            raise Problem(f"the rule {self.text} does not hold")
+            raise PackageProblem(f"the rule {self.text} does not hold")
 
 
 Filters = list[tuple[int, "dict[str, str] | None", set[str]]]
@@ -354,7 +356,7 @@ def _passes(line: list[str], only: Filters) -> bool:
     )
 
 
-def check_tables(package: Package, readers: dict[str, list[Sums | Zeros]]) -> None:
+def check_tables(package: Package, readers: dict[str, list[CheckedSums | Zeros]]) -> None:
     """Require whole tables: every key known and once, in order, values within their intervals."""
     for name, table in package.manifest["tables"].items():
         measures = [measure["name"] for measure in table["measures"]]
@@ -370,23 +372,23 @@ def check_tables(package: Package, readers: dict[str, list[Sums | Zeros]]) -> No
             for places, value in zip(keys, line):  # noqa: B905  # the line goes on
                 rank = rank * len(places) + places[value]
             if rank <= last:
-                raise Problem(f"the rows of {name} are doubled or out of order")
+                raise PackageProblem(f"the rows of {name} are doubled or out of order")
             for at, floor in cells:
                 if not floor <= int(line[at + 1]) <= int(line[at]) <= int(line[at + 2]):
-                    raise Problem(f"a value of {name} lies outside its interval")
+                    raise PackageProblem(f"a value of {name} lies outside its interval")
             for add in adds:
                 add(line)
             last, rows = rank, rows + 1
         if rows != table["rows"]:
-            raise Problem(f"{name} does not have {table['rows']} rows")
+            raise PackageProblem(f"{name} does not have {table['rows']} rows")
 
 
 def check_sums(package: Package) -> None:
     """Require everything that is about the published numbers: tables, sums, facts and rules."""
-    readers: dict[str, list[Sums | Zeros]] = {}
+    readers: dict[str, list[CheckedSums | Zeros]] = {}
 
-    def sums(side: dict[str, Any]) -> Sums:
-        made = Sums(package, side)
+    def sums(side: dict[str, Any]) -> CheckedSums:
+        made = CheckedSums(package, side)
         readers.setdefault(side["table"], []).append(made)
         return made
 
@@ -398,11 +400,11 @@ def check_sums(package: Package) -> None:
     check_tables(package, readers)
     for left, right in pairs:
         if left.names != right.names or left.totals != right.totals:
-            raise Problem("two tables do not add up to the same numbers")
+            raise PackageProblem("two tables do not add up to the same numbers")
     for name, found in facts:
         for *key, value in package.rows(f"facts/{name}.csv", [*found.names, "value"]):
             if found.totals.get(tuple(key), 0) != int(value):
-                raise Problem(f"the exact fact {name} does not hold")
+                raise PackageProblem(f"the exact fact {name} does not hold")
 
 
 CHECKS: tuple[tuple[str, Callable[..., str | None]], ...] = (
@@ -429,7 +431,7 @@ def verify(path: str, key: bytes | None = None) -> dict[str, Any]:
                 note = check(package, key) if check is check_signature else check(package)
                 checks.append(step)
                 said["notes"] += [note] if note else []
-    except Problem as problem:
+    except PackageProblem as problem:
         said["problems"].append(f"{step}: {problem}")
     except FileNotFoundError:
         said["problems"].append("archive: there is no such file")

@@ -8,8 +8,8 @@ import pytest
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.errors import InternalError
+from discreet.learn.measure.rows import WHOLE, Grouping
 from discreet.learn.methods import CLASSIFIERS, fit_classifier
-from discreet.learn.rows import WHOLE, Grouping
 from discreet.learn.tuning import Paid, tuned
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.progress import silent

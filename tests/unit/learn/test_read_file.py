@@ -7,10 +7,10 @@ import pytest
 
 from curator_kit import RECEIPT
 from discreet.errors import InvalidInput
-from discreet.learn.columns import chosen_items, encoding_of
+from discreet.learn.measure.columns import chosen_items, encoding_of
+from discreet.learn.measure.rows import fetch
 from discreet.learn.prepare import find_private
-from discreet.learn.read_file import codes_of_table, read_table
-from discreet.learn.rows import fetch
+from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.synth.encoding.outline import Bins, outline_of, scan_of
 from discreet.synth.measure.sealing import seal_codes
 from learning import curator, people

@@ -14,7 +14,7 @@ from discreet.errors import EngineFailed, InvalidInput, UnknownName
 from discreet.kernel.seal import parse
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.unit_codes import unit_codes_of
-from discreet.learn.model_zip import read_model, write_model
+from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.recommend import sums
 from discreet.learn.recommend.model import squared_error
 from discreet.learn.recommend.read import Ratings, fetch_ratings, seal_ratings

@@ -11,9 +11,9 @@ from discreet.errors import (
     RequestConflict,
     UnknownName,
 )
-from discreet.learn.model_zip import read_model, write_model
-from discreet.learn.predict import predicted
-from discreet.learn.testing_rows import publicly_tested
+from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.scored.predict import predicted
+from discreet.learn.scored.public_test import publicly_tested
 from learning import curator, people
 
 

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, spread
 from discreet.publish.reconcile.crossed import bounded_variances, dense_variances
-from discreet.publish.reconcile.problem import Problem, Sums
+from discreet.publish.reconcile.problem import GridProblem, Sums
 from discreet.publish.reconcile.solve import least_squares, reconcile
 from discreet.publish.reconcile.tree import is_nested
 from discreet.publish.reconcile.whole import divided, whole_cells
@@ -45,7 +45,7 @@ def random_maps(leaf, dice, *, holes: bool) -> tuple[np.ndarray, ...]:
     return tuple(found)
 
 
-def dense_solution(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def dense_solution(problem: GridProblem) -> tuple[np.ndarray, np.ndarray]:
     """Return leaf cells and their covariance by a dense solver with the facts as constraints."""
     leaf = problem.leaf
     rows = [matrix(s.maps, leaf) / np.sqrt(s.variance) for s in problem.measured]
@@ -87,7 +87,7 @@ def test_least_squares_is_the_dense_solution(seed: int):
             sums_of(random_maps(leaf, dice, holes=False), truth, 0.0, dice, exact=True)
             for _ in range(1 + seed % 8 // 4)
         )
-    problem = Problem(leaf, measured, exact, zero)
+    problem = GridProblem(leaf, measured, exact, zero)
     estimates, _ = least_squares(problem)
     cells, covariance = dense_solution(problem)
     exactly = dense_variances(problem)
@@ -133,7 +133,7 @@ def test_two_passes_down_a_hierarchy_are_the_dense_solution(zeros: bool):
     assert is_nested(measured)
     assert not is_nested((*measured, fact))
     for exact in ((), (fact,)):
-        problem = Problem(truth.shape, measured, exact, zero)
+        problem = GridProblem(truth.shape, measured, exact, zero)
         estimates, _ = least_squares(problem)
         cells, covariance = dense_solution(problem)
         for sums, estimate in zip(measured, estimates, strict=True):
@@ -157,7 +157,7 @@ def test_whole_numbers_add_up_everywhere(seed: int):
         sums_of(random_maps(leaf, dice, holes=False), truth, 0, dice, exact=True)
         for _ in range(seed % 3)
     )
-    problem = Problem(leaf, measured, facts, zero)
+    problem = GridProblem(leaf, measured, facts, zero)
     cells = whole_cells(problem, least_squares(problem)[1])
     assert cells.dtype == np.int64
     assert cells.min() >= 0
@@ -183,7 +183,7 @@ def test_sparse_crossed_tables_do_not_lift_their_totals():
         (ones[0], same[1], ones[2]),
     ]
     measured = tuple(sums_of(m, truth, 64.0, dice) for m in groupings)
-    found = reconcile(Problem(leaf, measured))
+    found = reconcile(GridProblem(leaf, measured))
     for sums, result in zip(measured, found, strict=True):
         exact = add_up(truth, sums.maps, sums.shape)
         worst = np.abs(result.whole - result.estimate).max()
@@ -197,7 +197,7 @@ def test_facts_that_contradict_a_rule_are_refused():
     measured = (Sums((np.arange(2),), (2,), np.array([3, 4]), 1.0),)
     fact = Sums(ones, (1,), np.array([5]), 0.0)
     with pytest.raises(InvalidInput, match="contradict"):
-        reconcile(Problem((2,), measured, (fact,), np.array([True, True])))
+        reconcile(GridProblem((2,), measured, (fact,), np.array([True, True])))
 
 
 def test_parts_are_the_nearest_that_add_up():
@@ -241,7 +241,7 @@ def covered(runs: int, seed: int) -> list[np.ndarray]:
     for run in range(runs):
         maps = [*levels, crossed] if run % 20 == 19 else levels
         measured = tuple(sums_of(m, truth, 100.0, dice) for m in maps)
-        results = reconcile(Problem(truth.shape, measured))[: len(levels)]
+        results = reconcile(GridProblem(truth.shape, measured))[: len(levels)]
         inside = [
             (r.low <= t) & (t <= r.high)
             for r, t in zip(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.learn_work import (
+from discreet.cli.commands.learn_work import (
     check_places,
     check_public,
     column_names,
@@ -246,8 +246,8 @@ def predict(
 
     Example: discreet learn predict model.zip new.csv --out predicted.csv
     """
-    from discreet.learn.model_zip import read_model
-    from discreet.learn.predict import predicted
+    from discreet.learn.kept.model_zip import read_model
+    from discreet.learn.scored.predict import predicted
     from discreet.report.rows import check_out, write_rows
 
     started = time.monotonic()

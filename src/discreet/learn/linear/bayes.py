@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor
-from discreet.learn.model import Fitted, Term
+from discreet.learn.measure.binning import BinnedFeature
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import FINE, Grouping, Reals
+from discreet.learn.model import FittedModel, Term
 from discreet.learn.prior import class_shares, curvature, scored, strength
-from discreet.learn.rows import FINE, Grouping, Reals
 
 
-def fit(door: LearningDoor, features: Sequence[Feature], variance: float) -> Fitted:
+def fit(door: LearningDoor, features: Sequence[BinnedFeature], variance: float) -> FittedModel:
     """Return the intercept and the log-ratio of each group, from the counts alone."""
     shares = class_shares(list(features))
     intercept = np.log(np.maximum(shares, 1e-9))
@@ -27,10 +27,10 @@ def fit(door: LearningDoor, features: Sequence[Feature], variance: float) -> Fit
         grouping = Grouping((feature.column,), (feature.groups,))
         door.add(grouping, np.rint(weights * FINE).astype(np.int64))
         terms.append(Term(grouping, weights))
-    return Fitted(found, tuple(terms), shares)
+    return FittedModel(found, tuple(terms), shares)
 
 
-def _log_ratios(feature: Feature, shares: Reals, variance: float) -> Reals:
+def _log_ratios(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
     """Return log P(group | class) minus log P(group), shrunk group by group."""
     # As many made-up rows as the noise could be mistaken for: nothing becomes impossible.
     doubt = np.sqrt(variance * feature.joined)[:, None] + 1

@@ -14,11 +14,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor
-from discreet.learn.model import Fitted, Term
+from discreet.learn.measure.binning import BinnedFeature
+from discreet.learn.measure.residual_sums import LearningDoor
+from discreet.learn.measure.rows import FINE, Grouping, Reals
+from discreet.learn.model import FittedModel, Term
 from discreet.learn.prior import class_shares, curvature, scored, shrinkage, strength
-from discreet.learn.rows import FINE, Grouping, Reals
 from discreet.synth.progress import Progress
 
 ROUNDS = 20
@@ -42,10 +42,10 @@ STAGES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ScorePart:
     """A feature on its way: its grouping, share of the budget, and how weights are shrunk."""
 
-    feature: Feature
+    feature: BinnedFeature
     grouping: Grouping
     share: Fraction
     curve: Reals
@@ -54,12 +54,12 @@ class Part:
 
 def fit(
     door: LearningDoor,
-    features: Sequence[Feature],
+    features: Sequence[BinnedFeature],
     *,
     variance: float,
     share: Fraction,
     progress: Progress,
-) -> Fitted:
+) -> FittedModel:
     """Return the intercept and a weight for each group of each feature.
 
     `variance` is that of the noise in the features' counts. Spends exactly `share`.
@@ -94,18 +94,20 @@ def fit(
     door.add(NO_FEATURE, _steps(mean_level / total) - _steps(level))
     intercept = intercept + mean_level / total
     terms = [Term(part.grouping, w) for part, w in zip(parts, found, strict=True)]
-    return Fitted(intercept, tuple(terms), shares)
+    return FittedModel(intercept, tuple(terms), shares)
 
 
 def _return_scores(
-    door: LearningDoor, parts: Sequence[Part], last: Sequence[Reals], mean: Sequence[Reals]
+    door: LearningDoor, parts: Sequence[ScorePart], last: Sequence[Reals], mean: Sequence[Reals]
 ) -> None:
     """Leave the rows with the scores of the averaged weights: others may go on from there."""
     for part, old, new in zip(parts, last, mean, strict=True):
         door.add(part.grouping, _steps(new) - _steps(old))
 
 
-def _followed(door: LearningDoor, part: Part, weights: Reals, left: Reals) -> tuple[Reals, Reals]:
+def _followed(
+    door: LearningDoor, part: ScorePart, weights: Reals, left: Reals
+) -> tuple[Reals, Reals]:
     """Return the weights of a feature after one look, and how far all scores move together."""
     wanted = weights + left / part.curve
     believed = np.stack(
@@ -121,11 +123,11 @@ def _followed(door: LearningDoor, part: Part, weights: Reals, left: Reals) -> tu
 
 def _parts(
     door: LearningDoor,
-    features: Sequence[Feature],
+    features: Sequence[BinnedFeature],
     known_counts: tuple[Reals, float],
     share: Fraction,
     rounds: int,
-) -> list[Part]:
+) -> list[ScorePart]:
     """Return the features worth visiting, the strongest first, with the share of each a round."""
     shares, variance = known_counts
     known = [(feature, strength(feature, shares, variance)) for feature in features]
@@ -141,7 +143,7 @@ def _parts(
         noise = door.residual_variance(mine) / rounds
         grouping = Grouping((feature.column,), (feature.groups,))
         found.append(
-            Part(feature, grouping, mine, curve, shrinkage(feature, each.spread, curve, noise))
+            ScorePart(feature, grouping, mine, curve, shrinkage(feature, each.spread, curve, noise))
         )
     return found
 

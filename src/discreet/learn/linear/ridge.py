@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
-from discreet.learn.rows import Reals
+from discreet.learn.measure.rows import Reals
 
 MOST_VALUES = 24
 """Categories with more values are left out: each value is a column of its own."""

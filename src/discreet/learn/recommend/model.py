@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
+from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.recommend.sums import PULL
-from discreet.learn.rows import Integers, Reals
 
 LEFT_OVER = 0.16
 """Variance of a rating around everything that is known, on the scale of -1 to 1."""

@@ -15,7 +15,7 @@ from discreet.errors import InvalidInput
 from discreet.kernel.derive.scans import dataset_of, region_of
 from discreet.kernel.seal import parse
 from discreet.kernel.unit_codes import unit_codes_of
-from discreet.learn.rows import Integers
+from discreet.learn.measure.rows import Integers
 from discreet.ledger.entry import Receipt
 from discreet.plan.ir import Scan
 from discreet.release.sealing import declared_scans

@@ -14,8 +14,8 @@ import numpy as np
 from discreet.core.event import PrivacyEvent
 from discreet.core.unit import Neighbours
 from discreet.kernel.vector import Norm, VectorSum
+from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.recommend.read import Ratings
-from discreet.learn.rows import Integers, Reals
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 

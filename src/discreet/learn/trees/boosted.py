@@ -14,12 +14,12 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.learn.binning import Feature
-from discreet.learn.door import LearningDoor, NoisySums
 from discreet.learn.linear import logistic
-from discreet.learn.model import Fitted, Term
+from discreet.learn.measure.binning import BinnedFeature
+from discreet.learn.measure.residual_sums import LearningDoor, NoisySums
+from discreet.learn.measure.rows import FINE, Grouping, Integers, Reals
+from discreet.learn.model import FittedModel, Term
 from discreet.learn.prior import scored
-from discreet.learn.rows import FINE, Grouping, Integers, Reals
 from discreet.synth.progress import Progress
 
 SINGLES = Fraction(7, 10)
@@ -42,7 +42,7 @@ NARROW = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class FeaturePair:
     """Two features in coarse groups, about how many rows each cell has, and what was seen."""
 
     grouping: Grouping
@@ -52,12 +52,12 @@ class Pair:
 
 def fit(
     door: LearningDoor,
-    features: Sequence[Feature],
+    features: Sequence[BinnedFeature],
     *,
     variance: float,
     share: Fraction,
     progress: Progress,
-) -> Fitted:
+) -> FittedModel:
     """Return intercept, the weights of single features and the tables of pairs. Spends `share`."""
     singles = logistic.fit(
         door, features, variance=variance, share=share * SINGLES, progress=progress
@@ -68,7 +68,7 @@ def fit(
     progress(0, 2, "looking at pairs of features")
     each = share * LOOKS / len(pairs)
     odds = scored(singles.shares * (1 - singles.shares))
-    seen: list[tuple[float, Pair]] = []
+    seen: list[tuple[float, FeaturePair]] = []
     for pair in pairs:
         sums = door.residual_sums(pair.grouping, share=each)
         seen.append((_excess(sums, pair, odds), pair))
@@ -76,10 +76,10 @@ def fit(
     progress(1, 2, "fitting pairs of features")
     rest = share * (1 - SINGLES - LOOKS)
     terms = [_tree(door, pair, odds, rest / len(best)) for pair in best]
-    return Fitted(singles.intercept, (*singles.terms, *terms), singles.shares)
+    return FittedModel(singles.intercept, (*singles.terms, *terms), singles.shares)
 
 
-def _excess(sums: NoisySums, pair: Pair, odds: Reals) -> float:
+def _excess(sums: NoisySums, pair: FeaturePair, odds: Reals) -> float:
     """Return how far the sums of a pair exceed what noise and sampling explain."""
     weight = pair.sizes[:, None] * odds
     error = sums.variance + weight
@@ -87,7 +87,7 @@ def _excess(sums: NoisySums, pair: Pair, odds: Reals) -> float:
     return float(((sums.values**2 - error) / (error + weight)).sum())
 
 
-def _tree(door: LearningDoor, pair: Pair, odds: Reals, share: Fraction) -> Term:
+def _tree(door: LearningDoor, pair: FeaturePair, odds: Reals, share: Fraction) -> Term:
     sums = door.residual_sums(pair.grouping, share=share)
     curve = pair.sizes[:, None] * odds
     believed = NARROW**2 / (NARROW**2 + (curve + sums.variance) / curve**2)
@@ -96,7 +96,7 @@ def _tree(door: LearningDoor, pair: Pair, odds: Reals, share: Fraction) -> Term:
     return Term(pair.grouping, weights)
 
 
-def _pairs(features: Sequence[Feature], singles: Fitted) -> list[Pair]:
+def _pairs(features: Sequence[BinnedFeature], singles: FittedModel) -> list[FeaturePair]:
     """Return the pairs of the features that move the scores most."""
     known = {feature.column: feature for feature in features}
     reach = []
@@ -111,20 +111,22 @@ def _pairs(features: Sequence[Feature], singles: Fitted) -> list[Pair]:
     return [_pair(first, second) for first, second in combinations(coarse, 2)]
 
 
-def _pair(first: tuple[Feature, Integers], second: tuple[Feature, Integers]) -> Pair:
+def _pair(
+    first: tuple[BinnedFeature, Integers], second: tuple[BinnedFeature, Integers]
+) -> FeaturePair:
     """Return a pair; its cells are taken to be as large as if the features were independent."""
     parts = [(f.column, merge[f.groups], _sizes(f, merge)) for f, merge in (first, second)]
     (one, groups_one, rows_one), (two, groups_two, rows_two) = parts
     sizes = np.outer(rows_one, rows_two).reshape(-1) / max(rows_one.sum(), 1.0)
     grouping = Grouping((one, two), (groups_one, groups_two))
-    return Pair(grouping, np.maximum(sizes, 1.0))
+    return FeaturePair(grouping, np.maximum(sizes, 1.0))
 
 
-def _sizes(feature: Feature, merge: Integers) -> Reals:
+def _sizes(feature: BinnedFeature, merge: Integers) -> Reals:
     return np.asarray(np.bincount(merge, weights=feature.sizes), dtype=np.float64)
 
 
-def _coarse(feature: Feature, term: Term) -> Integers:
+def _coarse(feature: BinnedFeature, term: Term) -> Integers:
     """Return a coarse group for each group of a feature: runs of its order, or of its weights."""
     size = len(feature.sizes)
     order = np.arange(size)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.publish.contents import Agreement, Link, Only, PublicMapping, Side
+from discreet.publish.contents import Agreement, Only, PublicMapping, Side, SumLink
 from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import linked
@@ -22,7 +22,7 @@ class Mappings:
 
     found: dict[str, PublicMapping]
 
-    def link(self, fine: ShownKey, coarse: ShownKey, owner: Places) -> Link | None:
+    def link(self, fine: ShownKey, coarse: ShownKey, owner: Places) -> SumLink | None:
         """Return how labels of `coarse` follow from labels of `fine`, None where they do not."""
         wanted = [coarse.labels[code] for code in coarse.codes[owner]]
         pairs: dict[str, str] = {}
@@ -31,11 +31,11 @@ class Mappings:
                 return None
         return self.told(fine.name, coarse.name, list(pairs.items()))
 
-    def told(self, fine: str, coarse: str, pairs: Sequence[tuple[str, str]]) -> Link:
+    def told(self, fine: str, coarse: str, pairs: Sequence[tuple[str, str]]) -> SumLink:
         """Return the link from each label of the key `fine` to its label of `coarse`."""
         if all(one == two for one, two in pairs):
-            return Link(coarse, fine)
-        return Link(coarse, fine, self._name(fine, coarse, dict(pairs)))
+            return SumLink(coarse, fine)
+        return SumLink(coarse, fine, self._name(fine, coarse, dict(pairs)))
 
     def _name(self, fine: str, coarse: str, pairs: dict[str, str]) -> str:
         plain = "".join(c if c.isalnum() else "_" for c in f"{fine}-to-{coarse}".replace("-", " "))
@@ -52,7 +52,7 @@ class Mappings:
 
 def side_of(fine: Member, coarse: Member, mappings: Mappings) -> Side | None:
     """Return how the cells of `coarse` are sums of those of `fine`, None where labels cannot say."""
-    links: list[Link] = []
+    links: list[SumLink] = []
     only: list[Only] = []
     owners = linked(fine.maps, coarse.maps, fine.shape)
     for axis, owner in enumerate(owners):
@@ -94,7 +94,7 @@ def agreements_of(family: Family, mappings: Mappings) -> list[Agreement]:
         for fine in finer[:1]:
             side = side_of(fine, coarse, mappings)
             if side is not None:
-                own = tuple(Link(key.name, key.name) for key in coarse.keys)
+                own = tuple(SumLink(key.name, key.name) for key in coarse.keys)
                 found.append(Agreement(Side(coarse.table.name, coarse.measure.name, own), side))
         if not finer:
             found += _crossed(coarse, members[i + 1 :], mappings)
@@ -107,7 +107,7 @@ def _crossed(one: Member, others: Sequence[Member], mappings: Mappings) -> list[
     for other in others:
         if refines(one, other) or _support(one) != _support(other):
             continue
-        shared: dict[str, tuple[Link, Link]] = {}
+        shared: dict[str, tuple[SumLink, SumLink]] = {}
         for key in one.keys:
             for also in (each for each in other.keys if each.dimension == key.dimension):
                 links = _common(one, key, other, also, mappings)
@@ -132,16 +132,16 @@ def _support(member: Member) -> list[bytes]:
 
 def _common(
     one: Member, key: ShownKey, other: Member, also: ShownKey, mappings: Mappings
-) -> tuple[Link, Link] | None:
+) -> tuple[SumLink, SumLink] | None:
     """Return how two keys tell the same labels: they are one, or one of them follows from the other."""
     first, second = one.maps[key.dimension], other.maps[also.dimension]
     inside = (first >= 0) & (second >= 0)
     codes = np.unique(np.stack([key.codes[first[inside]], also.codes[second[inside]]]), axis=1)
     pairs = [(key.labels[a], also.labels[b]) for a, b in codes.T]
     if len({label for _, label in pairs}) == len(pairs):
-        return Link(key.name, key.name), mappings.told(
+        return SumLink(key.name, key.name), mappings.told(
             also.name, key.name, [p[::-1] for p in pairs]
         )
     if len({label for label, _ in pairs}) == len(pairs):
-        return mappings.told(key.name, also.name, pairs), Link(also.name, also.name)
+        return mappings.told(key.name, also.name, pairs), SumLink(also.name, also.name)
     return None

@@ -28,7 +28,7 @@ from discreet.publish.contents import (
     PublishedTable,
     ZeroRule,
 )
-from discreet.publish.families.bound import Condition
+from discreet.publish.families.bound import BoundCondition
 from discreet.publish.families.find import Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.prepare import PlannedRelease
@@ -43,7 +43,7 @@ BADLY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MeasuredFamily:
     """What came of a release: noisy cells and reconciled ones by (family, place), exact facts."""
 
     noisy: Mapping[tuple[int, int], Integers]
@@ -53,7 +53,7 @@ class Measured:
 
 def contents_of(
     plan: PlannedRelease,
-    measured: Measured,
+    measured: MeasuredFamily,
     *,
     ledger: LedgerExcerpt,
     created: str,
@@ -108,7 +108,7 @@ def _event(name: str, event: PrivacyEvent, cells: int) -> PriceEvent:
             raise InternalError("a release holds additive noise only")
 
 
-def _tables(plan: PlannedRelease, measured: Measured) -> list[PublishedTable]:
+def _tables(plan: PlannedRelease, measured: MeasuredFamily) -> list[PublishedTable]:
     found = []
     for table in plan.bound.tables:
         places = [
@@ -128,7 +128,7 @@ def _member(plan: PlannedRelease, at: tuple[int, int]) -> Member:
 
 
 def _table(
-    plan: PlannedRelease, places: Sequence[tuple[int, int]], measured: Measured
+    plan: PlannedRelease, places: Sequence[tuple[int, int]], measured: MeasuredFamily
 ) -> PublishedTable:
     first = _member(plan, places[0])
     numbers: dict[str, Integers] = {}
@@ -184,7 +184,7 @@ def scale_of(law: Law) -> float:
     return math.sqrt(float(law.sigma_squared))
 
 
-def _measurements(plan: PlannedRelease, measured: Measured) -> list[Measurement]:
+def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measurement]:
     found = []
     for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
         member = each.member
@@ -194,7 +194,7 @@ def _measurements(plan: PlannedRelease, measured: Measured) -> list[Measurement]
     return found
 
 
-def _fact(plan: PlannedRelease, number: int, measured: Measured, mappings: Mappings) -> Fact:
+def _fact(plan: PlannedRelease, number: int, measured: MeasuredFamily, mappings: Mappings) -> Fact:
     placed = plan.facts[number]
     family: Family = plan.families[placed.family]
     fine = [member for member in family.members if refines(member, placed.member)]
@@ -229,7 +229,7 @@ def _rules(plan: PlannedRelease) -> list[ZeroRule]:
 
 
 def _rule_labels(
-    family: Family, member: Member, conditions: Sequence[Condition]
+    family: Family, member: Member, conditions: Sequence[BoundCondition]
 ) -> tuple[Only, ...] | None:
     only = []
     for axis, dimension in enumerate(family.dimensions):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.publish.contents import KeyColumn
+from discreet.publish.contents import PublishedKey
 from discreet.publish.families.find import Member
 from discreet.publish.reconcile.problem import Integers
 
@@ -105,8 +105,8 @@ class GridRows:
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
-def key_columns(member: Member, meanings: dict[str, str]) -> tuple[KeyColumn, ...]:
+def key_columns(member: Member, meanings: dict[str, str]) -> tuple[PublishedKey, ...]:
     """Return the grouped columns of a member with all of their values."""
     return tuple(
-        KeyColumn(key.name, meanings.get(key.name, ""), tuple(key.labels)) for key in member.keys
+        PublishedKey(key.name, meanings.get(key.name, ""), tuple(key.labels)) for key in member.keys
     )

@@ -37,7 +37,7 @@ _PIECEWISE = (e.Compare, e.And, e.Or, e.Not, e.IsNull, e.In, e.Case, e.Literal, 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Atoms:
+class FamilyAtoms:
     """The pieces of one column; `values` holds one value of each, the last one None for NULL.
 
     `starts` are the first positions of runs, None where every value is a piece of its own.
@@ -77,7 +77,7 @@ class Atoms:
         return IntegerDomain(0, len(self.starts) - 1)
 
 
-def atoms_of(column: Column, used: Iterable[Expr]) -> Atoms:
+def atoms_of(column: Column, used: Iterable[Expr]) -> FamilyAtoms:
     """Return the pieces of a column that tell apart whatever `used` expressions tell apart."""
     column = column.by_day()
     domain = column.domain
@@ -88,9 +88,9 @@ def atoms_of(column: Column, used: Iterable[Expr]) -> Atoms:
         )
     listed = MOST_CATEGORIES if isinstance(domain, CategoryDomain) else MOST_LISTED
     if domain.size <= listed:
-        return Atoms(column, None, (*(_value(domain, i) for i in range(domain.size)), None))
+        return FamilyAtoms(column, None, (*(_value(domain, i) for i in range(domain.size)), None))
     starts = _starts(column, domain, tuple(used))
-    return Atoms(column, starts, (*(_value(domain, start) for start in starts), None))
+    return FamilyAtoms(column, starts, (*(_value(domain, start) for start in starts), None))
 
 
 def _starts(column: Column, domain: FiniteDomain, used: tuple[Expr, ...]) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ class BoundMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class BoundCondition:
     """A conjunct of WHERE over one base column."""
 
     base: str
@@ -77,7 +77,7 @@ class BoundTable:
     table: Table
     keys: tuple[BoundKey, ...]
     measures: tuple[BoundMeasure, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BoundCondition, ...]
     residual: tuple[Expr, ...]
     columns: tuple[str, ...] = field(default=())
 
@@ -112,7 +112,7 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
     for part in (part for each in filters for part in e.conjuncts(each)):
         bases = reader.bases(part)
         if len(bases) == 1:
-            conditions.append(Condition(bases[0], e.substitute(part, names), attached))
+            conditions.append(BoundCondition(bases[0], e.substitute(part, names), attached))
         elif any(column in attached for column in e.columns_of(part)):
             raise InvalidInput(
                 f"Table '{name}': a condition mixes a public column with others.",

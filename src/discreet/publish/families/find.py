@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate
-from discreet.publish.families.atoms import Atoms, Codes, atoms_of
+from discreet.publish.families.atoms import Codes, FamilyAtoms, atoms_of
 from discreet.publish.families.bound import BoundMeasure, BoundTable
 from discreet.publish.families.levels import Level, level_of, mask_of
 
@@ -27,7 +27,7 @@ class Dimension:
     """One column of a family: which leaf class each of its pieces belongs to, -1 for none."""
 
     base: str
-    atoms: Atoms
+    atoms: FamilyAtoms
     leaf: Codes
     size: int
 
@@ -115,7 +115,7 @@ def find_families(
     return tuple(_family(group, pieces) for group in _groups(parts))
 
 
-def _pieces(tables: Sequence[BoundTable]) -> dict[tuple[str, str], Atoms]:
+def _pieces(tables: Sequence[BoundTable]) -> dict[tuple[str, str], FamilyAtoms]:
     used: dict[tuple[str, str], list[Expr]] = {}
     where: dict[tuple[str, str], BoundTable] = {}
     for table in tables:
@@ -131,7 +131,7 @@ def _pieces(tables: Sequence[BoundTable]) -> dict[tuple[str, str], Atoms]:
 def _part(
     table: BoundTable,
     measure: BoundMeasure,
-    pieces: Mapping[tuple[str, str], Atoms],
+    pieces: Mapping[tuple[str, str], FamilyAtoms],
     *,
     fact: bool,
 ) -> _Part:
@@ -156,7 +156,7 @@ def _part(
     return _Part(table, measure, tuple(levels), box, fact)
 
 
-def _grouped(atoms: Atoms, level: Level) -> Mask:
+def _grouped(atoms: FamilyAtoms, level: Level) -> Mask:
     """Return the pieces that a key has groups for.
 
     Where nobody is said to lack a value, grouping by a column leaves nobody out: two tables by
@@ -201,7 +201,7 @@ def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(groups.values())
 
 
-def _family(parts: Sequence[_Part], pieces: Mapping[tuple[str, str], Atoms]) -> Family:
+def _family(parts: Sequence[_Part], pieces: Mapping[tuple[str, str], FamilyAtoms]) -> Family:
     shown = [part for part in parts if not part.fact]
     if not shown:
         raise InvalidInput(
@@ -227,7 +227,7 @@ def _family(parts: Sequence[_Part], pieces: Mapping[tuple[str, str], Atoms]) -> 
     return Family(dimensions, tuple(m for m in members if m not in facts), facts)
 
 
-def _dimension(base: str, parts: Sequence[_Part], atoms: Atoms) -> Dimension:
+def _dimension(base: str, parts: Sequence[_Part], atoms: FamilyAtoms) -> Dimension:
     """Return the classes of a column that no member tells apart any further."""
     columns, seen = [], np.zeros(atoms.size, dtype=bool)
     for part in parts:

@@ -15,8 +15,8 @@ from discreet.core.numbers import plain
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr
-from discreet.publish.families.atoms import Atoms, Codes
-from discreet.publish.families.bound import Attached, BoundKey, Condition
+from discreet.publish.families.atoms import Codes, FamilyAtoms
+from discreet.publish.families.bound import Attached, BoundCondition, BoundKey
 
 MISSING = "(missing)"
 """How a missing value is written where the catalog says that values may be missing."""
@@ -30,7 +30,7 @@ class Level:
     codes: Codes
 
 
-def level_of(atoms: Atoms, key: BoundKey) -> Level:
+def level_of(atoms: FamilyAtoms, key: BoundKey) -> Level:
     """Return the classes that a key makes of a column's pieces, in the order of declared values."""
     found = _values(atoms, key.value, key.base, key.attached)
     if key.value == e.ColumnRef(key.base) and atoms.missing:
@@ -48,13 +48,15 @@ def level_of(atoms: Atoms, key: BoundKey) -> Level:
     return Level(tuple(map(text_of, order)), codes)
 
 
-def mask_of(atoms: Atoms, condition: Condition) -> npt.NDArray[np.bool_]:
+def mask_of(atoms: FamilyAtoms, condition: BoundCondition) -> npt.NDArray[np.bool_]:
     """Return for which pieces a condition holds."""
     found = _values(atoms, condition.value, condition.base, condition.attached)
     return np.array([value is True for value in found], dtype=bool)
 
 
-def _values(atoms: Atoms, value: Expr, base: str, attached: Mapping[str, Attached]) -> list[Any]:
+def _values(
+    atoms: FamilyAtoms, value: Expr, base: str, attached: Mapping[str, Attached]
+) -> list[Any]:
     """Return the value of an expression for each piece."""
     if value == e.ColumnRef(base):
         return list(atoms.values)

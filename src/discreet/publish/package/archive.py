@@ -17,14 +17,14 @@ LARGE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenMember:
     """What the manifest says of a member."""
 
     sha256: str
     size: int
 
 
-class Stream(io.RawIOBase):
+class MemberStream(io.RawIOBase):
     """One member while it is written: counts and hashes what passes."""
 
     def __init__(self, target: IO[bytes]) -> None:
@@ -49,9 +49,9 @@ class Stream(io.RawIOBase):
         return self._size
 
     @property
-    def written(self) -> Written:
+    def written(self) -> WrittenMember:
         """Return hash and size of what has passed."""
-        return Written(self._digest.hexdigest(), self._size)
+        return WrittenMember(self._digest.hexdigest(), self._size)
 
 
 class Archive:
@@ -59,10 +59,12 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", allowZip64=True)
-        self.members: dict[str, Written] = {}
+        self.members: dict[str, WrittenMember] = {}
 
     @contextmanager
-    def member(self, name: str, *, expected: int = 0, packed: bool = False) -> Iterator[Stream]:
+    def member(
+        self, name: str, *, expected: int = 0, packed: bool = False
+    ) -> Iterator[MemberStream]:
         """Yield a stream for the member `name`; `packed` bytes are not compressed again.
 
         `expected` is about how many bytes will come, as far as that is public; it only chooses the
@@ -72,7 +74,7 @@ class Archive:
         self._zip.compression = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
         self._zip.compresslevel = QUICK if expected >= LARGE else THOROUGH
         with self._zip.open(name, "w", force_zip64=expected >= LARGE) as target:
-            stream = Stream(target)
+            stream = MemberStream(target)
             yield stream
         self.members[name] = stream.written
 

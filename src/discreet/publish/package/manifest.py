@@ -10,18 +10,18 @@ from typing import Any
 from discreet.publish.contents import (
     Contents,
     Fact,
-    Link,
     Only,
     PriceEvent,
     PublishedTable,
     Side,
+    SumLink,
     ZeroRule,
 )
-from discreet.publish.package.archive import Written
+from discreet.publish.package.archive import WrittenMember
 from discreet.publish.verify import FORMAT
 
 
-def manifest_of(contents: Contents, key: bytes, members: Mapping[str, Written]) -> bytes:
+def manifest_of(contents: Contents, key: bytes, members: Mapping[str, WrittenMember]) -> bytes:
     """Return the manifest as the bytes that are signed."""
     data = {
         "format": FORMAT,
@@ -114,7 +114,7 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _link(link: Link) -> dict[str, Any]:
+def _link(link: SumLink) -> dict[str, Any]:
     return {"name": link.name, "key": link.key, "mapping": link.mapping}
 
 

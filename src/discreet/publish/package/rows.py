@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from discreet.publish.contents import Rows
+from discreet.publish.contents import PublishedRows
 from discreet.publish.package.archive import Archive
 
 PIECE = 1 << 18
@@ -19,7 +19,7 @@ CHARACTERS = 12
 """About how long a field is; chooses the compression only."""
 
 
-def add_csv(archive: Archive, name: str, rows: Rows) -> None:
+def add_csv(archive: Archive, name: str, rows: PublishedRows) -> None:
     """Write `rows` as a CSV member: a header, fields quoted where they must be, lines end in LF."""
     expected = rows.num_rows * len(rows.schema) * CHARACTERS
     header = ",".join(_quoted(field) for field in rows.schema.names) + "\n"
@@ -29,7 +29,7 @@ def add_csv(archive: Archive, name: str, rows: Rows) -> None:
             stream.write(lines)
 
 
-def add_parquet(archive: Archive, name: str, rows: Rows) -> None:
+def add_parquet(archive: Archive, name: str, rows: PublishedRows) -> None:
     """Write `rows` as a Parquet member, compressed by itself."""
     expected = rows.num_rows * len(rows.schema) * CHARACTERS
     with (
@@ -55,7 +55,7 @@ def _ahead(
             yield waiting.result()
 
 
-def _pieces(rows: Rows) -> Iterator[pa.RecordBatch]:
+def _pieces(rows: PublishedRows) -> Iterator[pa.RecordBatch]:
     for batch in rows.to_batches():
         for start in range(0, batch.num_rows, PIECE):
             yield batch.slice(start, PIECE)

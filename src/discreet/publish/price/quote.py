@@ -18,7 +18,7 @@ from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law, Mechanisms
 from discreet.kernel.seal import admit
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.publish.price.shares import Wanted, needed_rho, optimal_shares
+from discreet.publish.price.shares import WantedShare, needed_rho, optimal_shares
 from discreet.publish.reads import CellRead, hull
 from discreet.publish.spec import Spec
 
@@ -43,7 +43,7 @@ class Priced:
 def price_release(
     spec: Spec,
     reads: Mapping[tuple[int, int], CellRead],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedShare],
 ) -> Priced:
     """Return the noise of every table and the one price of all of them; nothing is read.
 
@@ -86,7 +86,9 @@ def _priced(  # noqa: PLR0917 a step of `price_release`
     return Priced(laws, events, tuple(shares), Quote(Composed(events), cost, region), found)
 
 
-def _event(law: Law, wanted: Wanted, reads: Mapping[tuple[int, int], CellRead]) -> PrivacyEvent:
+def _event(
+    law: Law, wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]
+) -> PrivacyEvent:
     """Return what the kernel says about this noise on the sums that the SQL allows."""
     read = reads[wanted.family, wanted.place]
     aggregate = wanted.member.measure.aggregate
@@ -105,7 +107,7 @@ def _significant(value: Fraction) -> Fraction:
     return round_up(value, digits=digits) if digits > 0 else Fraction(math.ceil(value))
 
 
-def _check_hope(laws: Sequence[Law], wanted: Sequence[Wanted], spec: Spec) -> None:
+def _check_hope(laws: Sequence[Law], wanted: Sequence[WantedShare], spec: Spec) -> None:
     for law, each in zip(laws, wanted, strict=True):
         if law.variance > HOPELESS**2 * max(1, each.length):
             raise InvalidInput(
@@ -118,7 +120,7 @@ def _check_hope(laws: Sequence[Law], wanted: Sequence[Wanted], spec: Spec) -> No
 def _shares(
     spec: Spec,
     reads: Mapping[tuple[int, int], CellRead],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedShare],
     *,
     pure: bool,
 ) -> list[Fraction]:
@@ -149,7 +151,7 @@ def _shares(
     return optimal_shares(wanted, pure=pure, fixed=fixed)
 
 
-def _needed(wanted: Wanted, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
+def _needed(wanted: WantedShare, reads: Mapping[tuple[int, int], CellRead]) -> Fraction:
     read = reads[wanted.family, wanted.place]
     measure = read.measures[wanted.member.measure.aggregate]
     return needed_rho(wanted, measure.step * measure.grain)

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.publish.families.find import Member
 from discreet.publish.price.nesting import mean_parts, refines
-from discreet.publish.spec import Target
+from discreet.publish.spec import AccuracyTarget
 
 LEAST = Fraction(1, 100)
 """No table gets less than this part of an equal share: each is measured, also where a finer one is."""
@@ -23,7 +23,7 @@ GRID = 10**6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
+class WantedShare:
     """One measure of one table: its place, what was written about it, its unit of error.
 
     `length` is the squared L2 (or the L1) move of one unit, in published units.
@@ -34,11 +34,11 @@ class Wanted:
     member: Member
     length: int
     share: Fraction | None
-    accuracy: Target | None
+    accuracy: AccuracyTarget | None
 
 
 def optimal_shares(
-    wanted: Sequence[Wanted],
+    wanted: Sequence[WantedShare],
     *,
     pure: bool,
     fixed: Mapping[int, Fraction],
@@ -71,7 +71,7 @@ def optimal_shares(
     return [shares[i] for i in range(len(wanted))]
 
 
-def _links(wanted: Sequence[Wanted]) -> list[list[tuple[int, float]]]:
+def _links(wanted: Sequence[WantedShare]) -> list[list[tuple[int, float]]]:
     """Return for each member the ones that say something about it, with the number of their cells."""
     return [
         [
@@ -95,7 +95,7 @@ def _gradient(
     return found
 
 
-def needed_rho(wanted: Wanted, step: Fraction) -> Fraction:
+def needed_rho(wanted: WantedShare, step: Fraction) -> Fraction:
     """Return the rho that one table needs for its accuracy target, by its own measurement alone."""
     target = wanted.accuracy
     assert target is not None, "asked for tables with a target"

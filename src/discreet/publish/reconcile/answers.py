@@ -50,7 +50,7 @@ def reconcile(
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ReconcileProblem:
     """Checked input; `exact` are the values without noise."""
 
     values: Mapping[str, Fraction]
@@ -61,7 +61,7 @@ class Problem:
 
 def _checked(
     values: Mapping[str, Number], variances: Mapping[str, Number], equations: Iterable[str]
-) -> Problem:
+) -> ReconcileProblem:
     if not isinstance(values, Mapping) or not isinstance(variances, Mapping):
         raise InvalidInput("Values and variances must say a number for each name.")
     if isinstance(equations, str) or not isinstance(equations, Iterable):
@@ -82,7 +82,7 @@ def _checked(
     written = tuple(equation_of(text) for text in equations)
     _check_names(written, known)
     exact = {name: known[name] for name in known if not spread[name]}
-    return Problem(known, spread, written, exact)
+    return ReconcileProblem(known, spread, written, exact)
 
 
 def _check_names(equations: Sequence[Equation], known: Mapping[str, Fraction]) -> None:
@@ -95,7 +95,7 @@ def _check_names(equations: Sequence[Equation], known: Mapping[str, Fraction]) -
                 )
 
 
-def _check_exact(problem: Problem, *, lowest: int | None, integer: bool) -> None:
+def _check_exact(problem: ReconcileProblem, *, lowest: int | None, integer: bool) -> None:
     for name, value in problem.exact.items():
         if lowest is not None and value < lowest:
             raise InvalidInput(f"'{name}' is exact and below 0, so it cannot be made non-negative.")
@@ -104,7 +104,12 @@ def _check_exact(problem: Problem, *, lowest: int | None, integer: bool) -> None
 
 
 def _solved(
-    problem: Problem, needed: list[Equation], names: list[str], *, signed: bool, whole: bool
+    problem: ReconcileProblem,
+    needed: list[Equation],
+    names: list[str],
+    *,
+    signed: bool,
+    whole: bool,
 ) -> dict[str, float]:
     near = np.array([float(problem.values[name]) for name in names])
     variances = np.array([float(problem.variances[name]) for name in names])

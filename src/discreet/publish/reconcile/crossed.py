@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.publish.grid import add_up, spread
-from discreet.publish.reconcile.problem import Floats, Mask, Problem, Sums
+from discreet.publish.reconcile.problem import Floats, GridProblem, Mask, Sums
 
 TOLERANCE = 1e-11
 """The gradient is brought down to this part of where it started."""
@@ -26,7 +26,7 @@ MOST_EXACT = 4000
 class Projection:
     """Onto directions that leave exact sums and zero cells as they are."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: GridProblem) -> None:
         self._leaf = problem.leaf
         self._free = None if problem.zero is None else ~problem.zero
         self._facts = finest_facts(problem.exact)
@@ -107,7 +107,7 @@ def _implied(coarse: Sums, fine: Sums) -> bool:
     return True
 
 
-def crossed_estimate(problem: Problem) -> Floats:
+def crossed_estimate(problem: GridProblem) -> Floats:
     """Return leaf cells whose sums are the least-squares estimates of all measured sums.
 
     Where the measurements leave leaf cells open, the solution is the one nearest to its start: its
@@ -137,7 +137,7 @@ def crossed_estimate(problem: Problem) -> Floats:
     return cells
 
 
-def _pulled(problem: Problem, cells: Floats) -> Floats:
+def _pulled(problem: GridProblem, cells: Floats) -> Floats:
     """Return the negative gradient: each measurement's residual, weighted, on its leaf cells."""
     found = np.zeros(problem.leaf)
     for sums in problem.measured:
@@ -146,7 +146,7 @@ def _pulled(problem: Problem, cells: Floats) -> Floats:
     return found
 
 
-def _curvature(problem: Problem, cells: Floats) -> Floats:
+def _curvature(problem: GridProblem, cells: Floats) -> Floats:
     found = np.zeros(problem.leaf)
     for sums in problem.measured:
         weighted = add_up(cells, sums.maps, sums.shape) / sums.variance
@@ -154,7 +154,7 @@ def _curvature(problem: Problem, cells: Floats) -> Floats:
     return found
 
 
-def dense_variances(problem: Problem) -> list[Floats]:
+def dense_variances(problem: GridProblem) -> list[Floats]:
     """Return the exact variance of every estimate, by a dense inverse: for small grids."""
     projection = Projection(problem)
     size = int(np.prod(problem.leaf))
@@ -179,7 +179,7 @@ def _inverse(normal: Floats, *, largest: float) -> Floats:
     return found
 
 
-def bounded_variances(problem: Problem) -> list[Floats]:
+def bounded_variances(problem: GridProblem) -> list[Floats]:
     """Return upper bounds of the variances: of the best combination of a cell's own measurement
     with sums of whole cells of finer ones, which least squares is never worse than (Gauss-Markov).
     """

@@ -28,23 +28,23 @@ class Equation:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearEquation:
     """A sum of weighted names and a constant."""
 
     weights: Mapping[str, Fraction]
     constant: Fraction
 
-    def plus(self, other: Linear, sign: int = 1) -> Linear:
+    def plus(self, other: LinearEquation, sign: int = 1) -> LinearEquation:
         """Return this and `sign` times the other."""
         weights = dict(self.weights)
         for name, weight in other.weights.items():
             weights[name] = weights.get(name, Fraction(0)) + sign * weight
-        return Linear(weights, self.constant + sign * other.constant)
+        return LinearEquation(weights, self.constant + sign * other.constant)
 
-    def times(self, factor: Fraction) -> Linear:
+    def times(self, factor: Fraction) -> LinearEquation:
         """Return `factor` times this."""
         weights = {name: factor * weight for name, weight in self.weights.items()}
-        return Linear(weights, factor * self.constant)
+        return LinearEquation(weights, factor * self.constant)
 
 
 def equation_of(text: str) -> Equation:
@@ -103,7 +103,7 @@ class _Reader:
         self._place = 0
         self._depth = 0
 
-    def whole(self) -> Linear:
+    def whole(self) -> LinearEquation:
         """Return the side; all of it must be read."""
         found = self._sum()
         if self._place < len(self._tokens):
@@ -120,13 +120,13 @@ class _Reader:
             return token[1]
         return None
 
-    def _sum(self) -> Linear:
+    def _sum(self) -> LinearEquation:
         total = self._product()
         while sign := self._takes("+", "-"):
             total = total.plus(self._product(), 1 if sign == "+" else -1)
         return total
 
-    def _product(self) -> Linear:
+    def _product(self) -> LinearEquation:
         found = self._factor()
         while True:
             if self._takes("/"):
@@ -145,12 +145,12 @@ class _Reader:
         wanted = token is not None and (token[0] == "name" or token == ("sign", "("))
         return wanted and before[0] == "number"
 
-    def _multiplied(self, one: Linear, two: Linear) -> Linear:
+    def _multiplied(self, one: LinearEquation, two: LinearEquation) -> LinearEquation:
         if one.weights and two.weights:
             raise _bad(self._text, "it multiplies two names, and only sums are linear")
         return two.times(one.constant) if not one.weights else one.times(two.constant)
 
-    def _factor(self) -> Linear:
+    def _factor(self) -> LinearEquation:
         self._depth += 1
         if self._depth > DEEPEST:
             raise _bad(self._text, "it is nested too deeply")
@@ -158,7 +158,7 @@ class _Reader:
         self._depth -= 1
         return found
 
-    def _inner(self) -> Linear:
+    def _inner(self) -> LinearEquation:
         if sign := self._takes("+", "-"):
             return self._factor().times(Fraction(1 if sign == "+" else -1))
         if self._takes("("):
@@ -171,5 +171,5 @@ class _Reader:
             raise _bad(self._text, "a number or a name is missing")
         self._place += 1
         if token[0] == "number":
-            return Linear({}, to_fraction(token[1], name="a number"))
-        return Linear({token[1]: Fraction(1)}, Fraction(0))
+            return LinearEquation({}, to_fraction(token[1], name="a number"))
+        return LinearEquation({token[1]: Fraction(1)}, Fraction(0))

@@ -9,14 +9,14 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up
-from discreet.publish.reconcile.problem import Floats, Integers, Problem, Sums, linked
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums, linked
 
 MOST_CELLS = 200_000
 """Crossed facts that tell more cells apart than this are refused."""
 
 
 def settle_facts(
-    problem: Problem, facts: Sequence[Sums], classes: Sequence[Codes], leaf: Floats
+    problem: GridProblem, facts: Sequence[Sums], classes: Sequence[Codes], leaf: Floats
 ) -> Integers:
     """Return whole numbers for the cells of `classes` that have every exact sum."""
     shape = tuple(int(each.max()) + 1 for each in classes)

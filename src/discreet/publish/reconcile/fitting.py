@@ -16,8 +16,8 @@ import numpy as np
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up, spread
 from discreet.publish.reconcile.crossed import finest_facts
-from discreet.publish.reconcile.problem import Floats, Integers, Problem, Sums
-from discreet.publish.reconcile.tree import Estimate
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums
+from discreet.publish.reconcile.tree import TreeEstimate
 
 MOST_ROUNDS = 100
 LARGE = 20_000_000
@@ -37,7 +37,7 @@ class Goal:
     values: Floats
 
 
-def fitted_cells(problem: Problem, estimates: Sequence[Estimate]) -> Floats:
+def fitted_cells(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> Floats:
     """Return leaf cells, none negative, whose sums are near the estimates of all tables."""
     goals = settled_goals(problem, estimates)
     cells = np.ones(problem.leaf)
@@ -61,7 +61,7 @@ def fitted_cells(problem: Problem, estimates: Sequence[Estimate]) -> Floats:
     return cells
 
 
-def settled_goals(problem: Problem, estimates: Sequence[Estimate]) -> list[Goal]:
+def settled_goals(problem: GridProblem, estimates: Sequence[TreeEstimate]) -> list[Goal]:
     """Return goals for facts and tables that agree with each other as far as they have in common."""
     found = [Goal(fact, fact.values.astype(np.float64)) for fact in finest_facts(problem.exact)]
     tables = sorted(

@@ -32,7 +32,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class GridProblem:
     """Measured and exact sums over one grid. `zero` says which leaf cells are zero by a rule."""
 
     leaf: tuple[int, ...]
@@ -50,7 +50,7 @@ def problem_of(
     facts: Sequence[Integers] = (),
     zero: Mask | None = None,
     non_negative: bool = True,
-) -> Problem:
+) -> GridProblem:
     """Return the problem of a family with its measurements, in the order of its members."""
     measured = tuple(
         _sums(member, value, variance)
@@ -59,7 +59,7 @@ def problem_of(
     exact = tuple(
         _sums(member, value, 0.0) for member, value in zip(family.facts, facts, strict=True)
     )
-    return Problem(family.shape, measured, exact, zero, non_negative)
+    return GridProblem(family.shape, measured, exact, zero, non_negative)
 
 
 def _sums(member: Member, values: Integers, variance: float) -> Sums:

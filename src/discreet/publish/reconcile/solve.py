@@ -9,8 +9,8 @@ import numpy as np
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import bounded_variances, crossed_estimate, dense_variances
 from discreet.publish.reconcile.fitting import fitted_cells
-from discreet.publish.reconcile.problem import Floats, Integers, Problem
-from discreet.publish.reconcile.tree import Estimate, coarse_to_fine, is_nested, tree_estimates
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers
+from discreet.publish.reconcile.tree import TreeEstimate, coarse_to_fine, is_nested, tree_estimates
 from discreet.publish.reconcile.whole import whole_cells
 
 SMALL_GRID = 400
@@ -34,7 +34,7 @@ class Reconciled:
     high: Integers
 
 
-def least_squares(problem: Problem) -> tuple[list[Estimate], Floats]:
+def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
     """Return the estimate of every measured table, and of the leaf cells."""
     everything = (*problem.measured, *problem.exact)
     finest = coarse_to_fine(everything)[-1]
@@ -46,18 +46,18 @@ def least_squares(problem: Problem) -> tuple[list[Estimate], Floats]:
     small = np.prod(problem.leaf, dtype=np.float64) <= SMALL_GRID
     variances = dense_variances(problem) if small else bounded_variances(problem)
     estimates = [
-        Estimate(add_up(leaf_cells, sums.maps, sums.shape), variance)
+        TreeEstimate(add_up(leaf_cells, sums.maps, sums.shape), variance)
         for sums, variance in zip(problem.measured, variances, strict=True)
     ]
     return estimates, leaf_cells
 
 
-def _is_tree(problem: Problem) -> bool:
+def _is_tree(problem: GridProblem) -> bool:
     everything = (*problem.measured, *problem.exact)
     return coarse_to_fine(everything)[-1].shape == problem.leaf and is_nested(everything)
 
 
-def reconcile(problem: Problem, *, width: float = GAUSSIAN) -> list[Reconciled]:
+def reconcile(problem: GridProblem, *, width: float = GAUSSIAN) -> list[Reconciled]:
     """Return every measured table as it is published; post-processing only.
 
     Guarantee: whole numbers add up everywhere, keep all exact sums and zeros, and are not negative
@@ -77,7 +77,7 @@ def reconcile(problem: Problem, *, width: float = GAUSSIAN) -> list[Reconciled]:
 
 
 def interval(
-    estimate: Estimate, whole: Integers, *, width: float, non_negative: bool
+    estimate: TreeEstimate, whole: Integers, *, width: float, non_negative: bool
 ) -> tuple[Integers, Integers]:
     """Return the ends of the intervals of one table."""
     half = width * np.sqrt(estimate.variance)

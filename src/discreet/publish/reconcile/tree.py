@@ -18,7 +18,7 @@ from discreet.publish.reconcile.problem import Floats, Mask, Sums, linked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class TreeEstimate:
     """The least-squares estimate of every cell of one grouping, and its variance (broadcast)."""
 
     values: Floats
@@ -43,7 +43,7 @@ def coarse_to_fine(sums: Sequence[Sums]) -> list[Sums]:
     return sorted(sums, key=lambda each: int(np.prod(each.shape, dtype=np.float64)))
 
 
-def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[Estimate]:
+def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[TreeEstimate]:
     """Return the estimates of nested groupings, in the order of `sums`."""
     ordered = coarse_to_fine(sums)
     links = [linked(fine.maps, coarse.maps, fine.shape) for coarse, fine in pairwise(ordered)]
@@ -64,13 +64,13 @@ def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[Estim
     return [by_sums[id(each)] for each in sums]
 
 
-def _own(sums: Sums, zero: Mask | None) -> Estimate:
+def _own(sums: Sums, zero: Mask | None) -> TreeEstimate:
     values = sums.values.astype(np.float64)
     variance = np.full((1,) * values.ndim, sums.variance)
     if zero is None or not zero.any():
-        return Estimate(values, variance)
+        return TreeEstimate(values, variance)
     values[zero] = 0.0
-    return Estimate(values, np.where(zero, 0.0, variance))
+    return TreeEstimate(values, np.where(zero, 0.0, variance))
 
 
 def _all_zero(zero: Mask, sums: Sums) -> Mask:
@@ -78,23 +78,23 @@ def _all_zero(zero: Mask, sums: Sums) -> Mask:
     return np.asarray(add_up((~zero).astype(np.int64), sums.maps, sums.shape) == 0)
 
 
-def _combined(own: Estimate, total: Array, variance: Array) -> Estimate:
+def _combined(own: TreeEstimate, total: Array, variance: Array) -> TreeEstimate:
     """Return the estimate from a cell's own measurement and the sum of its parts."""
     both = own.variance + variance
     weight = np.divide(variance, both, out=np.zeros_like(both * 1.0), where=both > 0)
     values = total + weight * (own.values - total)
     # Exact numbers stand, whatever their parts say.
     values = np.where(own.variance == 0, own.values, values)
-    return Estimate(values, weight * own.variance)
+    return TreeEstimate(values, weight * own.variance)
 
 
 def _adjusted(
-    own: Estimate,
-    above: Estimate,
+    own: TreeEstimate,
+    above: TreeEstimate,
     parts: tuple[Array, Array],
     links: Sequence[Array],
     shape: tuple[int, ...],
-) -> Estimate:
+) -> TreeEstimate:
     """Return the estimate after the parts of each cell were brought to its own estimate."""
     total, variance = parts
     inverse = np.divide(1.0, variance, out=np.zeros_like(variance * 1.0), where=variance > 0)
@@ -102,7 +102,7 @@ def _adjusted(
     values = own.values + own.variance * missing
     share = own.variance * _spread_small(inverse, links)
     left = own.variance - share * own.variance + share**2 * _spread_small(above.variance, links)
-    return Estimate(values, np.maximum(left, 0.0))
+    return TreeEstimate(values, np.maximum(left, 0.0))
 
 
 def _spread_small(values: Array, links: Sequence[Array]) -> Array:

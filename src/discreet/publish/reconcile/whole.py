@@ -15,7 +15,7 @@ from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up
 from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import settle_facts
-from discreet.publish.reconcile.problem import Floats, Integers, Problem, Sums
+from discreet.publish.reconcile.problem import Floats, GridProblem, Integers, Sums
 from discreet.publish.reconcile.tree import coarse_to_fine
 
 MOST_ROUNDS = 100
@@ -23,7 +23,7 @@ PIECE = 1 << 18
 """About how many parts are divided at once."""
 
 
-def whole_cells(problem: Problem, leaf: Floats) -> Integers:
+def whole_cells(problem: GridProblem, leaf: Floats) -> Integers:
     """Return whole leaf cells near the estimates `leaf`, with all exact sums and zeros kept."""
     facts = finest_facts(problem.exact)
     classes = fact_classes(problem, facts)
@@ -43,7 +43,7 @@ def whole_cells(problem: Problem, leaf: Floats) -> Integers:
     return totals
 
 
-def fact_classes(problem: Problem, facts: Sequence[Sums]) -> list[Codes]:
+def fact_classes(problem: GridProblem, facts: Sequence[Sums]) -> list[Codes]:
     """Return along each dimension the classes that the facts together tell apart."""
     classes = [np.zeros(size, dtype=np.int64) for size in problem.leaf]
     for fact in facts:
@@ -51,7 +51,7 @@ def fact_classes(problem: Problem, facts: Sequence[Sums]) -> list[Codes]:
     return classes
 
 
-def _stages(problem: Problem) -> list[Sequence[Codes]]:
+def _stages(problem: GridProblem) -> list[Sequence[Codes]]:
     """Return groupings from coarse to fine, the leaf cells themselves last."""
     found: list[Sequence[Codes]] = [each.maps for each in coarse_to_fine(problem.measured)]
     return [*found, [np.arange(size) for size in problem.leaf]]
@@ -67,7 +67,7 @@ def _refined(one: Codes, two: Codes) -> Codes:
 
 
 def _divide(
-    problem: Problem,
+    problem: GridProblem,
     leaf: Floats,
     allowed: Array | None,
     totals: Integers,

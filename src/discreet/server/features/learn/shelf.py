@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.learn.card import card_of
+from discreet.learn.kept.card import card_of
+from discreet.learn.kept.model_zip import write_model
 from discreet.learn.model import Classifier
-from discreet.learn.model_zip import write_model
 from discreet.report import to_fragment
 
 FOLDER = "models"

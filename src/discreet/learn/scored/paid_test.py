@@ -14,11 +14,11 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.engine.base import Engine, Held
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.columns import is_ordered
+from discreet.learn.measure.columns import is_ordered
+from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.model import Classifier
 from discreet.learn.prepare import find_private
-from discreet.learn.rows import PaidRows, fetch
-from discreet.learn.score import MOST_SUBGROUPS, noisy_share
+from discreet.learn.scored.score import MOST_SUBGROUPS, noisy_share
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng

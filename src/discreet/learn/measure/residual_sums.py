@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.event import Gaussian, Laplace
-from discreet.learn.rows import WHOLE, Grouping, Integers, PaidRows, Reals
+from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.synth.measure.private_marginals import Law, MarginalBudget, PrivateMarginals, Unit

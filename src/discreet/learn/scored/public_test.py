@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.learn.model import Classifier
-from discreet.learn.read_file import codes_of_table, read_table
-from discreet.learn.score import public_score
+from discreet.learn.scored.read_file import codes_of_table, read_table
+from discreet.learn.scored.score import public_score
 
 
 def publicly_tested(model: Classifier, path: Path) -> Classifier:

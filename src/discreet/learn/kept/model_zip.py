@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 from discreet.errors import InvalidInput
-from discreet.learn.card import card_of
-from discreet.learn.model_text import Kept, from_text, to_text, unusable
+from discreet.learn.kept.card import card_of
+from discreet.learn.kept.model_text import Kept, from_text, to_text, unusable
 from discreet.report import to_html
 
 MODEL, CARD, MANIFEST = "model.json", "card.html", "manifest.json"

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from discreet.errors import InvalidInput
 from discreet.learn.model import Classifier
-from discreet.learn.read_file import codes_of_table, read_table
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
+from discreet.learn.scored.read_file import codes_of_table, read_table
 
 
 def predicted(model: Classifier | Regressor | Recommender, path: Path) -> pa.Table:

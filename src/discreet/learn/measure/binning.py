@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.learn.rows import Integers, Reals
+from discreet.learn.measure.rows import Integers, Reals
 
 SEEN = 2.5
 """Standard deviations of noise that a group's count must exceed."""
@@ -23,7 +23,7 @@ MOST_GROUPS = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Feature:
+class BinnedFeature:
     """One feature: the group of each code, and noisy counts of each group by class.
 
     `column` is its place among the codes; `joined` says how many codes were counted for each group,
@@ -44,7 +44,7 @@ class Feature:
 
 def feature_of(
     column: int, counts: Reals, variance: float, *, ordered: bool, missing: bool
-) -> Feature:
+) -> BinnedFeature:
     """Return a feature from the noisy counts of its codes by class.
 
     `missing`: the last code stands for what is not there, and has no place in the order.
@@ -63,7 +63,7 @@ def feature_of(
     together = np.zeros((size, counts.shape[1]))
     np.add.at(together, groups, counts)
     joined = np.bincount(groups, minlength=size).astype(np.float64)
-    return Feature(column, groups, together, joined, places)
+    return BinnedFeature(column, groups, together, joined, places)
 
 
 def _common(totals: Reals, bar: float) -> Integers:

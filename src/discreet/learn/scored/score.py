@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.learn.columns import is_ordered
+from discreet.learn.measure.columns import is_ordered
 from discreet.learn.model import Classifier
 from discreet.synth.encoding.shape import Codes
 

@@ -25,7 +25,7 @@ def viewer_ratings(written: str | None) -> dict[str, float]:
 def kept_recommender(path: Path) -> Any:
     """Return the recommender in a file."""
     from discreet.errors import InvalidInput
-    from discreet.learn.model_zip import read_model
+    from discreet.learn.kept.model_zip import read_model
     from discreet.learn.recommend.model import Recommender
 
     found = read_model(path)
@@ -40,7 +40,7 @@ def recommender_and_kept(
     """Return a recommender and the facts about it, after writing it."""
     from discreet.api import open as open_curator
     from discreet.cli.waiting import waiting
-    from discreet.learn.model_zip import write_model
+    from discreet.learn.kept.model_zip import write_model
 
     with open_curator(place) as curator, waiting("Learning"):
         found = curator.recommend(table, **asked)
@@ -97,8 +97,8 @@ def trained_and_kept(
     """Return what was learned, after writing it."""
     from discreet.api import open as open_curator
     from discreet.cli.waiting import counting
-    from discreet.learn.model_zip import write_model
-    from discreet.learn.testing_rows import publicly_tested
+    from discreet.learn.kept.model_zip import write_model
+    from discreet.learn.scored.public_test import publicly_tested
 
     with open_curator(place) as curator, counting("Learning") as progress:
         trained = curator.learn(table, progress=progress, **asked)
@@ -136,7 +136,7 @@ def regressed_and_kept(
 
     from discreet.api import open as open_curator
     from discreet.cli.waiting import waiting
-    from discreet.learn.model_zip import write_model
+    from discreet.learn.kept.model_zip import write_model
     from discreet.learn.regressor import tested_regressor
 
     with open_curator(place) as curator, waiting("Learning"):
