@@ -43,7 +43,7 @@ from discreet.learn.recommend.model import (
     squared_error,
     strongest,
 )
-from discreet.learn.recommend.read import Ratings
+from discreet.learn.recommend.read import PersonRatings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
@@ -124,11 +124,11 @@ def recommending(epsilons: list[str], rows: int = 1_000_000, held_out: int = 500
     order = np.lexsort((item, user))
     user, item, level = user[order], item[order].astype(np.int64) - 1, level[order] - 1
     starts = np.flatnonzero(np.r_[True, user[1:] != user[:-1]])
-    whole = Ratings(item, level.astype(np.int64), starts)
+    whole = PersonRatings(item, level.astype(np.int64), starts)
     each = [part for batch in whole.people(10**9) for part in batch]
     viewers = [(item[p], level[p] + 1.0) for p in each[-held_out:]]
     cut = int(starts[-held_out])
-    ratings = Ratings(item[:cut], whole.level[:cut], starts[:-held_out])
+    ratings = PersonRatings(item[:cut], whole.level[:cut], starts[:-held_out])
     scale = np.linspace(-1.0, 1.0, 5)
     for epsilon in epsilons:
         rho = rho_of_target(Fraction(epsilon), Fraction(1, 10**9))

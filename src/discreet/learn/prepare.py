@@ -65,7 +65,7 @@ def planned_training(
 ) -> Iterator[tuple[Training, Held]]:
     """Lend the plan and the price of a training, and the state of the table that it is about."""
     dataset, table = find_private(catalog, request.table)
-    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger) as held:
+    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger, catalog) as held:
         yield plan_training(request, catalog, ledger, engine, held), held
 
 

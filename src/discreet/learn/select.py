@@ -138,7 +138,7 @@ def select(
     """
     dataset, table = find_private(catalog, request.table)
     scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    with hold(scan, engine, ledger) as held:
+    with hold(scan, engine, ledger, catalog) as held:
         outline = outline_of(
             catalog, f"{dataset.name}.{table.name}", bins=Bins.EQUAL, types={}, has_delta=False
         )

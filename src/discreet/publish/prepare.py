@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
 from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
-from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
@@ -29,7 +28,7 @@ from discreet.publish.public import public_rows
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Mask, Sums
 from discreet.publish.spec import Spec
-from discreet.release.snapshots import label, snapshots_of
+from discreet.release.snapshots import hold_tables, label, snapshots_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,13 +70,12 @@ def planned(
 ) -> Iterator[tuple[PlannedRelease, Held]]:
     """Lend the plan and the price of a release, and the state of the tables that it is about."""
     drafted = draft(spec, catalog)
-    recipes = {}
+    tables = []
     for scan in drafted.scans:
         assert scan.dataset is not None, "every table belongs to a dataset"
         check_table(scan.dataset, scan.table, engine)
-        name = engine_name(scan.dataset, scan.table)
-        recipes[name] = CanonicalRecipe(scan.dataset, scan.table, owner=ledger.identity)
-    with engine.hold(recipes) as held:
+        tables.append((scan.dataset, scan.table))
+    with hold_tables(tables, engine, ledger, catalog) as held:
         yield plan(drafted, catalog=catalog, ledger=ledger, engine=engine, held=held), held
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
-from discreet.catalog.read.overlap import check_still_apart
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
@@ -72,8 +71,7 @@ def prepared(
     tables = tables_of(statement.source)
     for dataset, table in tables:
         check_table(dataset, table, engine)
-    with hold(statement.source, engine, ledger) as held:
-        check_still_apart(catalog, tables)
+    with hold(statement.source, engine, ledger, catalog) as held:
         snapshots = snapshots_of(statement.source, held, ledger)
         yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
 

@@ -26,7 +26,7 @@ def shape_of(
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
     statement = bind(sql, catalog)
-    with hold(statement.source, engine, ledger) as held:
+    with hold(statement.source, engine, ledger, catalog) as held:
         question = ask(statement, catalog, snapshots_of(statement.source, held, ledger))
     kinds, whole = _facts(question)
     random = {name for name, _ in question.measured.measures}

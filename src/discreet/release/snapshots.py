@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.catalog.catalog import engine_name
+from collections.abc import Sequence
+
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.read.overlap import check_still_apart
 from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine, Held
 from discreet.kernel.canonical.select import CanonicalRecipe
@@ -10,16 +13,30 @@ from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
 
 
-def hold(source: Relation, engine: Engine, ledger: Ledger) -> Held:
-    """Return one unchanging state of every table under `source`, to be closed by the caller.
+def hold(source: Relation, engine: Engine, ledger: Ledger, catalog: Catalog) -> Held:
+    """Return one unchanging state of every table under `source`, to be closed by the caller."""
+    return hold_tables(tables_of(source), engine, ledger, catalog)
 
-    What the engine stores for it belongs to `ledger` alone.
+
+def hold_tables(
+    tables: Sequence[tuple[Dataset, Table]], engine: Engine, ledger: Ledger, catalog: Catalog
+) -> Held:
+    """Return one unchanging state of these tables, to be closed by the caller.
+
+    What the engine stores for it belongs to `ledger` alone. Files that have become another table's
+    since the catalog was read are refused.
     """
     recipes = {
         engine_name(dataset, table): CanonicalRecipe(dataset, table, owner=ledger.identity)
-        for dataset, table in tables_of(source)
+        for dataset, table in tables
     }
-    return engine.hold(recipes)
+    held = engine.hold(recipes)
+    try:
+        check_still_apart(catalog, tables)
+    except BaseException:
+        held.close()
+        raise
+    return held
 
 
 def tables_of(source: Relation) -> list[tuple[Dataset, Table]]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
-from discreet.catalog.read.overlap import check_still_apart
 from discreet.core.numbers import Delta
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain, Dataset, Table
@@ -67,8 +66,7 @@ def prepared(
     """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
     check_early(request)
     dataset, table = _find(catalog, request.table)
-    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger) as held:
-        check_still_apart(catalog, [(dataset, table)])
+    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger, catalog) as held:
         yield prepare(request, catalog=catalog, ledger=ledger, engine=engine, held=held), held
 
 

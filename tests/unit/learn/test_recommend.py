@@ -17,7 +17,7 @@ from discreet.kernel.unit_codes import unit_codes_of
 from discreet.learn.kept.model_zip import read_model, write_model
 from discreet.learn.recommend import sums
 from discreet.learn.recommend.model import squared_error
-from discreet.learn.recommend.read import Ratings, fetch_ratings, seal_ratings
+from discreet.learn.recommend.read import PersonRatings, fetch_ratings, seal_ratings
 from discreet.learn.recommend.sums import FINE, Payment, item_means, leaning_products
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded
@@ -104,7 +104,7 @@ def random_ratings(rng, people):
     parts = [rng.choice(20, rng.integers(1, 20), replace=False) for _ in range(people)]
     starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
     item = np.concatenate(parts)
-    return Ratings(item, rng.integers(0, 5, len(item)), starts)
+    return PersonRatings(item, rng.integers(0, 5, len(item)), starts)
 
 
 def without(ratings, who):
@@ -114,7 +114,7 @@ def without(ratings, who):
     size = ends[who] - ratings.starts[who]
     later = np.delete(ratings.starts, who)
     later = np.where(later > ratings.starts[who], later - size, later)
-    return Ratings(ratings.item[keep], ratings.level[keep], later)
+    return PersonRatings(ratings.item[keep], ratings.level[keep], later)
 
 
 class Silent:

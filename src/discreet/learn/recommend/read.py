@@ -36,7 +36,7 @@ class SealedRatings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ratings:
+class PersonRatings:
     """Exact ratings, sorted by person; `starts` is where each person's begin. Never shown."""
 
     item: Integers
@@ -71,7 +71,7 @@ def seal_ratings(scan: Scan, engine: Engine, item: Coded, rating: Coded) -> Seal
     return SealedRatings(sql, found.rows, dataset.neighbours, SealedSource(dataset.name, region))
 
 
-def fetch_ratings(held: Held, sealed: SealedRatings, *, permit: Receipt) -> Ratings:
+def fetch_ratings(held: Held, sealed: SealedRatings, *, permit: Receipt) -> PersonRatings:
     """Return all ratings. After paying, and for sums of bounded vectors alone."""
     if not isinstance(permit, Receipt):
         raise TypeError("a charge comes before a look")
@@ -81,7 +81,7 @@ def fetch_ratings(held: Held, sealed: SealedRatings, *, permit: Receipt) -> Rati
     order = np.lexsort((level, item, unit))
     unit = unit[order]
     starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]]) if len(unit) else unit
-    return Ratings(item[order], level[order], starts.astype(np.int64))
+    return PersonRatings(item[order], level[order], starts.astype(np.int64))
 
 
 def _whole(column: pa.ChunkedArray) -> Integers:

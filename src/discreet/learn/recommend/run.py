@@ -127,7 +127,7 @@ def recommend(
     dataset, table = find_private(catalog, request.table)
     name = f"{dataset.name}.{table.name}"
     scan = scan_of(catalog, name)
-    with hold(scan, engine, ledger) as held:
+    with hold(scan, engine, ledger, catalog) as held:
         columns = _columns(catalog, name, request)
         sealed = seal_ratings(scan, engine, *columns)
         if sealed.source.dataset != dataset.name:

@@ -15,7 +15,7 @@ from discreet.core.event import PrivacyEvent
 from discreet.core.unit import Neighbours
 from discreet.kernel.vector import Norm, VectorSum
 from discreet.learn.measure.rows import Integers, Reals
-from discreet.learn.recommend.read import Ratings
+from discreet.learn.recommend.read import PersonRatings
 from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
 
@@ -54,7 +54,7 @@ def _vector_sum(size: int, length: Fraction, neighbours: Neighbours) -> VectorSu
 
 
 def item_means(
-    ratings: Ratings, levels: Reals, items: int, payment: Payment
+    ratings: PersonRatings, levels: Reals, items: int, payment: Payment
 ) -> tuple[Reals, Reals, float, PrivacyEvent]:
     """Return noisy weights of items, weighted sums of their ratings, the noise, and the event.
 
@@ -76,7 +76,7 @@ def item_means(
 
 
 def leaning_products(
-    ratings: Ratings, levels: Reals, means: Reals, top: Integers, payment: Payment
+    ratings: PersonRatings, levels: Reals, means: Reals, top: Integers, payment: Payment
 ) -> tuple[Reals, Reals, float, PrivacyEvent]:
     """Return noisy sums of products of leanings and of who has rated both, for pairs of `top` items.
 

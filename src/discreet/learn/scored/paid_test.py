@@ -79,7 +79,7 @@ def paid_test(
     """
     dataset, table = find_private(catalog, request.table)
     scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    with hold(scan, engine, ledger) as held:
+    with hold(scan, engine, ledger, catalog) as held:
         codes = seal_codes(scan, engine, model.encoding.coded)
         if codes.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")

@@ -88,7 +88,7 @@ def comparison(
     scan = scan_of(catalog, f"{dataset}.{saved.encoding.table}")
 
     subject = subject_of(saved, synthetic.rows, synthetic.notices)
-    with hold(scan, engine, ledger) as held:
+    with hold(scan, engine, ledger, catalog) as held:
 
         def open_counter() -> Counter:
             assert scan.dataset is not None, "a private table belongs to a dataset"

@@ -8,20 +8,18 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
-from discreet.account.explain import one_sentence
 from discreet.anonymize.exposure import expose
 from discreet.anonymize.release import Memory
 from discreet.anonymize.release import release as release_copy
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import declared_source, find_table
+from discreet.api.limits import policy_of
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.declare.analysts import add_analysts as add_to_file
 from discreet.catalog.outline import outline
 from discreet.catalog.read.check import type_warnings
-from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
@@ -37,7 +35,6 @@ from discreet.learn.run import Trained, train
 from discreet.learn.scored.paid_test import TestRequest, paid_test
 from discreet.learn.select import Selected, SelectRequest, select
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.policy import BudgetPolicy, Cap, Policy
 from discreet.ledger.report import history_report, share_report
 from discreet.ledger.text import budget_report, budget_words
 from discreet.noise.rng import Rng, SystemRng
@@ -59,12 +56,11 @@ from discreet.publish.workflow import (
 from discreet.publish.workflow import release as release_package
 from discreet.release.pipeline import explain as explain_request
 from discreet.release.pipeline import release
-from discreet.release.planning.child import PlanningLimits
 from discreet.release.request import Request
 from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
 from discreet.report import Document
-from discreet.sql.parse import Written, read
+from discreet.sql.parse import Written
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -488,70 +484,3 @@ class Curator:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
-    """Return the curator of a catalog: the given discreet.toml, or the one in this folder."""
-    path = Path(FILE_NAME) if config is None else Path(config)
-    if path.is_dir():
-        path /= FILE_NAME
-    if not path.is_file():
-        raise CatalogError(
-            f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
-            hint="Make one with: discreet init YOUR_FILE.csv",
-        )
-    return Curator(load(path))
-
-
-def curator_of(config: Path) -> Curator:
-    """Return the curator of `config`; where there is no such file yet, one without datasets."""
-    if config.is_file():
-        return Curator(load(config))
-    return Curator(loads("", base=config.parent, name=config.name))
-
-
-def add_analysts(
-    config: Path, names: Sequence[str], *, epsilon: Number | Epsilon, datasets: Sequence[str] = ()
-) -> Catalog:
-    """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
-    wanted = datasets or tuple(load(config).datasets)
-    return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
-
-
-Asked: TypeAlias = Written
-"""A question that was parsed already."""
-
-
-def parsed(sql: str) -> Asked:
-    """Return a question parsed once; parameters may be filled into its tree, never into its text."""
-    return Written(sql, read(sql))
-
-
-Planner: TypeAlias = PlanningLimits
-"""Tries texts of strangers before they are planned; for whoever answers many at once."""
-
-
-def promise(epsilon: Number | Epsilon) -> str:
-    """Return what an epsilon promises to each person, in one sentence."""
-    return one_sentence(Epsilon.of(epsilon))
-
-
-def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:
-    """Return the ledger after replacing its history by the backup at `path`."""
-    catalog = open(config).catalog
-    return Ledger.restore(
-        catalog.ledger_url, policy_of(catalog), path, base=catalog.base, reason=reason
-    )
-
-
-def policy_of(catalog: Catalog) -> Policy:
-    """Return the limits that a catalog puts in force."""
-    budgets = {
-        name: BudgetPolicy(budget.epsilon, budget.delta, budget.neighbours)
-        for name, budget in catalog.budgets.items()
-    }
-    analysts: dict[str, Mapping[str, Cap]] = {}
-    for analyst in catalog.analysts:
-        caps = catalog.caps_by_budget(analyst)
-        analysts[analyst] = {name: Cap(cap.epsilon, cap.delta) for name, cap in caps.items()}
-    return Policy(budgets, analysts)

@@ -1,0 +1,30 @@
+"""The curator: queries, releases, copies and models under one ledger; and how one is opened.
+
+Commands, server, attacks and tasks import from here.
+"""
+
+from discreet.api.curator import Curator
+from discreet.api.limits import policy_of
+from discreet.api.opening import (
+    Asked,
+    Planner,
+    add_analysts,
+    curator_of,
+    open,  # noqa: A004  # discreet.open is the contract
+    parsed,
+    promise,
+    restore_ledger,
+)
+
+__all__ = [
+    "Asked",
+    "Curator",
+    "Planner",
+    "add_analysts",
+    "curator_of",
+    "open",
+    "parsed",
+    "policy_of",
+    "promise",
+    "restore_ledger",
+]

@@ -1,0 +1,73 @@
+"""From a discreet.toml to a curator, and what can be done before there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from discreet.account.explain import one_sentence
+from discreet.api.curator import Curator
+from discreet.api.limits import policy_of
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.analysts import add_analysts as add_to_file
+from discreet.catalog.read.policy_file import FILE_NAME, load, loads
+from discreet.core.numbers import Epsilon, Number
+from discreet.errors import CatalogError
+from discreet.ledger.ledger import Ledger
+from discreet.release.planning.child import PlanningLimits
+from discreet.sql.parse import Written, read
+
+
+def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
+    """Return the curator of a catalog: the given discreet.toml, or the one in this folder."""
+    path = Path(FILE_NAME) if config is None else Path(config)
+    if path.is_dir():
+        path /= FILE_NAME
+    if not path.is_file():
+        raise CatalogError(
+            f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
+            hint="Make one with: discreet init YOUR_FILE.csv",
+        )
+    return Curator(load(path))
+
+
+def curator_of(config: Path) -> Curator:
+    """Return the curator of `config`; where there is no such file yet, one without datasets."""
+    if config.is_file():
+        return Curator(load(config))
+    return Curator(loads("", base=config.parent, name=config.name))
+
+
+def add_analysts(
+    config: Path, names: Sequence[str], *, epsilon: Number | Epsilon, datasets: Sequence[str] = ()
+) -> Catalog:
+    """Return the catalog after adding analysts with a share in `datasets` (all if none is named)."""
+    wanted = datasets or tuple(load(config).datasets)
+    return add_to_file(config, names, epsilon=Epsilon.of(epsilon), datasets=wanted)
+
+
+Asked: TypeAlias = Written
+"""A question that was parsed already."""
+
+
+def parsed(sql: str) -> Asked:
+    """Return a question parsed once; parameters may be filled into its tree, never into its text."""
+    return Written(sql, read(sql))
+
+
+Planner: TypeAlias = PlanningLimits
+"""Tries texts of strangers before they are planned; for whoever answers many at once."""
+
+
+def promise(epsilon: Number | Epsilon) -> str:
+    """Return what an epsilon promises to each person, in one sentence."""
+    return one_sentence(Epsilon.of(epsilon))
+
+
+def restore_ledger(config: str | Path | None, path: Path, *, reason: str) -> Ledger:
+    """Return the ledger after replacing its history by the backup at `path`."""
+    catalog = open(config).catalog
+    return Ledger.restore(
+        catalog.ledger_url, policy_of(catalog), path, base=catalog.base, reason=reason
+    )
