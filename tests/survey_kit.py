@@ -18,7 +18,7 @@ VALUES = {
     "piecewise": [0.0, 1.0],
     "hybrid": [0.0, 1.0],
 }
-NUMBERS = {"duchi", "piecewise", "hybrid"}
+NUMBERS = ("duchi", "piecewise", "hybrid")
 
 
 def made(name, epsilon):

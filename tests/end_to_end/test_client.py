@@ -7,7 +7,8 @@ import pytest
 
 import discreet
 from discreet import errors
-from discreet.client import _ends, _error
+from discreet.client import _error
+from discreet.core.answer import _interval
 from patience import LONG
 from server_kit import COUNT, free_port, running, write_world
 
@@ -117,6 +118,6 @@ def test_every_error_comes_back_as_its_class():
 
 
 def test_open_ends_come_back_as_infinities():
-    assert _ends(None) is None
-    assert _ends([None, 3.0]) == (-math.inf, 3.0)
-    assert _ends([1.0, None]) == (1.0, math.inf)
+    assert _interval(None) is None
+    assert _interval([None, 3.0]) == (-math.inf, 3.0)
+    assert _interval([1.0, None]) == (1.0, math.inf)

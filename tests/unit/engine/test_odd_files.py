@@ -31,7 +31,11 @@ def test_an_odd_file_is_one_sentence(tmp_path, name):
         assert "odd.csv" in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [GOOD, GOOD.replace(b"\n", b"\r\n"), gzip.compress(GOOD)])
+@pytest.mark.parametrize(
+    "content",
+    [GOOD, GOOD.replace(b"\n", b"\r\n"), gzip.compress(GOOD)],
+    ids=["plain", "two characters a line's end", "packed"],
+)
 def test_a_plain_one_is_read(tmp_path, content):
     path = tmp_path / "plain.csv"
     path.write_bytes(content)
