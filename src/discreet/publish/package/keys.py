@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
+from discreet.core.extras import needs
 from discreet.errors import InvalidInput
 
 FILE = "publish.key"
@@ -23,11 +23,13 @@ class OwnerKey:
     @property
     def public(self) -> bytes:
         """Return the 32 bytes by which anyone can check a signature."""
-        return Ed25519PrivateKey.from_private_bytes(self.secret).public_key().public_bytes_raw()
+        found: bytes = _signer(self.secret).public_key().public_bytes_raw()
+        return found
 
     def sign(self, message: bytes) -> bytes:
         """Return the 64 bytes of the signature over `message`."""
-        return Ed25519PrivateKey.from_private_bytes(self.secret).sign(message)
+        found: bytes = _signer(self.secret).sign(message)
+        return found
 
     def __repr__(self) -> str:
         return f"OwnerKey(public={self.public.hex()})"
@@ -61,7 +63,7 @@ def _make(path: Path) -> None:
     beside = path.with_suffix(f".{os.getpid()}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(Ed25519PrivateKey.generate().private_bytes_raw())
+        file.write(os.urandom(LENGTH))  # any 32 bytes are an Ed25519 secret
         file.flush()
         os.fsync(file.fileno())
     try:
@@ -70,3 +72,9 @@ def _make(path: Path) -> None:
         pass
     finally:
         beside.unlink()
+
+
+def _signer(secret: bytes) -> Any:
+    with needs("cryptography", extra="server"):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    return Ed25519PrivateKey.from_private_bytes(secret)

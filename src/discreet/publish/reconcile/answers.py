@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
+from discreet.core.extras import needs
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InternalError, InvalidInput
 from discreet.publish.reconcile.equations import Equation, equation_of
 from discreet.publish.reconcile.independent import independent
-from discreet.publish.reconcile.nearest import System, least_squares, whole_numbers
-from discreet.publish.reconcile.nearest import non_negative as nearest_non_negative
+
+FEW = 500
+"""Up to this many names, plain least squares are solved without scipy."""
+
+Reals = npt.NDArray[np.float64]
 
 
 def reconcile(
@@ -112,34 +116,78 @@ def _solved(
     whole: bool,
 ) -> dict[str, float]:
     near = np.array([float(problem.values[name]) for name in names])
-    variances = np.array([float(problem.variances[name]) for name in names])
-    # Only the ratios of variances matter.
-    system = System(near, variances / variances.max(), *_matrix(needed, names))
     if not needed:
         point = near if signed else np.maximum(near, 0)
         return dict(zip(names, (np.round(point) if whole else point).tolist(), strict=True))
-    point = least_squares(system) if signed else nearest_non_negative(system)
-    if whole:
-        point = whole_numbers(system, point, lowest=-math.inf if signed else 0.0)
+    variances = np.array([float(problem.variances[name]) for name in names])
+    variances = variances / variances.max()  # only their ratios matter
+    if signed and not whole and len(names) <= FEW:
+        point = _nearest(near, variances, *_matrix(needed, names))
+    else:
+        point = _sparsely(near, variances, needed, names, signed=signed, whole=whole)
     return dict(zip(names, point.tolist(), strict=True))
 
 
-def _matrix(
+def _nearest(near: Reals, variances: Reals, matrix: Reals, b: Reals) -> Reals:
+    """Return the closed form x = v - S A' (A S A')^-1 (A v - b), for few names."""
+    found = near
+    for _ in range(3):  # the later ones take away the rounding of the first
+        wrong = np.linalg.solve((matrix * variances) @ matrix.T, matrix @ found - b)
+        found = found - variances * (matrix.T @ wrong)
+    return found
+
+
+def _sparsely(
+    near: Reals,
+    variances: Reals,
+    needed: list[Equation],
+    names: list[str],
+    *,
+    signed: bool,
+    whole: bool,
+) -> Reals:
+    """Return the point for many names, or one that is not negative or whole: scipy's work."""
+    with needs("scipy", extra="lab"):
+        from discreet.publish.reconcile.nearest import (
+            System,
+            least_squares,
+            non_negative,
+            sparse_of,
+            whole_numbers,
+        )
+    system = System(near, variances, sparse_of(*_places(needed, names)), _constants(needed))
+    point = least_squares(system) if signed else non_negative(system)
+    return whole_numbers(system, point, lowest=-math.inf if signed else 0.0) if whole else point
+
+
+def _matrix(equations: Sequence[Equation], names: Sequence[str]) -> tuple[Reals, Reals]:
+    (rows, columns, weights), shape = _places(equations, names)
+    matrix = np.zeros(shape)
+    matrix[rows, columns] = weights
+    return matrix, _constants(equations)
+
+
+def _places(
     equations: Sequence[Equation], names: Sequence[str]
-) -> tuple[sparse.csr_array, np.ndarray]:
+) -> tuple[tuple[list[int], list[int], list[float]], tuple[int, int]]:
     place = {name: i for i, name in enumerate(names)}
-    rows, columns, weights, b = [], [], [], []
+    rows, columns, weights = [], [], []
     for row, equation in enumerate(equations):
-        # Whole weights: what is solved in whole numbers must not be rounded before.
-        parts = [w.denominator for w in equation.weights.values()]
-        scale = math.lcm(*parts, equation.constant.denominator)
-        b.append(float(equation.constant * scale))
         for name, weight in equation.weights.items():
             rows.append(row)
             columns.append(place[name])
-            weights.append(float(weight * scale))
-    shape = (len(equations), len(names))
-    return sparse.csr_array((weights, (rows, columns)), shape=shape), np.array(b)
+            weights.append(float(weight * _scale(equation)))
+    return (rows, columns, weights), (len(equations), len(names))
+
+
+def _constants(equations: Sequence[Equation]) -> Reals:
+    return np.array([float(each.constant * _scale(each)) for each in equations])
+
+
+def _scale(equation: Equation) -> int:
+    # Whole weights: what is solved in whole numbers must not be rounded before.
+    parts = [weight.denominator for weight in equation.weights.values()]
+    return math.lcm(*parts, equation.constant.denominator)
 
 
 def _require(equations: Iterable[Equation], found: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.core.extras import needs
 from discreet.errors import InvalidInput
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up
@@ -50,8 +51,9 @@ def _several(
     non_negative: bool,
 ) -> Integers:
     """Return the whole numbers nearest to the estimates that meet all facts, by linear programming."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import coo_array, eye_array, hstack, vstack
+    with needs("scipy", extra="lab"):
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import coo_array, eye_array, hstack, vstack
 
     size = near.size
     if size > MOST_CELLS:

@@ -48,6 +48,14 @@ class System:
         return float((found**2 / (2 * self.variances)).sum() + self.b @ duals), found
 
 
+def sparse_of(
+    places: tuple[list[int], list[int], list[float]], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Return the matrix with these rows, columns and weights."""
+    rows, columns, weights = places
+    return sparse.csr_array((weights, (rows, columns)), shape=shape)
+
+
 def least_squares(system: System) -> Vector:
     """Return the x with matrix @ x = b that is nearest to the values.
 
