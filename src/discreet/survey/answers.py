@@ -33,12 +33,12 @@ def read_answers(path: Path, survey: Survey) -> list[AnswerColumn]:
     """Return the answers of a CSV file, one column a question, one row a person."""
     rows = list(_rows(path))
     if not rows:
-        raise InvalidInput(f"'{path}' is empty.")
+        raise InvalidInput(f"'{path.name}' is empty.")
     header = [cell.strip() for cell in rows[0][1]]
     for question in survey.questions:
         if header.count(question.name) != 1:
             raise InvalidInput(
-                f"'{path}' must have one column '{question.name}'.",
+                f"'{path.name}' must have one column '{question.name}'.",
                 hint=f"Its first line must name: {', '.join(q.name for q in survey.questions)[:200]}.",
             )
     return [_column(rows[1:], header.index(each.name), each) for each in survey.questions]
@@ -56,11 +56,11 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if row:
                     yield reader.line_num, row
     except FileNotFoundError:
-        raise InvalidInput(f"There is no file '{path}'.") from None
-    except (OSError, UnicodeDecodeError):
-        raise InvalidInput(f"'{path}' cannot be read as text.") from None
+        raise InvalidInput(f"There is no file '{path.name}'.") from None
+    except (OSError, ValueError):
+        raise InvalidInput(f"'{path.name}' cannot be read as text.") from None
     except csv.Error as error:
-        raise InvalidInput(f"'{path}' is not CSV: {visible(str(error))}.") from None
+        raise InvalidInput(f"'{path.name}' is not CSV: {visible(str(error))}.") from None
 
 
 def _column(
@@ -112,5 +112,5 @@ def read_candidates(path: Path, question: str) -> tuple[str, ...]:
         if word and not (number == 0 and word == question):
             found[word_bytes(word).decode()] = None
     if not found:
-        raise InvalidInput(f"'{path}' holds no words.")
+        raise InvalidInput(f"'{path.name}' holds no words.")
     return tuple(found)

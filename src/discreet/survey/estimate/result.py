@@ -40,15 +40,26 @@ class QuestionTally:
 
 
 def survey_result(
-    plan: SurveyPlan, reports: int, tallies: Sequence[QuestionTally], wanted: SurveyWanted
+    plan: SurveyPlan,
+    reports: int,
+    tallies: Sequence[QuestionTally],
+    wanted: SurveyWanted,
+    *,
+    alike: int,
 ) -> dict[str, Any]:
-    """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them."""
+    """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them.
+
+    `alike`: how many donations answer the same questions, of the fewest that do. Which questions are
+    answered stays visible after mixing, so a report hides among those only; and several copies of one
+    report hide less than one, so where devices may give again mixing is not counted on.
+    """
     survey = plan.survey
     questions = {
         question.name: question_result(question, choice, tally, wanted)
         for question, choice, tally in zip(survey.questions, plan.choices, tallies, strict=True)
     }
-    central = shuffled_epsilon(float(survey.epsilon), reports, delta=SHUFFLE_DELTA)
+    hidden = alike if wanted.repeats == 1 else 1
+    central = shuffled_epsilon(float(survey.epsilon), hidden, delta=SHUFFLE_DELTA)
     return {
         "survey": survey.name,
         "title": survey.title,
@@ -58,9 +69,17 @@ def survey_result(
         "questions": questions,
         "shuffled": {"epsilon": central, "delta": SHUFFLE_DELTA, "assumes": ASSUMES},
         "warnings": [
-            f"{name}: {each['warning']}" for name, each in questions.items() if each["warning"]
+            *_repeated(wanted.repeats),
+            *(f"{name}: {each['warning']}" for name, each in questions.items() if each["warning"]),
         ],
     }
+
+
+def _repeated(repeats: int) -> list[str]:
+    if repeats == 1:
+        return []
+    said = f"A device may have given up to {repeats:,} times. Shares and means are those of reports"
+    return [f"{said}; intervals allow for copies, and are up to {repeats**0.5:.2g} times as wide."]
 
 
 def question_result(
@@ -78,7 +97,7 @@ def question_result(
     else:
         share: ShareRandomizer = choice.randomizer  # type: ignore[assignment]  # the other of the two
         found["estimates"] = _discovered_or_shares(question, share, tally, wanted)
-    error = expected_error(choice.randomizer, tally.answers)
+    error = expected_error(choice.randomizer, tally.answers // wanted.repeats)
     found["error95"] = in_units(question, error)
     found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
     found["warning"] = _warning(question, tally.answers, error, wanted)
@@ -100,7 +119,9 @@ def _mean(
     if not tally.answers:
         return dict(_NOTHING)
     span = NumberRange.of(question.lower, question.upper)
-    found = estimate_mean(randomizer, tally.tally, span, confidence=wanted.confidence)
+    found = estimate_mean(
+        randomizer, tally.tally, span, confidence=wanted.confidence, repeats=wanted.repeats
+    )
     return {"value": found.value, "low": found.low, "high": found.high}
 
 
@@ -128,7 +149,12 @@ def _shares(
     if not tally.answers or not values:
         return {label: dict(_NOTHING) for label in labels}
     found = estimate_shares(
-        randomizer, tally.tally, values, reports=tally.answers, confidence=wanted.confidence
+        randomizer,
+        tally.tally,
+        values,
+        reports=tally.answers,
+        confidence=wanted.confidence,
+        repeats=wanted.repeats,
     )
     told = found.value
     if wanted.consistent and question.kind is not QuestionKind.OPEN:

@@ -11,12 +11,17 @@ from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 @dataclass(frozen=True, slots=True)
 class SurveyWanted:
-    """What is wanted: words of open questions, shares that add up, and a cross table of two questions."""
+    """What is wanted: words of open questions, shares that add up, and a cross table of two questions.
+
+    `repeats`: how often one device may have given. Its reports are copies of each other, so that many
+    reports are as good as one.
+    """
 
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consistent: bool = False
     confidence: float = 0.95
     cross: tuple[str, str] | None = None
+    repeats: int = 1
 
 
 def values_of(
