@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
-from discreet.survey.sketch.hashes import word_bytes
+from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.plan import value_of
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
@@ -70,7 +70,7 @@ def _column(
     answered = np.zeros(len(rows), dtype=np.bool_)
     values = []
     for index, (line, row) in enumerate(rows):
-        cell = row[at].strip() if at < len(row) else ""
+        cell = row[at].strip(BLANKS) if at < len(row) else ""
         if not cell:
             continue
         if cell not in known:
@@ -108,7 +108,7 @@ def read_candidates(path: Path, question: str) -> tuple[str, ...]:
     """Return the words of a file, one a line (the first cell of it), each once; a heading is left out."""
     found: dict[str, None] = {}
     for number, (_, row) in enumerate(_rows(path)):
-        word = row[0].strip()
+        word = row[0].strip(BLANKS)
         if word and not (number == 0 and word == question):
             found[word_bytes(word).decode()] = None
     if not found:

@@ -129,7 +129,16 @@ def test_hostile_twins_are_refused(store):
     twin = good.to_json()
     cases = {
         Refusal.VERSION: [twin | {"version": 2}],
-        Refusal.MALFORMED: [None, [], "x", {}, twin | {"id": "x"}, twin | {"reports": {}}],
+        Refusal.MALFORMED: [
+            twin | {"version": True},
+            twin | {"version": 1.0},
+            None,
+            [],
+            "x",
+            {},
+            twin | {"id": "x"},
+            twin | {"reports": {}},
+        ],
         Refusal.SURVEY: [twin | {"survey": "00" * 16}],
         Refusal.SHAPE: [twin | {"reports": [5, 5, 5, 5]}],
     }

@@ -84,6 +84,8 @@ def cross_result(
 ) -> dict[str, Any]:
     """Return the cross table that is wanted as `--json` prints it: first question, second, share."""
     assert wanted.cross is not None
+    if wanted.cross[0] == wanted.cross[1]:
+        raise InvalidInput("A cross table needs two different questions.")
     sides, labels = [], []
     for name, told in zip(wanted.cross, reports, strict=True):
         index = plan.question_index(name)
@@ -91,6 +93,8 @@ def cross_result(
         if is_mean(randomizer) or parts_of(randomizer) > 1:
             raise InvalidInput("A cross table needs two questions with answers from a list.")
         shown, values = values_of(plan.survey.questions[index], wanted)
+        if not values:
+            raise InvalidInput(f"A cross table needs the words that '{name}' is read for.")
         sides.append((randomizer, told, values))
         labels.append(shown)
     found = cross_table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -133,10 +133,11 @@ def _discovered_or_shares(
 ) -> dict[str, Any]:
     if not isinstance(randomizer, PrefixTree):
         return _shares(question, randomizer, tally, wanted)
-    words = wanted.candidates.get(question.name) or randomizer.discover(tally.tally)
+    told = wanted.candidates.get(question.name)
+    words = {word: word for word in told} if told else randomizer.discover(tally.tally)
     whole = QuestionTally(int(randomizer.deepest(tally.tally).sum()), tally.tally)
     listed: Any = randomizer
-    return _shares(question, listed, whole, replace(wanted, candidates={question.name: words}))
+    return _shares(question, listed, whole, wanted, (list(words), list(words.values())))
 
 
 def _shares(
@@ -144,8 +145,9 @@ def _shares(
     randomizer: ShareRandomizer,
     tally: QuestionTally,
     wanted: SurveyWanted,
+    asked: tuple[Sequence[str], Sequence[Any]] | None = None,
 ) -> dict[str, Any]:
-    labels, values = values_of(question, wanted)
+    labels, values = asked or values_of(question, wanted)
     if not tally.answers or not values:
         return {label: dict(_NOTHING) for label in labels}
     found = estimate_shares(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.errors import InvalidInput
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 
@@ -22,6 +23,10 @@ class SurveyWanted:
     confidence: float = 0.95
     cross: tuple[str, str] | None = None
     repeats: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confidence < 1 or (1 + self.confidence) / 2 == 1:  # rounded, too
+            raise InvalidInput("A confidence must lie between 0 and 1, such as 0.95.")
 
 
 def values_of(
