@@ -64,6 +64,7 @@ def survey_result(
         "survey": survey.name,
         "title": survey.title,
         "reports": reports,
+        "repeats": wanted.repeats,
         "epsilon": float(survey.epsilon),
         "question_epsilon": float(survey.question_epsilon),
         "questions": questions,
