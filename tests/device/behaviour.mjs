@@ -89,6 +89,19 @@ async function promises() {
   return found;
 }
 
+// Codes that no option has, told to a device that skipped `checkPromise`.
+async function strangeCodes() {
+  const { report } = await import(pathToFileURL(`${module}/randomizers.js`));
+  const question = survey.questions[0];
+  return [48213, -1, 0.5, NaN, "0"].map((value) => {
+    try {
+      return report(question, value, { coin: () => true, below: () => 0 });
+    } catch (error) {
+      return error.constructor.name;
+    }
+  });
+}
+
 console.log(
   JSON.stringify({
     limits: await limits(),
@@ -107,5 +120,6 @@ console.log(
       ["word", "x".repeat(256)],
     ]),
     promises: await promises(),
+    strange: await strangeCodes(),
   }),
 );

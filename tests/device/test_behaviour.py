@@ -40,6 +40,12 @@ def altered(document, question, **settings):
     return json.dumps(stated)
 
 
+def of_kind(document, question, kind, **more):
+    stated = json.loads(document)
+    stated["questions"][question] |= {"kind": kind, **more}
+    return json.dumps(stated)
+
+
 def lies():
     """Surveys that tell more than they promise, one for each way; and the honest ones."""
     honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
@@ -67,6 +73,10 @@ def lies():
         "shares": json.dumps(one | {"epsilon": "7.9"}),
         "changes": json.dumps(one | {"changes": 1}),
         "no decimal": json.dumps(one | {"epsilon": "1e9"}),
+        "a number told as a code": of_kind(listed, 0, "number", lower=0, upper=1e9),
+        "a code told as a number": of_kind(listed, 3, "choice", options=["a", "b"]),
+        "a word told as a code": of_kind(listed, 1, "open"),
+        "no kind": of_kind(listed, 0, "toString"),
         "unknown": listed.replace("k-ary", "plain"),
     }
 
@@ -123,3 +133,7 @@ def test_a_promise_that_is_not_kept_is_noticed(found):
     kept = {name for name, outcome in found["promises"].items() if outcome == "kept"}
     assert kept == {"honest 0", "honest 1", "honest 2", "honest 3"}
     assert set(found["promises"].values()) == {"kept", "broken"}
+
+
+def test_a_code_that_no_option_has_is_never_told(found):
+    assert found["strange"] == ["RangeError"] * 5

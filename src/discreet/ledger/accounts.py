@@ -238,7 +238,10 @@ class Accounts:
                 f"Entry {link.position} of the ledger is of an unknown kind, '{link.kind[:40]}'.",
                 hint="Was it written by a newer version of Discreet?",
             )
-        rule(self, Entry.of(link))
+        try:
+            rule(self, Entry.of(link))
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
+            raise LedgerTampered(f"Entry {link.position} of the ledger is malformed.") from None
         if link.position == 0:
             self.genesis = link.hash
         self.position, self.hash = link.position, link.hash
@@ -286,7 +289,7 @@ def _limit(book: Accounts, entry: Entry) -> None:
 
 
 def _charge(book: Accounts, entry: Entry) -> None:
-    data = entry.data
+    data, cost = entry.data, _amount(entry)
     book.requests[data["analyst"], data["request_id"]] = entry.position
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
@@ -299,7 +302,6 @@ def _charge(book: Accounts, entry: Entry) -> None:
         account = book.account(data["budget"], analyst)
         account.add(data["region"], data["cost"], bound=bound)
     if data["reserved"]:
-        cost = _amount(entry)
         book.reservations[entry.position] = Reservation(data, cost)
 
 
@@ -309,7 +311,7 @@ def _draw(book: Accounts, entry: Entry) -> None:
 
 
 def _amount(entry: Entry) -> Cost:
-    cost = Cost.from_json(entry.data["cost"])
+    cost = _cost(canonical(entry.data["cost"]))
     parts = (cost.epsilon, cost.delta, cost.rho, cost.rho_delta)
     if any(part is not None and part < 0 for part in parts):
         raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")

@@ -25,8 +25,8 @@ def gives_back(item: Link) -> bool:
         return False
     data = Entry.of(item).data
     if item.kind == "settle":
-        return data["kept"] is not None
-    return item.kind != "restore" or bool(data["totals"])
+        return data.get("kept", "unknown") is not None
+    return item.kind != "restore" or bool(data.get("totals", "unknown"))
 
 
 def require_announced(

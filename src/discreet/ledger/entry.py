@@ -13,7 +13,7 @@ from typing import Any
 from discreet.core.cost import Cost
 from discreet.core.numbers import plain
 from discreet.core.region import Region
-from discreet.errors import InvalidInput
+from discreet.errors import InvalidInput, LedgerTampered
 from discreet.ledger.chain.links import Link, canonical
 
 MAX_NAME = 200
@@ -114,8 +114,11 @@ class Entry:
     @classmethod
     def of(cls, link: Link) -> Entry:
         """Return what `link` says."""
-        data = json.loads(link.body)
-        return cls(link.position, link.kind, data["time"], data)
+        try:
+            data = json.loads(link.body)
+            return cls(link.position, link.kind, data["time"], data)
+        except (KeyError, TypeError, ValueError):
+            raise LedgerTampered(f"Entry {link.position} of the ledger is malformed.") from None
 
 
 def receipt_of(position: int, data: Mapping[str, Any], *, repeated: bool) -> Receipt:

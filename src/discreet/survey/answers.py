@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
-from discreet.survey.sketch.hashes import word_bytes
+from discreet.survey.sketch.hashes import BLANKS, word_bytes
 from discreet.survey.spec.plan import value_of
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion
 
@@ -33,12 +33,12 @@ def read_answers(path: Path, survey: Survey) -> list[AnswerColumn]:
     """Return the answers of a CSV file, one column a question, one row a person."""
     rows = list(_rows(path))
     if not rows:
-        raise InvalidInput(f"'{path}' is empty.")
+        raise InvalidInput(f"'{path.name}' is empty.")
     header = [cell.strip() for cell in rows[0][1]]
     for question in survey.questions:
         if header.count(question.name) != 1:
             raise InvalidInput(
-                f"'{path}' must have one column '{question.name}'.",
+                f"'{path.name}' must have one column '{question.name}'.",
                 hint=f"Its first line must name: {', '.join(q.name for q in survey.questions)[:200]}.",
             )
     return [_column(rows[1:], header.index(each.name), each) for each in survey.questions]
@@ -56,11 +56,11 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if row:
                     yield reader.line_num, row
     except FileNotFoundError:
-        raise InvalidInput(f"There is no file '{path}'.") from None
-    except (OSError, UnicodeDecodeError):
-        raise InvalidInput(f"'{path}' cannot be read as text.") from None
+        raise InvalidInput(f"There is no file '{path.name}'.") from None
+    except (OSError, ValueError):
+        raise InvalidInput(f"'{path.name}' cannot be read as text.") from None
     except csv.Error as error:
-        raise InvalidInput(f"'{path}' is not CSV: {visible(str(error))}.") from None
+        raise InvalidInput(f"'{path.name}' is not CSV: {visible(str(error))}.") from None
 
 
 def _column(
@@ -70,7 +70,7 @@ def _column(
     answered = np.zeros(len(rows), dtype=np.bool_)
     values = []
     for index, (line, row) in enumerate(rows):
-        cell = row[at].strip() if at < len(row) else ""
+        cell = row[at].strip(BLANKS) if at < len(row) else ""
         if not cell:
             continue
         if cell not in known:
@@ -108,9 +108,9 @@ def read_candidates(path: Path, question: str) -> tuple[str, ...]:
     """Return the words of a file, one a line (the first cell of it), each once; a heading is left out."""
     found: dict[str, None] = {}
     for number, (_, row) in enumerate(_rows(path)):
-        word = row[0].strip()
+        word = row[0].strip(BLANKS)
         if word and not (number == 0 and word == question):
             found[word_bytes(word).decode()] = None
     if not found:
-        raise InvalidInput(f"'{path}' holds no words.")
+        raise InvalidInput(f"'{path.name}' holds no words.")
     return tuple(found)

@@ -61,9 +61,11 @@ def estimate_survey(name: str, base: Path, *, wanted: SurveyWanted | None = None
     """Return the estimates of a survey from the reports so far."""
     store = SurveyStore.open(name, base)
     chosen = wanted or SurveyWanted()
-    words = candidates_of(store.plan.survey, store.folder, chosen)
-    settled = replace(chosen, candidates=words)
-    found = survey_result(store.plan, store.reports(), store.tallies(), settled)
+    words = candidates_of(store.plan.survey, store.words_of, chosen)
+    settled = replace(chosen, candidates=words, repeats=store.repeats)
+    found = survey_result(
+        store.plan, store.reports(), store.tallies(), settled, alike=store.least_alike()
+    )
     if settled.cross:
         reports, counts = store.pairs(settled.cross)
         found["cross"] = cross_result(store.plan, settled, reports, counts)

@@ -6,7 +6,7 @@ secret, so its bytes are fresh random bytes; the reports are drawn in bulk by th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ def rehearse_survey(
     plan = SurveyPlan.of(read_survey(survey))
     columns = read_answers(answers, plan.survey)
     chosen = wanted or SurveyWanted()
-    words = candidates_of(plan.survey, survey.parent, chosen, columns)
+    words = candidates_of(
+        plan.survey, lambda question: survey.parent / question.candidates, chosen, columns
+    )
     settled = replace(chosen, candidates=words)
     reports = [
         choice.randomizer.encode_many(column.values, rng)
@@ -44,11 +46,19 @@ def rehearse_survey(
         QuestionTally(len(each), choice.randomizer.tally(each))
         for choice, each in zip(plan.choices, reports, strict=True)
     ]
-    given = int(np.any([column.answered for column in columns], axis=0).sum())
-    found = survey_result(plan, given, tallies, settled)
+    given, alike = _given(columns)
+    found = survey_result(plan, given, tallies, settled, alike=alike)
     if settled.cross:
         found["cross"] = cross_result(plan, settled, _pairs(plan, settled.cross, columns, reports))
     return {**found, "rehearsal": True}
+
+
+def _given(columns: Sequence[AnswerColumn]) -> tuple[int, int]:
+    """Return how many answered anything, and the fewest who answered the same questions."""
+    answered = np.stack([column.answered for column in columns], axis=1)
+    some = answered[answered.any(axis=1)]
+    counts = np.unique(some, axis=0, return_counts=True)[1]
+    return len(some), int(counts.min(initial=len(some)))
 
 
 def _pairs(
@@ -68,7 +78,7 @@ def _pairs(
 
 def candidates_of(
     survey: Survey,
-    folder: Path,
+    words_of: Callable[[SurveyQuestion], Path],
     wanted: SurveyWanted,
     columns: Sequence[AnswerColumn] | None = None,
 ) -> dict[str, Sequence[str]]:
@@ -80,13 +90,7 @@ def candidates_of(
         if question.name in wanted.candidates:
             found[question.name] = wanted.candidates[question.name]
         elif question.candidates:
-            found[question.name] = read_candidates(_words_file(folder, question), question.name)
+            found[question.name] = read_candidates(words_of(question), question.name)
         elif columns is not None and question.mechanism != "prefix-tree":
             found[question.name] = sorted(set(columns[index].values))
     return found
-
-
-def _words_file(folder: Path, question: SurveyQuestion) -> Path:
-    """Return the file of words beside SURVEY.toml, or its copy in the folder of a begun survey."""
-    named = folder / question.candidates
-    return named if named.is_file() else folder / Path(question.candidates).name

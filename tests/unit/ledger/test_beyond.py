@@ -231,6 +231,49 @@ def test_a_forged_refund_does_not_lower_what_a_restore_counts(base):
     found.close()
 
 
+@pytest.mark.parametrize(("kind", "data"), FORGED, ids=[kind for kind, _ in FORGED])
+@pytest.mark.parametrize("at_hand", [False, True], ids=["only the copy", "the store as well"])
+def test_a_backup_that_gives_back_beyond_the_head_is_refused(base, tmp_path, kind, data, at_hand):
+    (tmp_path / "elsewhere").mkdir()
+    ledger = open_ledger(base)
+    ledger.backup(tmp_path / "elsewhere" / "ledger.db")
+    ledger.close()
+    for place in (tmp_path / "elsewhere", base)[: 1 + at_hand]:
+        forge(place, kind, data)
+    copy = tmp_path / "elsewhere" / "ledger.db"
+    with pytest.raises(LedgerTampered, match=f"a '{kind}', lies beyond"):
+        Ledger.restore("sqlite:ledger.db", policy(), copy, base=base, reason="x")
+
+
+def test_a_backup_with_a_smaller_bound_beyond_the_head_lowers_nothing(base, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    copy = tmp_path / "elsewhere" / "ledger.db"
+    ledger = open_ledger(base)
+    ledger.backup(copy)
+    ledger.close()
+    forge(tmp_path / "elsewhere", "charge", charge("0", total=FREE))
+    Ledger.restore("sqlite:ledger.db", policy(), copy, base=base, reason="x").close()
+    totals = HeadFile(base / "ledger.db.head").read().totals
+    assert totals["census", None].epsilon == Fraction(1, 2)
+
+
+def test_a_charge_below_nothing_is_refused(base):
+    forge(base, "charge", charge("-1"))
+    with pytest.raises(LedgerTampered, match="amount below 0"):
+        open_ledger(base)
+
+
+@pytest.mark.parametrize("kind", ["charge", "settle", "restore", "limit", "draw", "answered"])
+def test_an_entry_without_its_facts_is_tampered_with(base, kind):
+    ledger = open_ledger(base)
+    forge(base, kind, {})
+    with pytest.raises(LedgerTampered):
+        ledger.spent("census")
+    ledger.close()
+    with pytest.raises(LedgerTampered):
+        open_ledger(base)
+
+
 def test_a_draw_below_nothing_is_refused(base):
     forge(base, "draw", {"reservation": 2, "cost": FREE | {"epsilon": "-5"}, "note": ""})
     with pytest.raises(LedgerTampered, match="amount below 0"):

@@ -1,10 +1,13 @@
 """The collector's store: donations once, hostile ones refused one by one and counted."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from discreet.engine.connect import connect
 from discreet.errors import InvalidInput, UnknownName
+from discreet.survey.collect import state
 from discreet.survey.collect.check import Refusal
 from discreet.survey.collect.columns import count_columns
 from discreet.survey.collect.store import SurveyStore
@@ -126,7 +129,16 @@ def test_hostile_twins_are_refused(store):
     twin = good.to_json()
     cases = {
         Refusal.VERSION: [twin | {"version": 2}],
-        Refusal.MALFORMED: [None, [], "x", {}, twin | {"id": "x"}, twin | {"reports": {}}],
+        Refusal.MALFORMED: [
+            twin | {"version": True},
+            twin | {"version": 1.0},
+            None,
+            [],
+            "x",
+            {},
+            twin | {"id": "x"},
+            twin | {"reports": {}},
+        ],
         Refusal.SURVEY: [twin | {"survey": "00" * 16}],
         Refusal.SHAPE: [twin | {"reports": [5, 5, 5, 5]}],
     }
@@ -173,6 +185,98 @@ def test_names_files_and_changed_surveys(store, tmp_path):
     kept.write_text(TOML.replace("epsilon = 30", "epsilon = 3"), encoding="utf-8")
     with pytest.raises(InvalidInput):
         SurveyStore.open("class", here)
+
+
+def open_question(candidates):
+    return f'title = "t"\nepsilon = 2\n[questions.w]\nkind = "open"\ncandidates = "{candidates}"\n'
+
+
+@pytest.mark.parametrize("named", ["/etc/hosts", "../words.csv", "in/words.csv", "x" * 201, ".."])
+def test_candidates_lie_beside_the_survey(tmp_path, named):
+    (tmp_path / "words.csv").write_text("secret\n", encoding="utf-8")
+    toml = tmp_path / "in" / "w.toml"
+    toml.parent.mkdir()
+    toml.write_text(open_question(named), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="plain name"):
+        begin_survey(toml, tmp_path)
+
+
+def test_candidates_are_copied_when_the_survey_begins(tmp_path):
+    toml = tmp_path / "w.toml"
+    toml.write_text(open_question("state.json"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="no file 'state") as refused:
+        begin_survey(toml, tmp_path / "here")
+    assert str(tmp_path) not in refused.value.message
+    assert not (tmp_path / "here").exists()
+    (tmp_path / "state.json").write_text("tea\n", encoding="utf-8")
+    begin_survey(toml, tmp_path / "here")
+    (tmp_path / "state.json").write_text("coffee\n", encoding="utf-8")
+    found = estimate_survey("w", tmp_path / "here")
+    assert list(found["questions"]["w"]["estimates"]) == ["tea"]
+
+
+YES_NO = (
+    'title = "t"\nepsilon = 1\n[questions.q]\nkind = "yes-no"\n[questions.r]\nkind = "yes-no"\n'
+)
+
+
+@pytest.fixture
+def plain(tmp_path):
+    (tmp_path / "s.toml").write_text(YES_NO, encoding="utf-8")
+    return SurveyStore.create(tmp_path / "s.toml", tmp_path)
+
+
+def test_copies_of_a_report_do_not_count_as_many(plain, tmp_path, monkeypatch):
+    devices, widths, mixed = [Device() for _ in range(40)], [], []
+    begun = state.today()
+    for day in range(begun, begun + 9):
+        monkeypatch.setattr(state, "today", lambda day=day: day)
+        given = [each.donate(plain.plan, {"q": "yes", "r": "no"}, day=day) for each in devices]
+        assert plain.take_cbor([each.to_cbor() for each in given]).accepted == 40
+        found = estimate_survey("s", tmp_path)
+        share = found["questions"]["q"]["estimates"]["yes"]
+        widths.append(share["high"] - share["low"])
+        mixed.append(found["shuffled"]["epsilon"])
+    assert widths == pytest.approx([widths[0]] * 9)
+    assert mixed[0] < 1
+    assert mixed[1:] == [1.0] * 8
+    assert found["warnings"][0].startswith("A device may have given up to 9 times.")
+    plain.close()
+    monkeypatch.setattr(state, "today", lambda: begun + 100)
+    assert plain.repeats == 9
+
+
+def test_whoever_alone_skips_a_question_is_not_hidden_by_mixing(plain, tmp_path):
+    both = [Device().donate(plain.plan, {"q": "yes", "r": "no"}, day=1) for _ in range(500)]
+    plain.take_cbor([each.to_cbor() for each in both])
+    assert estimate_survey("s", tmp_path)["shuffled"]["epsilon"] < 0.9
+    plain.take_cbor([Device().donate(plain.plan, {"q": "yes"}, day=1).to_cbor()])
+    assert estimate_survey("s", tmp_path)["shuffled"]["epsilon"] == 1.0
+
+
+def test_a_closed_file_lies_in_the_order_of_ids_for_its_owner_only(plain):
+    given = [Device().donate(plain.plan, {"q": "yes"}, day=1) for _ in range(90)]
+    for each in given:
+        plain.take_cbor([each.to_cbor()])
+    columns = plain.close()
+    raw = (plain.folder / "reports.db").read_bytes()
+    places = [raw.find(one) for one in sorted(each.id for each in given)]
+    arrival = [raw.find(each.id) for each in given]
+    assert -1 not in places
+    falling = sum(one > two for one, two in pairwise(arrival))
+    assert 20 < falling < 70  # about half of 89, six standard errors are 16
+    assert sum(one > two for one, two in pairwise(places)) > 85
+    assert columns.stat().st_mode & 0o777 == 0o600
+    for path in plain.folder.iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600, path.name
+    assert plain.folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"id": 1, "nonce": 2, "begun": true}'])
+def test_a_damaged_state_is_refused_with_a_sentence(plain, tmp_path, damaged):
+    (plain.folder / "state.json").write_text(damaged, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="damaged"):
+        SurveyStore.open("s", tmp_path)
 
 
 def test_rows_do_not_lie_in_the_order_of_arrival(store):

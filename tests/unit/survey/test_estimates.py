@@ -1,5 +1,6 @@
 """Estimates: unbiased, intervals that cover, consistency, cross tables, plans and the shuffle bound."""
 
+import math
 from fractions import Fraction
 from math import comb, exp
 
@@ -20,14 +21,16 @@ from discreet.survey.estimate.planning import (
 )
 from discreet.survey.estimate.shares import estimate_shares, shares_from, variance
 from discreet.survey.estimate.shuffle import shuffled_epsilon
+from discreet.survey.estimate.wanted import SurveyWanted
 from discreet.survey.randomizers.bits import column_sums
 from discreet.survey.randomizers.hybrid import HybridResponse
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.rehearse import rehearse_survey
 from discreet.survey.sketch.count_mean import CountMeanSketch
-from discreet.survey.sketch.prefix_tree import PrefixTree
+from discreet.survey.sketch.prefix_tree import PrefixTree, prefix
 from discreet.testing.laws import assert_frequency
 from survey_kit import NUMBERS, made
 
@@ -275,6 +278,52 @@ def test_hybrid_beats_both_at_the_worst():
     assert worst_variance(hybrid) < worst_variance(hybrid.piecewise)
 
 
+def test_words_that_are_cut_in_a_letter_or_at_a_blank_keep_their_share(tmp_path):
+    toml, answers = tmp_path / "w.toml", tmp_path / "a.csv"
+    question = '[questions.w]\nkind = "open"\nmechanism = "prefix-tree"\n'
+    toml.write_text(f'title = "t"\nepsilon = 8\n{question}', encoding="utf-8")
+    answers.write_text(
+        "w\n" + "tea and milk\na\u00e4\u00e4\u00e4\u00e4\u00e4\n" * 6000, encoding="utf-8"
+    )
+    found = rehearse_survey(toml, answers)["questions"]["w"]["estimates"]
+    assert set(found) == {"tea and ", "a\u00e4\u00e4\u00e4..."}
+    assert all(abs(each["value"] - 0.5) < 0.15 for each in found.values())
+
+
+@pytest.mark.parametrize("word", [b" ", b"\xff\xfe", b"\t\n"], ids=["blank", "no text", "blanks"])
+def test_forged_words_that_no_device_could_tell_are_left_out(word):
+    tree, rng = PrefixTree.of(Fraction(8)), SystemRng()
+    levels = [level for level in range(8) for _ in range(1000)]
+    told = tree.sketch.encode_prefixes([prefix(word, level) for level in levels], rng)
+    reports = np.array(levels) * tree.sketch.shape.cells + told
+    assert tree.discover(tree.tally(reports)) == {}
+
+
+@pytest.mark.parametrize("mechanism", ["count-mean-sketch", "hadamard-sketch", "prefix-tree"])
+def test_an_open_question_that_nobody_answered(tmp_path, mechanism):
+    toml, answers = tmp_path / "w.toml", tmp_path / "a.csv"
+    question = f'[questions.o]\nkind = "open"\nmechanism = "{mechanism}"\n'
+    head = 'title = "t"\nepsilon = 2\n[questions.a]\nkind = "yes-no"\n'
+    toml.write_text(head + question, encoding="utf-8")
+    answers.write_text("a,o\nyes,\nno,\n", encoding="utf-8")
+    assert rehearse_survey(toml, answers)["questions"]["o"]["answers"] == 0
+    for cross in (("a", "o"), ("a", "a")):
+        with pytest.raises(InvalidInput):
+            rehearse_survey(toml, answers, wanted=SurveyWanted(cross=cross))
+
+
+@pytest.mark.parametrize("error", [1e-160, 1e200, 0.0, math.inf, math.nan])
+def test_errors_that_no_number_of_respondents_gives(error):
+    with pytest.raises(InvalidInput):
+        respondents_needed(KaryResponse.of(2, Fraction(1)), error)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 1 - 2**-53, math.nan])
+def test_a_confidence_that_is_certain_is_refused(confidence):
+    with pytest.raises(InvalidInput):
+        SurveyWanted(confidence=confidence)
+
+
 def test_frequent_words_are_found_without_a_list():
     tree = PrefixTree.of(Fraction(6))
     words = ["tea"] * 20_000 + ["coffee"] * 15_000 + ["\U0001f600"] * 10_000
@@ -286,5 +335,5 @@ def test_frequent_words_are_found_without_a_list():
     found = estimate_shares(tree, tally, ["tea", "milk"], reports=deepest)
     error = np.sqrt(variance(tree, np.array([0.4, 0.0]), reports=deepest))
     assert np.all(np.abs(found.value - [0.4, 0.0]) < 6 * error)
-    assert tree.discover(np.zeros_like(tally)) == ()
+    assert tree.discover(np.zeros_like(tally)) == {}
     assert poisoning_gain(tree) == 8 * poisoning_gain(tree.sketch)

@@ -19,7 +19,7 @@ from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.stream import WORD, Draws, RecordedBytes
 from discreet.testing.laws import upper_gamma
-from survey_kit import NUMBERS, VALUES, made, outcomes
+from survey_kit import NUMBERS, VALUES, Script, made, outcomes
 
 ALPHA = 1e-9  # chance that a correct sampler fails one of these tests
 EPSILONS = ["0.1", "1", "2", "4", "8", "60"]
@@ -250,6 +250,16 @@ def test_sizes_that_cannot_work_are_refused():
     ):
         with pytest.raises(InvalidInput):
             wrong()
+
+
+@pytest.mark.parametrize("name", ["warner", "k_ary", "unary", "local_hash", "projective"])
+def test_a_code_that_no_option_has_is_never_told(name):
+    randomizer = made(name, 1)
+    for value in (-1, randomizer.codes, 0.0, 48213, "0"):
+        with pytest.raises(InvalidInput):
+            randomizer.encode(value, Script([]))
+        with pytest.raises(InvalidInput):
+            randomizer.encode_many([value], SystemRng())
 
 
 def test_warner_is_the_mission_s_coin():

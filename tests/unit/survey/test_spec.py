@@ -140,7 +140,7 @@ def test_the_document_names_the_survey():
         plan.question_index("other")
 
 
-@pytest.mark.parametrize(("name", "answer"), [("smokes", "maybe"), ("grade", "13"), ("hours", "13"), ("hours", "nan"), ("hours", "x"), ("emoji", "x" * 300), ("emoji", "\ud800")])  # fmt: skip
+@pytest.mark.parametrize(("name", "answer"), [("smokes", "maybe"), ("grade", "13"), ("hours", "13"), ("hours", "nan"), ("hours", "x"), ("hours", "1_0"), ("hours", "\uff11"), ("hours", "\u00a05"), ("emoji", "x" * 300), ("emoji", "\ud800")])  # fmt: skip
 def test_answers_that_are_none(name, answer):
     questions = {each.name: each for each in survey_of(GOOD, name="s").questions}
     with pytest.raises(InvalidInput) as said:

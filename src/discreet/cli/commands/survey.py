@@ -126,8 +126,6 @@ def _wanted(
     from discreet.survey.answers import read_candidates
     from discreet.survey.estimate.wanted import SurveyWanted
 
-    if not 0 < confidence < 1:
-        raise InvalidInput("A confidence must lie between 0 and 1, such as 0.95.")
     words = {}
     for each in candidates or ():
         question, separator, file = each.partition("=")

@@ -13,6 +13,7 @@ from discreet.core.cost import Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
 from discreet.ledger.accounts import Accounts, Key, limits_of
+from discreet.ledger.beyond import require_announced
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import ROOT, Link, checked, link
 from discreet.ledger.entry import checked_text, now
@@ -48,8 +49,9 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
     counts as having paid T from now on: whoever paid less pays more than the truth, nobody less. T
     covers every earlier restore, too. If there is no head, how much is lost is unknown, and every
     budget and every share counts as spent up to the highest limit that the backup, the ledger at
-    hand or `policy` knows (the owner may raise it, which is recorded). Raises LedgerBusy while any
-    other process, or this one, is connected. The owner's reason is part of the history.
+    hand or `policy` knows (the owner may raise it, which is recorded). A backup that goes on beyond
+    the head is believed upwards only, as the store itself is. Raises LedgerBusy while any other
+    process, or this one, is connected. The owner's reason is part of the history.
     """
     if not reason.strip():
         raise InvalidInput("A restore needs the owner's reason.", hint="Give it with --reason.")
@@ -65,6 +67,7 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
                 raise InvalidInput(
                     f"'{path.name}' is a backup of another ledger; nothing was changed."
                 )
+            _believed_upwards(links, known, policy)
             data = {"time": now(), "reason": reason, "who": who, "head_damaged": known.damaged}
             lost = _lost(book, links, known.head)
             totals = _totals(book, known, policy) if lost else []
@@ -76,6 +79,8 @@ def bring_back(url: str, path: Path, *, policy: Policy, base: Path, reason: str,
             for answer in answers:
                 writer.add_answer(answer)
         book.apply(last)
+        if known.outside:
+            book.keep_at_least(known.outside.totals)
         file.write(Head(book.genesis, book.position, book.hash, book.totals()))
 
 
@@ -135,8 +140,12 @@ def _reachable(path: Path) -> Store:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of the ledger at hand: its head, if any, and its books as far as they go."""
+    """What is known of the ledger at hand: its head, if any, and its books as far as they go.
 
+    `outside` is the head as its file says it, `head` the same as far as the store goes on from there.
+    """
+
+    outside: Head | None
     head: Head | None
     damaged: bool
     at_hand: Accounts
@@ -150,7 +159,8 @@ class _Known:
 
 
 def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
-    head, damaged = _head(file)
+    outside, damaged = _head(file)
+    head = outside
     try:
         links = list(checked(writer.links(start=0), position=0, previous=ROOT))
         book = _book(links)
@@ -161,7 +171,7 @@ def _known(file: HeadFile, writer: HistoryWriter) -> _Known:
         # What lies beyond may be forged, so it is believed upwards only.
         book.keep_at_least(head.totals)
         head = Head(book.genesis, book.position, book.hash, book.totals())
-    return _Known(head, damaged, book)
+    return _Known(outside, head, damaged, book)
 
 
 def _head(file: HeadFile) -> tuple[Head | None, bool]:
@@ -169,6 +179,20 @@ def _head(file: HeadFile) -> tuple[Head | None, bool]:
         return file.read(), False
     except LedgerTampered:
         return None, True
+
+
+def _believed_upwards(links: list[Link], known: _Known, policy: Policy) -> None:
+    """Refuse a backup that gives back, beyond the head, what nobody announced: it may be forged."""
+    head = known.outside
+    if head is None or len(links) <= head.position or links[head.position].hash != head.hash:
+        return
+    try:
+        require_announced(links[head.position + 1 :], head, list(policy.limits()))
+    except LedgerTampered as error:
+        raise LedgerTampered(
+            f"The backup cannot be believed; nothing was changed. {error.message}",
+            hint="Take an older backup. If another machine wrote this one, copy its head file first.",
+        ) from None
 
 
 def _lost(book: Accounts, links: list[Link], head: Head | None) -> int:

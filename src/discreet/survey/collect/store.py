@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
 import sqlite3
@@ -17,21 +15,25 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput, UnknownName
+from discreet.survey.answers import read_candidates
 from discreet.survey.collect.check import DonationCheck, Refusal
 from discreet.survey.collect.columns import write_columns
 from discreet.survey.collect.reader import DonationReader
+from discreet.survey.collect.state import FILE as STATE
+from discreet.survey.collect.state import SurveyState, read_state, today, write_private
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.result import QuestionTally
 from discreet.survey.randomizers.base import Reports, Tally
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import read_survey
+from discreet.survey.spec.survey import SurveyQuestion
 
 Row = tuple[Any, ...]
 """A donation as it is stored: its one-use id, then a report a question."""
 
 FOLDER = "surveys"
 COLUMNS = "reports.parquet"
-_TOML, _STATE, _REPORTS = "survey.toml", "state.json", "reports.db"
+_TOML, _REPORTS = "survey.toml", "reports.db"
 _AT_ONCE = 20_000
 _WAIT = 30.0
 
@@ -46,7 +48,8 @@ class Taken:
 
 class SurveyStore:
     """The reports to one survey. Neither addresses nor times are kept, and rows lie in the order of
-    their random ids, so that nothing tells who came when.
+    their random ids; closing writes the file anew, so that not even the places of its bytes tell who
+    came when. Only the owner of the files may read them.
 
     A donation is on disk before `take` returns. Several processes may take and read at the same time.
     """
@@ -67,8 +70,14 @@ class SurveyStore:
             raise _taken_name(survey.name)
         # Made beside its place and moved there: a survey is whole, or not there at all.
         fresh = cls(base / FOLDER / f".{survey.name}.{secrets.token_hex(4)}", plan)
-        fresh.folder.mkdir(parents=True)
-        fresh._prepare(toml)
+        words = {
+            fresh.words_of(question).name: _words(toml.parent / question.candidates, question)
+            for question in survey.questions
+            if question.candidates
+        }
+        fresh.folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh.folder.mkdir(mode=0o700)
+        fresh._prepare({_TOML: toml.read_bytes(), **words})
         try:
             fresh.folder.rename(folder)
         except OSError:
@@ -76,14 +85,10 @@ class SurveyStore:
             raise _taken_name(survey.name) from None
         return cls(folder, plan)
 
-    def _prepare(self, toml: Path) -> None:
-        (self.folder / _TOML).write_bytes(toml.read_bytes())
-        for question in self.plan.survey.questions:
-            words = toml.parent / question.candidates
-            if question.candidates and words.is_file():
-                kept = self.folder / Path(question.candidates).name
-                kept.write_bytes(words.read_bytes())
-        self._write_state(closed=False)
+    def _prepare(self, files: Mapping[str, bytes]) -> None:
+        for name, content in {**files, _REPORTS: b""}.items():
+            write_private(self.folder / name, content)
+        SurveyState(self.plan.id.hex(), self.plan.nonce, today()).write(self.folder)
         with self._connection() as connection:
             connection.execute(self._table())
             connection.execute("CREATE TABLE refused (reason TEXT PRIMARY KEY, times INTEGER)")
@@ -92,16 +97,16 @@ class SurveyStore:
     def open(cls, name: str, base: Path) -> SurveyStore:
         """Return the store of a survey that was made below `base`."""
         folder = base / FOLDER / name
-        known = sorted(path.parent.name for path in (base / FOLDER).glob(f"*/{_STATE}"))
+        known = sorted(path.parent.name for path in (base / FOLDER).glob(f"*/{STATE}"))
         if name not in known:
             hint = f"There are: {', '.join(known)}." if known else "Make one: discreet survey new."
             raise UnknownName("There is no survey of this name here.", hint=hint)
-        state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+        state = read_state(folder)
         stated = read_survey(folder / _TOML)
-        plan = SurveyPlan.of(replace(stated, name=name), nonce=state["nonce"])
-        if plan.id.hex() != state["id"]:
+        plan = SurveyPlan.of(replace(stated, name=name), nonce=state.nonce)
+        if plan.id.hex() != state.id:
             raise InvalidInput(
-                f"'{folder / _TOML}' was changed after the survey began.",
+                f"The file '{_TOML}' of the survey '{name}' was changed after the survey began.",
                 hint="Restore it, or begin a new survey.",
             )
         return cls(folder, plan)
@@ -109,15 +114,26 @@ class SurveyStore:
     @property
     def closed(self) -> bool:
         """Return whether no more donations are taken."""
-        state = json.loads((self.folder / _STATE).read_text(encoding="utf-8"))
-        return bool(state["closed"])
+        return read_state(self.folder).closed
+
+    @property
+    def repeats(self) -> int:
+        """Return how often one device may have given: its limit for each day that the survey was open."""
+        return self.plan.survey.donations_per_day * read_state(self.folder).days
+
+    def words_of(self, question: SurveyQuestion) -> Path:
+        """Return the copy of a question's candidates, made when the survey began."""
+        return self.folder / f"{question.name}.words"
 
     def close(self) -> Path:
         """Take no more donations; return the file of columns, without ids, that was written."""
-        self._write_state(closed=True)
+        read_state(self.folder).closing().write(self.folder)
         columns = ", ".join(f"q{index}" for index in range(len(self.plan.choices)))
         with self._connection() as connection:
             rows = connection.execute(f"SELECT {columns} FROM reports").fetchall()
+            connection.execute("VACUUM")  # rows in the order of their ids, and nothing of what was
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        write_private(self.folder / COLUMNS, b"")
         write_columns(self.folder / COLUMNS, self.plan, rows)
         return self.folder / COLUMNS
 
@@ -165,6 +181,14 @@ class SurveyStore:
         """Return how many donations were taken."""
         with self._connection() as connection:
             return int(connection.execute("SELECT COUNT(*) FROM reports").fetchone()[0])
+
+    def least_alike(self) -> int:
+        """Return how many donations answer the same questions, of the fewest that do."""
+        answered = ", ".join(f"q{index} IS NULL" for index in range(len(self.plan.choices)))
+        sql = f"SELECT COUNT(*) AS alike FROM reports GROUP BY {answered}"
+        with self._connection() as connection:
+            found = connection.execute(f"SELECT MIN(alike) FROM ({sql})").fetchone()[0]
+        return int(found or 0)
 
     def refused(self) -> dict[str, int]:
         """Return how many donations were refused, by reason."""
@@ -217,20 +241,20 @@ class SurveyStore:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
             with connection:
                 yield connection
         finally:
             connection.close()
 
-    def _write_state(self, *, closed: bool) -> None:
-        state = {"id": self.plan.id.hex(), "nonce": self.plan.nonce, "closed": closed}
-        fresh = self.folder / f"{_STATE}.{secrets.token_hex(4)}"
-        fresh.write_text(json.dumps(state), encoding="utf-8")
-        os.replace(fresh, self.folder / _STATE)  # noqa: PTH105 atomic, and says so
-
 
 def _row(found: Donation | Refusal) -> Row | Refusal:
     return found if isinstance(found, Refusal) else (found.id, *found.reports)
+
+
+def _words(path: Path, question: SurveyQuestion) -> bytes:
+    read_candidates(path, question.name)  # refused here, before anything is made
+    return path.read_bytes()
 
 
 def _taken_name(name: str) -> InvalidInput:

@@ -44,7 +44,7 @@ def donation_from_cbor(data: bytes) -> Donation:
     item = decoded(data)
     if not isinstance(item, list) or not item:
         raise InvalidInput("A donation is an array.")
-    if item[0] != VERSION:
+    if not _is_ours(item[0]):
         raise InvalidInput(f"This collector reads version {VERSION} only.")
     if len(item) != 4:
         raise InvalidInput("A donation has four parts.")
@@ -55,13 +55,17 @@ def donation_from_json(stated: Any) -> Donation:
     """Return the donation that a JSON twin states, or refuse it with a sentence."""
     if not isinstance(stated, Mapping) or set(stated) != {"version", "survey", "id", "reports"}:
         raise InvalidInput("A donation has version, survey, id and reports.")
-    if stated["version"] != VERSION:
+    if not _is_ours(stated["version"]):
         raise InvalidInput(f"This collector reads version {VERSION} only.")
     reports = stated["reports"]
     if not isinstance(reports, list):
         raise InvalidInput("The reports of a donation are a list.")
     read = [_bits(each) if isinstance(each, str) else each for each in reports]
     return _checked(_hexadecimal(stated["survey"]), _hexadecimal(stated["id"]), read)
+
+
+def _is_ours(version: Any) -> bool:
+    return type(version) is int and version == VERSION  # neither true nor 1.0
 
 
 def _checked(survey: Any, one_use: Any, reports: Any) -> Donation:

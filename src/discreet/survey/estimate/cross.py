@@ -35,12 +35,13 @@ def cross_table(
     *,
     counts: npt.NDArray[np.int64] | None = None,
     confidence: float = 0.95,
+    repeats: int = 1,
 ) -> CrossTable:
     """Return the shares of all pairs of values; `counts` says how often each pair of reports occurs.
 
     Given the answers, the two reports are independent, so the product of their unbiased indicators is
     an unbiased indicator of the pair. The variance is that of the products, at least that of one pair
-    with share 0.
+    with share 0; up to `repeats` pairs may be copies of one.
     """
     (one, one_reports, one_values), (two, two_reports, two_values) = first, second
     if len(one_values) * len(two_values) > MOST_PAIRS:
@@ -59,7 +60,7 @@ def cross_table(
     value = sums[0] / total
     spread = np.maximum(sums[1] / total - value**2, _least(one) * _least(two))
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(
-        spread / total + one.hash_variance + two.hash_variance
+        spread * repeats / total + one.hash_variance + two.hash_variance
     )
     return CrossTable(value, value - reach, value + reach)
 
@@ -83,6 +84,8 @@ def cross_result(
 ) -> dict[str, Any]:
     """Return the cross table that is wanted as `--json` prints it: first question, second, share."""
     assert wanted.cross is not None
+    if wanted.cross[0] == wanted.cross[1]:
+        raise InvalidInput("A cross table needs two different questions.")
     sides, labels = [], []
     for name, told in zip(wanted.cross, reports, strict=True):
         index = plan.question_index(name)
@@ -90,9 +93,17 @@ def cross_result(
         if is_mean(randomizer) or parts_of(randomizer) > 1:
             raise InvalidInput("A cross table needs two questions with answers from a list.")
         shown, values = values_of(plan.survey.questions[index], wanted)
+        if not values:
+            raise InvalidInput(f"A cross table needs the words that '{name}' is read for.")
         sides.append((randomizer, told, values))
         labels.append(shown)
-    found = cross_table(sides[0], sides[1], counts=counts, confidence=wanted.confidence)
+    found = cross_table(
+        sides[0],
+        sides[1],
+        counts=counts,
+        confidence=wanted.confidence,
+        repeats=wanted.repeats,
+    )
     return {
         "questions": list(wanted.cross),
         "estimates": {

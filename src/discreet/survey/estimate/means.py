@@ -22,18 +22,23 @@ class EstimatedMean:
 
 
 def estimate_mean(
-    randomizer: MeanRandomizer, tally: Tally, span: NumberRange, *, confidence: float = 0.95
+    randomizer: MeanRandomizer,
+    tally: Tally,
+    span: NumberRange,
+    *,
+    confidence: float = 0.95,
+    repeats: int = 1,
 ) -> EstimatedMean:
     """Return the mean of the respondents' numbers behind a tally of at least one report.
 
     Every report stands for a number whose expectation is the value. The variance is that of these
     numbers, which includes how much respondents differ (so it is never too small for their own mean),
-    and at least the least that any value could have.
+    and at least the least that any value could have. Up to `repeats` reports may be copies of one.
     """
     values, reports = randomizer.unbiased(), int(tally.sum())
     mean = float(tally @ values) / reports
     spread = float(tally @ (values - mean) ** 2) / max(1, reports - 1)
-    error = math.sqrt(max(spread, float(randomizer.variances().min())) / reports)
+    error = math.sqrt(max(spread, float(randomizer.variances().min())) * repeats / reports)
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     width = span.upper - span.lower
     low, value, high = (span.lower + width * at for at in (mean - reach, mean, mean + reach))

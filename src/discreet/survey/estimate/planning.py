@@ -15,6 +15,7 @@ from discreet.survey.spec.choose import AnyRandomizer
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 _WIDTH = NormalDist().inv_cdf(0.975)
+_LEAST_ERROR = 1e-9
 TOO_WIDE = 0.25
 """An interval that reaches further than this share of everything to each side says little."""
 
@@ -52,8 +53,9 @@ def respondents_needed(randomizer: AnyRandomizer, error: float) -> int:
     `error` is a share of everything: 0.05 means five hundredths, or 5% of a number's range.
     """
     fixed = 0.0 if is_mean(randomizer) else float(getattr(randomizer, "hash_variance", 0.0))
-    room = (error / _WIDTH) ** 2 - fixed
-    if not 0 < error < math.inf or room <= 0:
+    sensible = _LEAST_ERROR <= error <= 1 / _LEAST_ERROR  # neither underflows nor overflows below
+    room = (error / _WIDTH) ** 2 - fixed if sensible else 0.0
+    if room <= 0:
         raise InvalidInput(
             "No number of respondents gives this error.",
             hint="Ask for an error above 0; for an open question give its sketch more rows.",

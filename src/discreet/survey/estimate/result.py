@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,27 +40,47 @@ class QuestionTally:
 
 
 def survey_result(
-    plan: SurveyPlan, reports: int, tallies: Sequence[QuestionTally], wanted: SurveyWanted
+    plan: SurveyPlan,
+    reports: int,
+    tallies: Sequence[QuestionTally],
+    wanted: SurveyWanted,
+    *,
+    alike: int,
 ) -> dict[str, Any]:
-    """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them."""
+    """Return the estimates of all questions as `discreet survey rehearse|estimate --json` prints them.
+
+    `alike`: how many donations answer the same questions, of the fewest that do. Which questions are
+    answered stays visible after mixing, so a report hides among those only; and several copies of one
+    report hide less than one, so where devices may give again mixing is not counted on.
+    """
     survey = plan.survey
     questions = {
         question.name: question_result(question, choice, tally, wanted)
         for question, choice, tally in zip(survey.questions, plan.choices, tallies, strict=True)
     }
-    central = shuffled_epsilon(float(survey.epsilon), reports, delta=SHUFFLE_DELTA)
+    hidden = alike if wanted.repeats == 1 else 1
+    central = shuffled_epsilon(float(survey.epsilon), hidden, delta=SHUFFLE_DELTA)
     return {
         "survey": survey.name,
         "title": survey.title,
         "reports": reports,
+        "repeats": wanted.repeats,
         "epsilon": float(survey.epsilon),
         "question_epsilon": float(survey.question_epsilon),
         "questions": questions,
         "shuffled": {"epsilon": central, "delta": SHUFFLE_DELTA, "assumes": ASSUMES},
         "warnings": [
-            f"{name}: {each['warning']}" for name, each in questions.items() if each["warning"]
+            *_repeated(wanted.repeats),
+            *(f"{name}: {each['warning']}" for name, each in questions.items() if each["warning"]),
         ],
     }
+
+
+def _repeated(repeats: int) -> list[str]:
+    if repeats == 1:
+        return []
+    said = f"A device may have given up to {repeats:,} times. Shares and means are those of reports"
+    return [f"{said}; intervals allow for copies, and are up to {repeats**0.5:.2g} times as wide."]
 
 
 def question_result(
@@ -78,7 +98,7 @@ def question_result(
     else:
         share: ShareRandomizer = choice.randomizer  # type: ignore[assignment]  # the other of the two
         found["estimates"] = _discovered_or_shares(question, share, tally, wanted)
-    error = expected_error(choice.randomizer, tally.answers)
+    error = expected_error(choice.randomizer, tally.answers // wanted.repeats)
     found["error95"] = in_units(question, error)
     found["fake"] = in_units(question, poisoning_gain(choice.randomizer) / max(1, tally.answers))
     found["warning"] = _warning(question, tally.answers, error, wanted)
@@ -100,7 +120,9 @@ def _mean(
     if not tally.answers:
         return dict(_NOTHING)
     span = NumberRange.of(question.lower, question.upper)
-    found = estimate_mean(randomizer, tally.tally, span, confidence=wanted.confidence)
+    found = estimate_mean(
+        randomizer, tally.tally, span, confidence=wanted.confidence, repeats=wanted.repeats
+    )
     return {"value": found.value, "low": found.low, "high": found.high}
 
 
@@ -112,10 +134,11 @@ def _discovered_or_shares(
 ) -> dict[str, Any]:
     if not isinstance(randomizer, PrefixTree):
         return _shares(question, randomizer, tally, wanted)
-    words = wanted.candidates.get(question.name) or randomizer.discover(tally.tally)
+    told = wanted.candidates.get(question.name)
+    words = {word: word for word in told} if told else randomizer.discover(tally.tally)
     whole = QuestionTally(int(randomizer.deepest(tally.tally).sum()), tally.tally)
     listed: Any = randomizer
-    return _shares(question, listed, whole, replace(wanted, candidates={question.name: words}))
+    return _shares(question, listed, whole, wanted, (list(words), list(words.values())))
 
 
 def _shares(
@@ -123,12 +146,18 @@ def _shares(
     randomizer: ShareRandomizer,
     tally: QuestionTally,
     wanted: SurveyWanted,
+    asked: tuple[Sequence[str], Sequence[Any]] | None = None,
 ) -> dict[str, Any]:
-    labels, values = values_of(question, wanted)
+    labels, values = asked or values_of(question, wanted)
     if not tally.answers or not values:
         return {label: dict(_NOTHING) for label in labels}
     found = estimate_shares(
-        randomizer, tally.tally, values, reports=tally.answers, confidence=wanted.confidence
+        randomizer,
+        tally.tally,
+        values,
+        reports=tally.answers,
+        confidence=wanted.confidence,
+        repeats=wanted.repeats,
     )
     told = found.value
     if wanted.consistent and question.kind is not QuestionKind.OPEN:

@@ -30,34 +30,47 @@ def estimate_shares(
     *,
     reports: int,
     confidence: float = 0.95,
+    repeats: int = 1,
 ) -> EstimatedShares:
     """Return the share of each of `values` among the `reports` respondents behind a tally."""
     return shares_from(
-        randomizer, randomizer.supporters(tally, values), reports=reports, confidence=confidence
+        randomizer,
+        randomizer.supporters(tally, values),
+        reports=reports,
+        confidence=confidence,
+        repeats=repeats,
     )
 
 
 def shares_from(
-    randomizer: ShareRandomizer, supporters: Shares, *, reports: int, confidence: float = 0.95
+    randomizer: ShareRandomizer,
+    supporters: Shares,
+    *,
+    reports: int,
+    confidence: float = 0.95,
+    repeats: int = 1,
 ) -> EstimatedShares:
     """Return shares from how many of the reports support each value.
 
     (supporters / n - other) / (own - other). Each interval by itself holds the respondents' own share
     with about this confidence: the shares whose supporters would lie no further off than normal limits
-    with a continuity correction. Where public hashes are fixed, their collisions are allowed for.
+    with a continuity correction. Where public hashes are fixed, their collisions are allowed for. Up to
+    `repeats` reports may be copies of one: the weights k / n of the devices, k <= repeats, have squares
+    that add up to at most repeats / n.
     """
     own, other = float(randomizer.own), float(randomizer.other)
     value = (supporters / reports - other) / (own - other)
-    correction = 1 / (2 * reports * (own - other))
+    apart = reports / repeats
+    correction = 1 / (2 * apart * (own - other))
     width = NormalDist().inv_cdf((1 + confidence) / 2)
 
     def reach(share: Shares) -> Shares:
-        return correction + width * np.sqrt(variance(randomizer, share, reports=reports))
+        return correction + width * np.sqrt(variance(randomizer, share, reports=apart))
 
     return EstimatedShares(value, _edge(value, reach, -1.0), _edge(value, reach, 1.0))
 
 
-def variance(randomizer: ShareRandomizer, share: Any, *, reports: int) -> Shares:
+def variance(randomizer: ShareRandomizer, share: Any, *, reports: float) -> Shares:
     """Return the variance of an estimated share, given how many of the respondents have the value."""
     own, other = float(randomizer.own), float(randomizer.other)
     held = np.clip(share, 0.0, 1.0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +86,21 @@ def _bytes(count: int, rng: Rng) -> npt.NDArray[np.uint8]:
 
 def _words32(count: int, rng: Rng) -> npt.NDArray[np.uint32]:
     return rng.words(-(-count // 2)).view(np.uint32)[:count]
+
+
+def checked_code(value: int, codes: int) -> int:
+    """Return the number of an option; anything else, which would be told as it is, is refused."""
+    if not isinstance(value, int) or not 0 <= value < codes:
+        raise InvalidInput("No option has this number.")
+    return value
+
+
+def checked_codes(values: Sequence[Any] | npt.NDArray[Any], codes: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of options as an array; anything else is refused."""
+    found = np.asarray(values)
+    if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= codes):
+        raise InvalidInput("No option has this number.")
+    return found.astype(np.int64)
 
 
 def smallest_type(cells: int) -> type[np.unsignedinteger]:

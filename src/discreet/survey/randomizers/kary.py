@@ -17,6 +17,8 @@ from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
+    checked_code,
+    checked_codes,
     coins,
     smallest_type,
     truthful_parts,
@@ -75,13 +77,14 @@ class KaryResponse:
 
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: a coin, then a lie, whether it is needed or not."""
+        value = checked_code(value, self.codes)
         keep = draws.coin(self.keep)
         lie = draws.below(self.codes - 1)
         return value if keep else lie + (lie >= value)
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
-        codes = np.asarray(values, dtype=np.int64)
+        codes = checked_codes(values, self.codes)
         kept = coins(self.keep, codes.size, rng)
         lies = uniform(self.codes - 1, codes.size, rng=rng)
         lies += lies >= codes

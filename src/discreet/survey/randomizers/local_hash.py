@@ -19,6 +19,8 @@ from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
+    checked_code,
+    checked_codes,
     coins,
     smallest_type,
     truthful_parts,
@@ -90,6 +92,7 @@ class LocalHash:
 
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: the map's numbers, a coin, a lie."""
+        value = checked_code(value, self.codes)
         linear = [draws.below(self.prime) for _ in range(self.digits)]
         written = digits(value, self.prime, self.digits)
         hashed = sum(a * v for a, v in zip(linear, written, strict=True)) % self.prime
@@ -100,7 +103,7 @@ class LocalHash:
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
-        codes = np.asarray(values, dtype=np.int64)
+        codes = checked_codes(values, self.codes)
         maps = uniform(int(self.prime**self.digits), codes.size, rng=rng)
         hashed = self._looked_up(maps, codes)
         kept = coins(self.keep, codes.size, rng)

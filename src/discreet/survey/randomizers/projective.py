@@ -18,6 +18,8 @@ from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
+    checked_code,
+    checked_codes,
     coins,
     smallest_type,
     truthful_parts,
@@ -112,6 +114,7 @@ class ProjectiveResponse:
 
     def encode(self, value: int, draws: Draws) -> int:
         """Return the report of one code: a coin, the product u.v, then u but for the pivot's place."""
+        value = checked_code(value, self.codes)
         prime, answer = self.prime, point(value, self.prime, self.dimension)
         pivot = answer.index(1)
         inside = draws.coin(self.inside)
@@ -125,7 +128,7 @@ class ProjectiveResponse:
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
-        codes = np.asarray(values, dtype=np.int64)
+        codes = checked_codes(values, self.codes)
         found = np.empty(codes.size, dtype=smallest_type(self.points))
         for start in range(0, codes.size, _STEP):
             part = slice(start, start + _STEP)

@@ -14,7 +14,14 @@ from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 from discreet.survey.randomizers.bits import column_sums, packed, random_bits
-from discreet.survey.randomizers.dyadic import check_epsilon, check_ratio, coins, lying_parts
+from discreet.survey.randomizers.dyadic import (
+    check_epsilon,
+    check_ratio,
+    checked_code,
+    checked_codes,
+    coins,
+    lying_parts,
+)
 from discreet.survey.randomizers.stream import HALF, WORD, Draws
 
 MOST_CODES = 1 << 16
@@ -68,12 +75,13 @@ class UnaryEncoding:
 
     def encode(self, value: int, draws: Draws) -> bytes:
         """Return the report of one code: a coin a bit, in order."""
+        value = checked_code(value, self.codes)
         bits = [draws.coin(HALF if code == value else self.lie) for code in range(self.codes)]
         return packed(bits)
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each code, by the same law."""
-        codes = np.asarray(values, dtype=np.int64)
+        codes = checked_codes(values, self.codes)
         own = coins(HALF, codes.size, rng)
         return random_bits(self.lie, codes, own, self.codes, rng)
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 
+BLANKS = " \t\r\n"
+"""What devices trim at both ends of an answer, and nothing else."""
 LONGEST_WORD = 256
 """Bytes of an open answer, at the most."""
 _PREFIX = b"discreet sketch\x00"
@@ -24,7 +26,7 @@ def word_bytes(word: str) -> bytes:
     True
     """
     try:
-        written = unicodedata.normalize("NFC", word.strip(" \t\r\n")).encode()
+        written = unicodedata.normalize("NFC", word.strip(BLANKS)).encode()
     except UnicodeEncodeError:
         raise InvalidInput("An open answer must be text.") from None
     if not 0 < len(written) <= LONGEST_WORD:
@@ -47,7 +49,9 @@ def buckets_of(words: Sequence[bytes], rows: int, buckets: int) -> npt.NDArray[n
     """Return the bucket of every word (down) in every row (across)."""
     groups = [_PREFIX + group.to_bytes(2, "big") for group in range(-(-rows // _ROWS_A_DIGEST))]
     digests = b"".join([sha256(group + word).digest() for word in words for group in groups])
-    found = np.frombuffer(digests, dtype=">u2").reshape(len(words), -1)[:, :rows]
+    found = np.frombuffer(digests, dtype=">u2").reshape(len(words), len(groups) * _ROWS_A_DIGEST)[
+        :, :rows
+    ]
     return found.astype(np.int64) % buckets
 
 

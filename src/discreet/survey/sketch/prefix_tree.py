@@ -105,22 +105,25 @@ class PrefixTree:
         return np.asarray(tally.reshape(LEVELS, -1)[-1])
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
-        """Return how many reports of the deepest level carry the sign of each word."""
-        words = [prefix(word_bytes(str(word)), LEVELS - 1) for word in values]
+        """Return how many reports of the deepest level carry the sign of each word, or of its 8 bytes."""
+        words = [
+            word if isinstance(word, bytes) else prefix(word_bytes(str(word)), LEVELS - 1)
+            for word in values
+        ]
         return self.sketch.supporters_of_bytes(self.deepest(tally), words)
 
-    def discover(self, tally: Tally) -> tuple[str, ...]:
-        """Return the words (their first 8 bytes) that stand out on every level.
+    def discover(self, tally: Tally) -> dict[str, bytes]:
+        """Return the words that stand out on every level, each with its first 8 bytes.
 
         Only noisy reports are looked at. A prefix survives where its share is `_SURE` standard errors
-        above 0, and among the 64 greatest of its level.
+        above 0, and among the 64 greatest of its level. What no device could tell is left out.
         """
         survivors: list[bytes] = [b""]
         for level, counts in enumerate(tally.reshape(LEVELS, -1)):
             asked = [longer for one in survivors for longer in _longer(one)]
             reports = int(counts.sum())
             if not reports or not asked:
-                return ()
+                return {}
             own, other = float(self.own), float(self.other)
             supporters = self.sketch.supporters_of_bytes(counts, asked)
             shares = (supporters / reports - other) / (own - other)
@@ -128,8 +131,8 @@ class PrefixTree:
             order = np.argsort(-shares, kind="stable")[:_MOST_SURVIVORS]
             survivors = [asked[at] for at in order if shares[at] > _SURE * noise**0.5]
             assert all(len(one) == level + 1 for one in survivors)
-        found = (one.rstrip(_END) for one in survivors)
-        return tuple(one.decode(errors="replace") for one in found if one)
+        shown = ((_label(one.rstrip(_END)), one) for one in survivors)
+        return {label: one for label, one in shown if label.strip()}
 
 
 def prefix(word: bytes, level: int) -> bytes:
@@ -139,6 +142,19 @@ def prefix(word: bytes, level: int) -> bytes:
     (b'te', b'tea\x00\x00')
     """
     return word[: level + 1].ljust(level + 1, _END)
+
+
+def _label(found: bytes) -> str:
+    r"""Return the first bytes of a word as text: "" if they are none; a letter cut in two is left out.
+
+    >>> _label(b"tea"), _label(b"\xff"), _label("a\u00e4\u00e4\u00e4\u00e4".encode()[:8])
+    ('tea', '', 'a\xe4\xe4\xe4...')
+    """
+    try:
+        return found.decode()
+    except UnicodeDecodeError as error:
+        cut = len(found) == LEVELS and error.reason == "unexpected end of data"
+        return f"{found[: error.start].decode()}..." if cut and error.start else ""
 
 
 def _longer(one: bytes) -> Iterator[bytes]:

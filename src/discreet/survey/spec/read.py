@@ -32,14 +32,14 @@ def read_survey(path: Path) -> Survey:
     """Return the survey that a file states, or refuse it with one sentence."""
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise InvalidInput(f"'{path}' is too large for a survey.")
+            raise InvalidInput(f"'{path.name}' is too large for a survey.")
         stated = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
     except FileNotFoundError:
-        raise InvalidInput(f"There is no file '{path}'.") from None
+        raise InvalidInput(f"There is no file '{path.name}'.") from None
     except (OSError, UnicodeDecodeError):
-        raise InvalidInput(f"'{path}' cannot be read as text.") from None
+        raise InvalidInput(f"'{path.name}' cannot be read as text.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"'{path}' is not valid TOML: {visible(str(error))}") from None
+        raise InvalidInput(f"'{path.name}' is not valid TOML: {visible(str(error))}") from None
     return survey_of(stated, name=path.stem)
 
 
@@ -99,7 +99,7 @@ def _question(name: str, table: Any) -> SurveyQuestion:
         options=_options(table, where) if kind is QuestionKind.CHOICE else _fixed_options(kind),
         lower=lower,
         upper=upper,
-        candidates=_text(table, "candidates", where),
+        candidates=_beside(table, "candidates", where),
         mechanism=_text(table, "mechanism", where),
         rows=_whole(table, "rows", where, (0, 1 << 14), 0),
         buckets=_whole(table, "buckets", where, (2, 1 << 14), 1024),
@@ -159,6 +159,17 @@ def _text(table: Mapping[str, Any], key: str, where: str, *, required: bool = Fa
     if not isinstance(written, str) or len(written) > LONGEST_TEXT or (required and not written):
         raise InvalidInput(f"{where} needs a {key}, a text of at most {LONGEST_TEXT:,} characters.")
     return written.strip()
+
+
+def _beside(table: Mapping[str, Any], key: str, where: str) -> str:
+    """Return the name of a file beside SURVEY.toml; one that leads elsewhere is refused."""
+    name = _text(table, key, where)
+    plain = name == Path(name).name and not name.startswith(".") and name.isprintable()
+    if name and (not plain or len(name.encode()) > 200):
+        raise InvalidInput(
+            f"{where} needs as {key} the plain name of a file beside the survey's own."
+        )
+    return name
 
 
 def _known(table: Mapping[str, Any], settings: Mapping[str, str], where: str) -> None:

@@ -21,8 +21,13 @@ function shown(found) {
   const better = typeof epsilon === "number" && epsilon < 0.95 * found.epsilon;
   byId("shuffled").textContent = better
     ? `Against somebody who sees the mixed reports only, ε ${epsilon.toPrecision(2)} (δ ${delta}): ${assumes}`
-    : "";
+    : copies(found.repeats);
 }
+
+const copies = (repeats) =>
+  repeats > 1
+    ? `A device may have given up to ${whole(repeats)} times: intervals allow for copies, and mixing is not counted on.`
+    : "";
 
 function part(found, key, question) {
   const lines = linesOf(question);

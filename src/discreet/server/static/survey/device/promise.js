@@ -11,6 +11,15 @@ const MOST_CELLS = 2 ** 24;
 // Why a survey is refused; the page has a sentence for each.
 export class BrokenPromise extends Error {}
 
+// Which randomizers a kind of question has. What a number needs is no bound for an option's number.
+const LISTED = ["k-ary", "unary", "local-hash", "projective"];
+const KINDS = {
+  "yes-no": ["warner", ...LISTED],
+  choice: LISTED,
+  number: ["duchi", "piecewise", "hybrid"],
+  open: ["count-mean-sketch", "hadamard-sketch", "prefix-tree"],
+};
+
 export function checkPromise(survey) {
   const share = decimal(survey.question_epsilon);
   const parts = BigInt(survey.questions.length) * BigInt(1 + whole(survey.changes, 0, 1000));
@@ -22,6 +31,9 @@ export function checkPromise(survey) {
 
 function checkQuestion(question, epsilon) {
   if (!MECHANISMS.includes(question.mechanism)) throw new BrokenPromise("unknown randomizer");
+  if (!Object.hasOwn(KINDS, question.kind) || !KINDS[question.kind].includes(question.mechanism)) {
+    throw new BrokenPromise("a randomizer of another kind of question");
+  }
   const [more, less] = RATIOS[question.mechanism](question.settings, question);
   const spread = Math.abs(Math.log(Number(more)) - Math.log(Number(less)));
   if (!(more > 0n && less > 0n && spread <= epsilon * (1 + SLACK) + SLACK)) {

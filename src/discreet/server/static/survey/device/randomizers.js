@@ -9,6 +9,7 @@ import { digits, indexOfPoint, number, point } from "./field.js";
 export function report(question, value, draws) {
   const randomizer = RANDOMIZERS[question.mechanism];
   if (!randomizer) throw new Error("This page does not know how to randomise a question.");
+  if (LISTED.includes(question.mechanism)) checkCode(value, question.settings.codes);
   return randomizer(question.settings, value, draws, question);
 }
 
@@ -25,6 +26,13 @@ const RANDOMIZERS = {
   piecewise: (settings, value, draws, question) => near(settings, position(question, value, draws), draws),
   hybrid,
 };
+
+const LISTED = ["warner", "k-ary", "unary", "local-hash", "projective"];
+
+// Anything but the number of an option would be told as it is.
+function checkCode(value, codes) {
+  if (!Number.isInteger(value) || value < 0 || value >= codes) throw new RangeError("No option has this number.");
+}
 
 export const MECHANISMS = Object.keys(RANDOMIZERS);
 
