@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,16 +19,17 @@ from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.model import Classifier
 from discreet.learn.prepare import find_private
-from discreet.learn.scored.score import MOST_SUBGROUPS, noisy_share
+from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 OVERALL = Fraction(1, 2)
@@ -35,6 +37,9 @@ OVERALL = Fraction(1, 2)
 
 MOST_COLUMNS = 6
 """Columns by which a private test tells subgroups: each of them makes the noise larger."""
+
+TAIL = math.log(20) / math.sqrt(2) / Z95
+"""How much farther Laplace noise of one count goes, once in twenty times, than its deviation says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +144,37 @@ def _scored(
     ][:MOST_COLUMNS]
     share = OVERALL if groups else Fraction(1)
     (overall,) = door.measure([(last - 1, last)], share=share)
-    counts = np.maximum(overall.values, 0)
-    deviation = float(np.sqrt(overall.variance * len(counts)))
-    found: dict[str, Any] = {
-        "accuracy": noisy_share(float(counts[:, 1].sum()), float(counts[:, 0].sum()), deviation),
-        "baseline": round(float(counts.sum(axis=1).max() / max(counts.sum(), 1)), 6),
-        "subgroups": {},
-        "test_rows": int(counts.sum()),
-    }
+    found = _overall(overall) | {"subgroups": {}}
     each = (1 - share) / max(len(groups), 1)
     for i in groups:
         (by,) = door.measure([(i, last)], share=each)
-        spread = float(np.sqrt(by.variance))
-        column = model.features[i]
-        found["subgroups"][column.name] = {
-            str(column.domain.value(code)): noisy_share(
-                max(float(by.values[code, 1]), 0.0), max(float(by.values[code, 0]), 0.0), spread
-            )
-            | {"rows": max(int(by.values[code].sum()), 0)}
-            for code in range(column.values)
-        }
+        found["subgroups"][model.features[i].name] = _by_value(by, model.features[i])
     return MARK + json.dumps(found).encode()
+
+
+def _overall(found: Measured) -> dict[str, Any]:
+    """Return accuracy, baseline and rows from noisy counts of wrong and right by class.
+
+    Noisy counts below zero are added as they are: cut off at zero, the noise of many empty cells
+    would not cancel but pile up, and no interval would know of it. Only what is shown is cut off.
+    """
+    wrong, right = (float(each) for each in found.values.sum(axis=0))
+    deviation = TAIL * float(np.sqrt(found.variance * len(found.values)))
+    rows = max(right + wrong, 1.0)
+    largest = float(found.values.sum(axis=1).max()) / rows
+    return {
+        "accuracy": noisy_share(right, wrong, deviation),
+        "baseline": round(min(max(largest, 0.0), 1.0), 6),
+        "test_rows": max(int(right + wrong), 0),
+    }
+
+
+def _by_value(found: Measured, column: Coded) -> dict[str, Any]:
+    """Return the accuracy at each value of a column, with about how many rows have it."""
+    spread = TAIL * float(np.sqrt(found.variance))
+    each = found.values[: column.values].astype(float).tolist()
+    return {
+        str(column.domain.value(code)): noisy_share(right, wrong, spread)
+        | {"rows": max(int(right + wrong), 0)}
+        for code, (wrong, right) in enumerate(each)
+    }
