@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from discreet.core.schema import CategoryDomain
+from discreet.errors import UnknownName
+from discreet.learn.model import Classifier
 from discreet.learn.scored.paid_test import _by_value, _overall
 from discreet.noise.additive import discrete_laplace
 from discreet.noise.laws import LaplaceLaw
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import Measured
 from discreet.testing import SeededRng
+from learning import curator
 
 DRAWS = 400
 FEWEST = 356
@@ -43,3 +46,13 @@ def test_the_accuracy_of_a_small_subgroup_is_covered(exact):
     truth = exact[1] / sum(exact)
     assert sum(e["low"] <= truth <= e["high"] for e in found) >= FEWEST
     assert all(e["rows"] >= 0 for e in found)
+
+
+@pytest.mark.parametrize("name", ["nope", "note"])
+def test_a_model_about_columns_that_are_not_shown_is_refused_before_the_charge(tmp_path, name):
+    target = Coded(name, CategoryDomain(("SECRET", "other")))
+    sex = Coded("sex", CategoryDomain(("Female", "Male")), missing=True)
+    forged = Classifier("x", Encoding("people", (sex, target)), np.array([-1.0]), (), {})
+    asked = curator(tmp_path)
+    with pytest.raises(UnknownName, match="shows no column"):
+        asked.test_model(forged, "people", epsilon=1)

@@ -13,7 +13,9 @@ import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import Table
 from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
@@ -23,6 +25,7 @@ from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Scan
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope, funds_of
@@ -83,9 +86,10 @@ def paid_test(
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
     dataset, table = find_private(catalog, request.table)
+    _check_columns(table, model)
     scan = scan_of(catalog, f"{dataset.name}.{table.name}")
     with hold(scan, engine, ledger, catalog) as held:
-        codes = seal_codes(scan, engine, model.encoding.coded)
+        codes = _sealed(scan, engine, model)
         if codes.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
         funds = funds_of(
@@ -109,6 +113,29 @@ def paid_test(
     on = f"{table.name}, for epsilon {float(request.epsilon.value):g} of its own"
     found["accuracy"]["on"] = on
     return replace(model, facts={**model.facts, **found})
+
+
+def _check_columns(table: Table, model: Classifier) -> None:
+    """Refuse a model that is about columns which the table lacks, or does not show."""
+    known = {each.name.lower() for each in table.columns if each.reviewed and not each.hidden}
+    for column in model.encoding.coded:
+        if column.name.lower() not in known:
+            raise UnknownName(
+                f"Table '{table.name}' shows no column '{column.name[:60]}', which the model needs.",
+                hint="Nothing was charged for the test.",
+            )
+
+
+def _sealed(scan: Scan, engine: Engine, model: Classifier) -> SealedCodes:
+    """Return the codes of the test table; it may have columns of other kinds than the model's."""
+    try:
+        return seal_codes(scan, engine, model.encoding.coded)
+    except Unfit as error:
+        raise InvalidInput(
+            "The columns of the test table are of other kinds than those the model was trained on.",
+            hint="Declare the test table in discreet.toml as the training table is. Nothing was "
+            "charged for the test.",
+        ) from error
 
 
 MARK = b"test "
