@@ -18,10 +18,11 @@ import pytest
 
 from discreet.api import Curator
 from discreet.attack.package import load_target, lone_people, secret_bits
+from discreet.catalog.read.policy_file import loads
 from discreet.cli.app import run
 from discreet.errors import DiscreetError, InvalidInput, NotAllowed, RequestConflict
 from discreet.publish.recheck import verify_package
-from discreet.publish.spec import parse_spec
+from discreet.publish.spec import parse_spec, read_spec
 from publish_kit import (
     COUNTY,
     catalog_of,
@@ -87,6 +88,10 @@ def spec_at(place: Path, text: str = SPEC) -> Path:
     path = place / "SPEC.toml"
     path.write_text(text)
     return path
+
+
+def read_digest(place: Path) -> str:
+    return read_spec(place / "SPEC.toml").digest
 
 
 def table(package: Path, name: str, folder: str = "tables") -> list[dict[str, str]]:
@@ -159,15 +164,21 @@ def test_a_rehearsal_and_a_refused_draft_cost_nothing(place: Path):
         with pytest.raises(NotAllowed, match="second person"):
             curator.publish(spec_at(place), out=place / "R.zip", who="ann")
         with pytest.raises(NotAllowed, match="second person"):
-            curator.approve_release(spec_at(place), who="ann")
+            curator.approve_release(spec_at(place), who="ann", digest=read_digest(place))
         assert not (place / "R.zip").exists()
         assert curator.budget_report()["datasets"]["d"]["charges"] == 0
-        assert curator.approve_release(spec_at(place), who="bob")["approved_by"] == "bob"
+        with pytest.raises(InvalidInput, match="names its digest"):
+            curator.approve_release(spec_at(place), who="bob")
+        seen_digest = read_digest(place)
+        approved = curator.approve_release(spec_at(place), who="bob", digest=seen_digest)
+        assert approved["approved_by"] == "bob"
         # Another spec under the name is another draft: the approval was not for it.
         other = spec_at(place, SPEC.replace("share = 0.5", "share = 0.6"))
         with pytest.raises(NotAllowed):
             curator.publish(other, out=place / "R.zip", who="ann")
-        curator.approve_release(other, who="bob")
+        with pytest.raises(RequestConflict, match="changed since"):
+            curator.approve_release(other, who="bob", digest=seen_digest)
+        curator.approve_release(other, who="bob", digest=read_spec(other).digest)
         curator.publish(other, out=place / "R.zip", who="ann")
         assert verify_package(place / "R.zip")["valid"]
         history = [e for e in curator.history() if e["kind"] == "release"]
@@ -276,6 +287,56 @@ def test_facts_from_files_are_kept_and_contradictions_refused(place: Path):
         assert not found.notices  # published facts change no guarantee
         assert curator.budget_report()["datasets"]["d"].get("exposures", 0) == 0
     assert verify_package(place / "R.zip")["valid"]
+
+
+def test_an_approval_is_for_the_files_of_facts_too(place: Path):
+    total = (
+        '[[exact]]\nfact = "SELECT COUNT(*) AS people FROM people"\nreason = "r"\nfile = "t.csv"\n'
+    )
+    text = SPEC.split("[[exact]]", maxsplit=1)[0] + total
+    (place / "t.csv").write_text(f"people\n{len(ROWS)}\n")
+    with curator_of(place, second=True) as curator:
+        spec = spec_at(place, text)
+        digest = curator.draft_release(spec, who="ann")["digest"]
+        (place / "t.csv").write_text("people\n123456\n")
+        with pytest.raises(RequestConflict, match="changed since"):
+            curator.approve_release(spec, who="bob", digest=digest)
+        (place / "t.csv").write_text(f"people\n{len(ROWS)}\n")
+        curator.approve_release(spec, who="bob", digest=digest)
+        (place / "t.csv").write_text("people\n123456\n")
+        with pytest.raises(NotAllowed, match="second person"):
+            curator.publish(spec, out=place / "R.zip", who="ann")
+        read = read_spec(spec)
+        (place / "t.csv").write_text("people\n7\n")
+        with pytest.raises(RequestConflict, match="while the release was planned"):
+            curator.draft_release(read, who="ann")
+        assert curator.budget_report()["datasets"]["d"]["charges"] == 0
+
+
+@pytest.mark.parametrize("file", ["people.csv", "link.csv", ".discreet/x.csv", "ledger.db"])
+def test_a_fact_may_not_name_what_is_private(place: Path, file: str):
+    toml = toml_text(second=False).replace("people.parquet", "people.csv")
+    (place / "people.csv").write_text("people\nSECRET-77\n")
+    (place / "link.csv").symlink_to("people.csv")
+    (place / ".discreet").mkdir(exist_ok=True)
+    (place / ".discreet" / "x.csv").write_text("people\nSECRET-77\n")
+    total = '[[exact]]\nfact = "SELECT COUNT(*) AS people FROM people"\nreason = "r"\n'
+    text = SPEC.split("[[exact]]", maxsplit=1)[0] + total + f'file = "{file}"\n'
+    with (
+        Curator(loads(toml, base=place)) as curator,
+        pytest.raises(InvalidInput, match="no published file"),
+    ):
+        curator.draft_release(spec_at(place, text))
+
+
+def test_no_cell_of_a_file_of_facts_is_quoted(place: Path):
+    text = SPEC.replace('approver = "owner"', 'file = "register.csv"')
+    with curator_of(place) as curator:
+        for row in ("SECRET,5", "c0,SECRET"):
+            (place / "register.csv").write_text(f"county,people\n{row}\n")
+            with pytest.raises(InvalidInput, match=r"Row 1 of 'register\.csv'") as found:
+                curator.draft_release(spec_at(place, text))
+            assert "SECRET" not in str(found.value)
 
 
 def test_pure_epsilon_releases_have_laplace_noise(place: Path):

@@ -312,16 +312,25 @@ class Curator:
         )
 
     def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
-        """Return where a release stands after its draft was written down; nothing is charged."""
-        return draft_release(spec_of(spec), self._office, who=who).to_json()
+        """Return where a release stands after its draft was written down; nothing is charged.
+
+        `digest` in it is what an approval by a second person names.
+        """
+        found = draft_release(spec_of(spec), self._office, who=who)
+        return found.to_json() | {"digest": found.digest}
 
     def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
         """Return what a release would look like on made-up rows: costs nothing."""
         return rehearse_release(spec_of(spec), self._office, who=who)
 
-    def approve_release(self, spec: str | Path | Spec, *, who: str) -> dict[str, Any]:
-        """Return where a release stands after `who` approved it."""
-        return approve_release(spec_of(spec), self._office, who=who).to_json()
+    def approve_release(
+        self, spec: str | Path | Spec, *, who: str, digest: str | None = None
+    ) -> dict[str, Any]:
+        """Return where a release stands after `who` approved it.
+
+        `digest` is that of the draft they have read; a second person must say it.
+        """
+        return approve_release(spec_of(spec), self._office, who=who, digest=digest).to_json()
 
     def withdraw_release(
         self, spec: str | Path | Spec, *, reason: str, who: str = "owner"

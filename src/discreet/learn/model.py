@@ -15,6 +15,9 @@ from discreet.synth.encoding.shape import Codes
 
 LARGEST_TABLE = 1_000_000
 
+LARGEST_WEIGHT = 1e12
+"""In log-odds: a sum of a thousand such weights, in whole steps, still fits into a word."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
@@ -105,6 +108,8 @@ class Classifier:
 
 def classifier_from(data: Mapping[str, Any], encoding: Encoding, facts: Any) -> Classifier:
     """Return the classifier that `to_json` wrote; every number in it is checked."""
+    if encoding.coded[-1].values < 2:
+        raise InvalidInput("its target has fewer than two classes")
     outputs = 1 if encoding.coded[-1].values == 2 else encoding.coded[-1].values
     intercept = _finite(data["intercept"], (outputs,))
     terms = tuple(_term(item, encoding, outputs) for item in data["terms"])
@@ -128,6 +133,6 @@ def _term(item: Mapping[str, Any], encoding: Encoding, outputs: int) -> Term:
 
 def _finite(written: Sequence[Any], shape: tuple[int, ...]) -> Reals:
     found = np.array(written, dtype=np.float64)
-    if found.shape != shape or not np.isfinite(found).all():
+    if found.shape != shape or not (np.abs(found) <= LARGEST_WEIGHT).all():
         raise InvalidInput("its weights have the wrong size")
     return found

@@ -69,6 +69,14 @@ def planned_training(
         yield plan_training(request, catalog, ledger, engine, held), held
 
 
+def needed_columns(
+    request: LearnRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> tuple[str, ...]:
+    """Return the columns that a model of this request is about; reads no row, costs nothing."""
+    with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
+        return tuple(item.name for item in plan.outline.items)
+
+
 def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
     """Return the dataset and the table that `dataset.table` or `table` means."""
     dataset, dot, name = written.rpartition(".")

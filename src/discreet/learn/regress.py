@@ -93,6 +93,13 @@ def _facts(
     }
 
 
+def regressed_columns(request: LearnRequest, catalog: Catalog) -> tuple[str, ...]:
+    """Return the columns that a regression of this request is about."""
+    _, table = find_private(catalog, request.table)
+    found = _variables(table, request.target, request.features)
+    return tuple(dict.fromkeys(variable.column for variable in found))
+
+
 def _variables(table: Table, target: str, features: Sequence[str]) -> list[Variable]:
     columns = {column.name.lower(): column for column in table.columns if _usable(column)}
     if target.lower() not in columns:

@@ -65,7 +65,7 @@ def regressor_from(data: Mapping[str, Any]) -> Regressor:
     ]
     weights = np.array(data["weights"], dtype=np.float64)
     sound = all(each.lower < each.upper for each in variables)
-    if weights.shape != (len(variables),) or not np.isfinite(weights).all() or not sound:
+    if weights.shape != (len(variables),) or not (np.abs(weights) < 1e100).all() or not sound:
         raise InvalidInput("its weights have the wrong size")
     return Regressor(tuple(variables[:-1]), variables[-1], weights, dict(data["facts"]))
 

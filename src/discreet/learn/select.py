@@ -2,7 +2,7 @@
 
 Only the choice is released. Candidates are the declared values of a column. A vote scores each value by
 the rows that have it; a price scores each declared number by what it would earn if everybody whose bid is
-at least that price paid it.
+at least that price paid it. Scores are whole numbers that cannot wrap, whatever the rows are.
 """
 
 from __future__ import annotations
@@ -42,6 +42,12 @@ from discreet.synth.measure.sql_counter import store_codes
 
 KINDS = ("vote", "price")
 BETA = Fraction(1, 20)
+TOP_GRAINS = 1 << 26
+"""Grains of the highest price: finer differences between prices than that are not scored."""
+
+MOST_BUYERS = 1 << 36
+"""Buyers that raise a score: TOP_GRAINS times as many fit into a word, so that no score wraps."""
+
 MARK = b"choice "
 """What a stored choice begins with: it is no answer to a query."""
 
@@ -93,7 +99,8 @@ class SelectRequest:
 class Selected:
     """A choice, how much worse than the best it may be, and its price.
 
-    With probability 95% the score of the choice is at most `loss95` below the best score.
+    With probability 95% the score of the choice is at most `loss95` below the best score; prices
+    are scored in public grains (`prices`).
     """
 
     choice: str
@@ -192,13 +199,18 @@ def _in_cells(column: Coded) -> Coded:
     return Coded(column.name, column.domain, fine_cells(column))
 
 
-def prices(column: Coded) -> Integers:
-    """Return the price of each candidate in steps: the lowest bid of its cell."""
+def prices(column: Coded) -> tuple[Integers, int]:
+    """Return the price of each candidate in grains, rounded down, and the steps of a grain.
+
+    A price is the lowest bid of its cell. The grain follows from the declared bounds alone.
+    """
     domain = column.domain
     assert isinstance(domain, IntegerDomain | NumberDomain)
     step = domain.step if isinstance(domain, NumberDomain) else 1
     first = int(Fraction(domain.lower) / step)
-    return np.array([first + column.span(code)[0] for code in range(column.values)], dtype=np.int64)
+    exact = [first + column.span(code)[0] for code in range(column.values)]
+    grain = max(-(-max(exact) // TOP_GRAINS), 1)
+    return np.array([price // grain for price in exact], dtype=np.int64), grain
 
 
 def scores_of(kind: str, column: Coded, counts: Integers) -> Integers:
@@ -212,12 +224,14 @@ def scores_of(kind: str, column: Coded, counts: Integers) -> Integers:
     """
     if kind == "vote":
         return counts
-    return np.asarray(prices(column) * np.cumsum(counts[::-1])[::-1])
+    # One more row raises the buyers by one at most, cut off or not: see MOST_BUYERS.
+    buyers = np.minimum(np.cumsum(counts[::-1])[::-1], MOST_BUYERS)
+    return np.asarray(prices(column)[0] * buyers)
 
 
 def reach(kind: str, column: Coded) -> int:
     """Return how far one row can move a score."""
-    return 1 if kind == "vote" else max(int(prices(column).max()), 1)
+    return 1 if kind == "vote" else max(int(prices(column)[0].max()), 1)
 
 
 def _chosen(
@@ -248,7 +262,7 @@ def _finished(
         shown = f"{float(domain.value(column.span(index)[0])):g}"
     sensitivity = Fraction(reach(request.kind, column) * codes.unit.l1)
     if request.kind == "price":
-        sensitivity *= step
+        sensitivity *= step * prices(column)[1]
     return Selected(
         choice=shown,
         kind=request.kind,

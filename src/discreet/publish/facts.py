@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from discreet.core.numbers import to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
+from discreet.publish.fact_files import read_rows
 from discreet.publish.families.find import Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
@@ -21,9 +20,8 @@ from discreet.publish.reconcile.crossed import finest_facts
 from discreet.publish.reconcile.exact_cells import contradiction, settle_facts
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums
 from discreet.publish.reconcile.whole import fact_classes
-from discreet.publish.spec import FactSpec
+from discreet.publish.spec import FactSpec, Spec
 
-LARGEST_FILE = 1 << 28
 LARGEST = 2**53
 
 
@@ -42,7 +40,7 @@ def place_facts(
     families: Sequence[Family],
     facts: Sequence[tuple[FactSpec, str]],
     steps: Sequence[Fraction],
-    base: Path,
+    release: Spec,
 ) -> tuple[PlacedFact, ...]:
     """Return every fact at its place; facts with a file are read now. `facts` pairs spec and name."""
     found = []
@@ -53,28 +51,34 @@ def place_facts(
                     continue
                 values = None
                 if spec.file is not None:
-                    values = _from_file(base / spec.file, spec.file, member, steps[number])
+                    names = [*(key.name for key in member.keys), member.measure.name]
+                    rows = read_rows(
+                        release.base / spec.file, spec.file, names, release.files.get(spec.file)
+                    )
+                    values = _from_rows(rows, spec.file, member, steps[number])
                 found.append(PlacedFact(spec, number, place, member, values))
     return tuple(found)
 
 
-def _from_file(path: Path, shown: str, member: Member, step: Fraction) -> Integers:
-    """Return the numbers of a published file, each key once; anything else is refused."""
+def _from_rows(
+    rows: Sequence[Mapping[str, str]], shown: str, member: Member, step: Fraction
+) -> Integers:
+    """Return the numbers of a published file, each key once; anything else is refused.
+
+    No cell is quoted: should the file be another than was meant, it may hold anything.
+    """
     names = [key.name for key in member.keys]
     cells = np.full(member.cells, -1, dtype=np.int64)
     places = [{label: i for i, label in enumerate(key.labels)} for key in member.keys]
     by_classes = _by_labels(member)
-    for row in _rows(path, shown, [*names, member.measure.name]):
+    for line, row in enumerate(rows, start=1):
         labels = tuple(place.get(row[name], -1) for place, name in zip(places, names, strict=True))
         cell = by_classes.get(labels)
         if cell is None:
-            told = ", ".join(row[name] for name in names)
-            raise InvalidInput(
-                f"'{shown}' has a row for '{told[:60]}', which is no declared group."
-            )
+            raise InvalidInput(f"Row {line:,} of '{shown}' is about no declared group.")
         if cells[cell] >= 0:
             raise InvalidInput(f"'{shown}' has two rows for one group.")
-        cells[cell] = _number(row[member.measure.name], shown, step)
+        cells[cell] = _number(row[member.measure.name], f"Row {line:,} of '{shown}'", step)
     if (cells < 0).any():
         raise InvalidInput(
             f"'{shown}' lacks {int((cells < 0).sum()):,} of {member.cells:,} groups.",
@@ -83,27 +87,13 @@ def _from_file(path: Path, shown: str, member: Member, step: Fraction) -> Intege
     return cells.reshape(member.shape)
 
 
-def _rows(path: Path, shown: str, names: Sequence[str]) -> list[dict[str, str]]:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InvalidInput(f"'{shown}' is too large for a file of facts.")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in names if name not in (reader.fieldnames or ())]
-            if missing:
-                raise InvalidInput(f"'{shown}' has no column '{missing[0]}'.")
-            return [{name: row[name] or "" for name in names} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise InvalidInput(f"The file of facts '{shown}' cannot be read.") from None
-
-
-def _number(text: str, shown: str, step: Fraction) -> int:
+def _number(text: str, place: str, step: Fraction) -> int:
     try:
         value = to_fraction(text.strip()) / step
     except DiscreetError:
         value = Fraction(1, 2)
     if value.denominator != 1 or not 0 <= value < LARGEST:
-        raise InvalidInput(f"'{shown}' has '{text[:30]}' where a whole number should stand.")
+        raise InvalidInput(f"{place} has something else where a whole number should stand.")
     return int(value)
 
 

@@ -19,6 +19,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
 from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
+from discreet.publish.fact_files import check_published
 from discreet.publish.facts import PlacedFact, check_facts, place_facts, zero_cells
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.nesting import refines
@@ -69,6 +70,7 @@ def planned(
     spec: Spec, *, catalog: Catalog, ledger: Ledger, engine: Engine
 ) -> Iterator[tuple[PlannedRelease, Held]]:
     """Lend the plan and the price of a release, and the state of the tables that it is about."""
+    check_published(spec.files, base=spec.base, catalog=catalog)
     drafted = draft(spec, catalog)
     tables = []
     for scan in drafted.scans:
@@ -98,9 +100,7 @@ def plan(
         for number, family in enumerate(families)
     ]
     steps = tuple(measure.step * measure.grain for measure in measures)
-    facts = place_facts(
-        families, [(fact, table.name) for fact, table in bound.facts], steps, spec.base
-    )
+    facts = place_facts(families, [(f, table.name) for f, table in bound.facts], steps, spec)
     zeros = tuple(zero_cells(family, bound.rules) for family in families)
     found = PlannedRelease(
         spec=spec,

@@ -36,6 +36,9 @@ def verify_package(path: str | Path, *, key: str | None = None) -> dict[str, Any
             except alone.PackageProblem as problem:
                 said["problems"].append(f"{step}: {problem}")
                 continue
+            except Exception as error:  # noqa: BLE001  # as in the verifier: the package's problem
+                said["problems"].append(f"{step}: cannot be read ({type(error).__name__})")
+                continue
             said["checks"].append(step)
             said["notes"] += [note] if note else []
     said["valid"] = not said["problems"]

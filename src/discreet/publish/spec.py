@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -14,13 +15,16 @@ from typing import Any
 
 from discreet.core.numbers import Delta, Epsilon, to_fraction
 from discreet.errors import InvalidInput
+from discreet.publish.fact_files import hash_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _ACCURACY = re.compile(
-    r"\s*([0-9.]+)\s*%\s+of\s+cells\s+over\s+([0-9_,]+)\s+within\s+([0-9.]+)\s*%\s*"
+    r"\s*([0-9.]{1,20})\s*%\s+of\s+cells\s+over\s+([0-9_,]{1,20})\s+within\s+([0-9.]{1,20})\s*%\s*"
 )
 LARGEST_SPEC = 1 << 20
 """No release needs a longer description, in characters."""
+LONGEST_NUMBER = 100
+"""Digits of a number: an exact form with more could fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,11 @@ class RuleSpec:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A release as it was written. `text` is the file itself; `base` where its files lie."""
+    """A release as it was written. `text` is the file itself; `base` where its files lie.
+
+    `files` has the SHA-256 of every file of exact facts as it was when the spec was read, empty
+    for one that could not be read.
+    """
 
     name: str
     dataset: str
@@ -82,11 +90,16 @@ class Spec:
     rules: tuple[RuleSpec, ...]
     text: str
     base: Path
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
-        """Return what must be the same when a release is asked for again: all that was written."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """Return what must be the same when a release is asked for again: all that was written.
+
+        The contents of files of exact facts belong to it: who approves a release approves them.
+        """
+        parts = [f"\0{name}\0{found}" for name, found in sorted(self.files.items())]
+        return hashlib.sha256("".join([self.text, *parts]).encode()).hexdigest()
 
 
 def read_spec(path: str | Path) -> Spec:
@@ -110,13 +123,7 @@ def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
     """Return the release that a text describes, or say in one sentence what is wrong with it."""
     if len(text) > LARGEST_SPEC:
         raise InvalidInput(f"{name} is longer than {LARGEST_SPEC:,} characters.")
-    try:
-        found = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        if "twice" in said or "overwrite" in said:
-            said = f"two tables or keys have one name ({said})"
-        raise InvalidInput(f"{name} is no valid TOML: {said}.") from None
+    found = _toml(text, name)
     _only(found, {"release", "tables", "cuts", "exact", "rules"}, name)
     release = _table(found, "release", name)
     _only(release, {"name", "dataset", "epsilon", "delta"}, "[release]")
@@ -125,20 +132,36 @@ def parse_spec(text: str, *, base: Path, name: str = "the spec") -> Spec:
     tables = _table(found, "tables", name)
     if not tables:
         raise InvalidInput(f"{name} has no [tables.NAME].", hint="A release needs one table.")
+    facts = tuple(_fact(value) for value in _list(found, "exact"))
     spec = Spec(
         name=_name(_text(release, "name", "[release]"), "name of the release"),
         dataset=_text(release, "dataset", "[release]"),
         epsilon=Epsilon.of(_number(release["epsilon"], "epsilon")),
         delta=Delta.of(_number(release.get("delta", 0), "delta")),
         tables=tuple(_one_table(key, value) for key, value in tables.items()),
-        cuts=tuple(_cut(key, value) for key, value in found.get("cuts", {}).items()),
-        facts=tuple(_fact(value) for value in _list(found, "exact")),
+        cuts=tuple(_cut(key, value) for key, value in _cuts(found).items()),
+        facts=facts,
         rules=tuple(_rule(value) for value in _list(found, "rules")),
         text=text,
         base=base,
+        files={fact.file: hash_of(base / fact.file) for fact in facts if fact.file is not None},
     )
     _check_shares(spec)
     return spec
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+        if "twice" in said or "overwrite" in said:
+            said = f"two tables or keys have one name ({said})"
+        raise InvalidInput(f"{name} is no valid TOML: {said}.") from None
+    except (ArithmeticError, RecursionError, ValueError):
+        raise InvalidInput(
+            f"{name} nests too deeply, or has a number of too many digits."
+        ) from None
 
 
 def _check_shares(spec: Spec) -> None:
@@ -186,6 +209,10 @@ def target_of(written: Any) -> AccuracyTarget:
     return target
 
 
+def _cuts(found: dict[str, Any]) -> dict[str, Any]:
+    return _table(found, "cuts", "the spec") if "cuts" in found else {}
+
+
 def _cut(name: str, value: Any) -> Cut:
     place = f"cuts.{name}"
     _only(value, {"column", "edges"}, place)
@@ -203,9 +230,10 @@ def _fact(value: Any) -> FactSpec:
     file = value.get("file")
     if file is not None and (not isinstance(file, str) or not _is_beside(file)):
         raise InvalidInput("[[exact]]: file must be the name of a CSV file beside the spec.")
-    approver = _text(value, "approver", "[[exact]]") if file is None else value.get("approver", "")
+    named = file is None or "approver" in value
+    approver = _text(value, "approver", "[[exact]]") if named else ""
     return FactSpec(
-        _text(value, "fact", "[[exact]]"), _text(value, "reason", "[[exact]]"), str(approver), file
+        _text(value, "fact", "[[exact]]"), _text(value, "reason", "[[exact]]"), approver, file
     )
 
 
@@ -263,6 +291,10 @@ def _name(text: str, what: str) -> str:
 def _number(value: Any, place: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise InvalidInput(f"{place} must be a number.")
-    if isinstance(value, Decimal) and not value.is_finite():
-        raise InvalidInput(f"{place} must be a finite number.")
-    return Fraction(value)
+    if isinstance(value, int):
+        long = abs(value) >= 10**LONGEST_NUMBER
+    else:
+        long = len(value.as_tuple().digits) > LONGEST_NUMBER
+    if long:
+        raise InvalidInput(f"{place} has too many digits.")
+    return to_fraction(value, name=place)

@@ -188,7 +188,7 @@ def ratio(event: dict[str, Any]) -> Fraction:
     if event["law"] not in LAWS:
         raise PackageProblem("a noise law is unknown")
     moved, scale = (number(event[name]) for name in LAWS[event["law"]])
-    if moved < 1 or scale <= 0:
+    if moved < 1 or scale <= 0 or type(event["cells"]) is not int or event["cells"] < 1:
         raise PackageProblem("noise is claimed for numbers that nobody can move")
     return moved / scale
 
@@ -275,8 +275,12 @@ def check_scales(package: Package) -> None:
             seen[line[-1]] = seen.get(line[-1], 0) + 1
         for scale_text, count in seen.items():
             found[_rounded(float(scale_text))] += count
-        if found != due:
+        rows = package.manifest["tables"][facts["table"]]["rows"]
+        if found != due or sum(found.values()) != rows:
             raise PackageProblem(f"the scales of {name} are not those that were paid for")
+    shown = {(n, m["name"]) for n, t in package.manifest["tables"].items() for m in t["measures"]}
+    if shown != {(m["table"], m["measure"]) for m in package.manifest["measurements"].values()}:
+        raise PackageProblem("a table is published without the noisy one that was paid for")
     paid_for = {event["measurement"] for event in package.manifest["events"]}
     if paid_for - set(package.manifest["measurements"]):
         raise PackageProblem("a noisy table that was paid for is missing")
@@ -425,7 +429,7 @@ def verify(path: str, key: bytes | None = None) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             package = Package(archive)
-            said["release"], said["key"] = package.manifest["release"], package.manifest["key"]
+            said |= {name: str(package.manifest[name]) for name in ("release", "key")}
             said["trust"] = "by the key inside" if key is None else "by the key that was given"
             for step, check in CHECKS:
                 note = check(package, key) if check is check_signature else check(package)
@@ -451,17 +455,21 @@ def key_of(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def words(said: dict[str, Any]) -> Iterable[str]:
     """Yield the verdict in lines for a terminal; nothing in them can steer it."""
-    name = "".join(c if c.isprintable() else "?" for c in str(said.get("release", "")))
+    name, key = (_visible(said.get(part, "")) for part in ("release", "key"))
     verdict = f"valid {said['trust']}" if said["valid"] else "NOT VALID"
     yield f"{name or 'package'}: {verdict}"
-    yield from (f"  key {said['key']}" for _ in said.get("key", "")[:1])
+    yield from (f"  key {key}" for _ in key[:1])
     yield f"  checked: {', '.join(said['checks']) or 'nothing'}"
     for note in said["notes"]:
         yield f"  {note}"
     for problem in said["problems"]:
-        yield "  problem: " + "".join(c if c.isprintable() else "?" for c in problem)
+        yield f"  problem: {_visible(problem)}"
     yield "  not provable without the data:"
     yield from (f"    {sentence}" for sentence in said["cannot_prove"])
 

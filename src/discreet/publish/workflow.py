@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 from discreet.catalog.catalog import Catalog
 from discreet.engine.base import Engine
-from discreet.errors import InvalidInput, NotAllowed
+from discreet.errors import InvalidInput, NotAllowed, RequestConflict
 from discreet.ledger.entry import Entry
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.releases import record_state, states_of
 from discreet.noise.rng import Rng
+from discreet.publish.fact_files import check_published
 from discreet.publish.package import owner_key
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.rehearse import Rehearsal, rehearse
@@ -140,11 +141,13 @@ def rehearse_release(spec: Spec, office: Office, *, who: str = OWNER) -> Rehears
     return found
 
 
-def approve_release(spec: Spec, office: Office, *, who: str) -> Standing:
+def approve_release(spec: Spec, office: Office, *, who: str, digest: str | None = None) -> Standing:
     """Return where a release stands after somebody approved it.
 
-    Where the catalog asks for a second person, that is somebody else than who drafted it.
+    Where the catalog asks for a second person, that is somebody else than who drafted it, and
+    `digest` says which draft they have read: spec and files may have been changed since.
     """
+    _check_read(spec, digest, needed=office.needs_second(spec))
     standing, _ = _drafted(
         spec, office, who, lambda _plan: None, draft=not office.needs_second(spec)
     )
@@ -153,10 +156,23 @@ def approve_release(spec: Spec, office: Office, *, who: str) -> Standing:
     if office.needs_second(spec) and standing.drafter == who:
         raise NotAllowed(
             f"'{spec.name}' was drafted by {who}: a second person must approve it.",
-            hint="Let somebody else run: discreet publish SPEC --approve --as NAME",
+            hint="Let somebody else run: discreet publish SPEC --approve --as NAME --digest DIGEST",
         )
     office.record(spec, ReleaseState.APPROVED, who)
     return standing_of(office.ledger, spec.name)
+
+
+def _check_read(spec: Spec, digest: str | None, *, needed: bool) -> None:
+    if digest is None and needed:
+        raise InvalidInput(
+            f"Say which draft of '{spec.name}' you have read: an approval names its digest.",
+            hint=f"For this spec, and its files as they are now: --digest {spec.digest}",
+        )
+    if digest is not None and digest != spec.digest:
+        raise RequestConflict(
+            f"The draft of '{spec.name}' has changed since it was read.",
+            hint="Read it again, its files too, before approving it.",
+        )
 
 
 def release(
@@ -180,7 +196,7 @@ def release(
         if office.needs_second(spec):
             raise NotAllowed(
                 f"'{spec.name}' is a draft by {standing.drafter} and waits for a second person.",
-                hint="Nothing was charged. Approve it: discreet publish SPEC --approve --as NAME",
+                hint="Nothing was charged. Approve it: discreet publish SPEC --approve --as NAME --digest DIGEST",
             )
         office.record(spec, ReleaseState.APPROVED, who)
     found = publish(
@@ -248,6 +264,7 @@ def _drafted(
             f"The name '{spec.name}' is taken by a package of another spec.",
             hint="Give this release a name of its own; nothing was charged.",
         )
+    check_published(spec.files, base=spec.base, catalog=office.catalog, state=office.state)
     with planned(spec, catalog=office.catalog, ledger=office.ledger, engine=office.engine) as (
         plan,
         _,

@@ -63,6 +63,8 @@ def test_what_is_no_model_at_all(tmp_path):
         lambda d: d["model"]["terms"][0].update(columns=[99]),
         lambda d: d["model"]["terms"][0].update(groups=[[0, 1]]),
         lambda d: d["model"]["terms"][0].update(weights=[[1e999]]),
+        lambda d: d["model"].update(intercept=[1e300]),
+        lambda d: d["columns"][-1].update(values=d["columns"][-1]["values"][:1]),
         lambda d: d.update(version=0),
     ],
 )

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.core.schema import CategoryDomain, NumberDomain
+from discreet.api import open as open_curator
+from discreet.core.schema import CategoryDomain, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.select import BETA, loss_bound, reach, scores_of
+from discreet.learn.select import BETA, MOST_BUYERS, _in_cells, loss_bound, reach, scores_of
 from discreet.noise.select import exponential
 from discreet.synth.encoding.columns import Coded
 from discreet.testing import SeededRng
@@ -33,6 +34,34 @@ def test_a_bid_moves_revenue_by_at_most_the_highest_price():
         more[place] += 1
         moved = np.abs(scores_of("price", BIDS, more) - scores_of("price", BIDS, counts)).max()
         assert moved <= reach("price", BIDS)
+
+
+@pytest.mark.parametrize("upper", [10**9, 10**15, 2**53, 2**62])
+@pytest.mark.parametrize("rows", [9_459, 2**40, 2**63 // 10**9, MOST_BUYERS])
+def test_no_price_and_no_number_of_bids_makes_a_score_wrap(upper, rows):
+    bids = _in_cells(Coded("bid", IntegerDomain(0, upper)))
+    counts = np.zeros(bids.values, dtype=np.int64)
+    counts[-1] = rows
+    before = scores_of("price", bids, counts)
+    counts[-1] += 1
+    after = scores_of("price", bids, counts)
+    assert (before >= 0).all()
+    assert before.argmax() == after.argmax() == bids.values - 1
+    assert 0 <= (after - before).min() <= (after - before).max() <= reach("price", bids)
+
+
+def test_one_more_very_high_bid_does_not_turn_the_choice_round(tmp_path):
+    (tmp_path / "discreet.toml").write_text(
+        "[datasets.shop]\nepsilon = 1000\n"
+        '[datasets.shop.tables.bids]\nsource = "bids.csv"\nunit = "row"\n'
+        "[datasets.shop.tables.bids.columns]\n"
+        f'bid = {{ type = "integer", lower = 0, upper = {10**15} }}\n'
+    )
+    (tmp_path / "bids.csv").write_text("bid\n" + f"{10**15}\n" * 9_460)
+    with open_curator(tmp_path / "discreet.toml") as asked:
+        found = asked.select("bids", column="bid", epsilon=1, kind="price")
+    assert int(found.choice) > 9 * 10**14
+    assert 1e15 < found.loss95 < 1e17
 
 
 def test_ten_thousand_names_keep_the_promised_loss():

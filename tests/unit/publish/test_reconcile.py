@@ -163,6 +163,8 @@ def test_whole_numbers_are_as_near_as_any(seed: int) -> None:
         ({"a": 1}, {"a": -1}, ["a = 2"], "below 0"),
         ({"a": float("nan")}, {"a": 1}, [], "finite"),
         ({"a": True}, {"a": 1}, [], "number"),
+        ({"a": 10**400}, {"a": 1}, [], "range"),
+        ({"a": 1}, {"a": 10**5000}, [], "range"),
         ({"a": 1}, {"a": 1}, "a = 2", "list"),
     ],
 )

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from discreet.publish import verify as verifier
 from discreet.publish.package import OwnerKey
+from discreet.publish.recheck import verify_package
 from package_kit import KEY, contents, members_of, package, resigned, rezipped
 
 # RFC 8032, section 7.1: public key, message, signature.
@@ -205,6 +206,64 @@ def test_a_price_that_is_too_low_is_a_problem(release: Path, tmp_path: Path) -> 
     assert falsified(release, tmp_path, dataset="village")[0].startswith("ledger")
     dear = manifest["privacy"] | {"epsilon": "3"}
     assert falsified(release, tmp_path, privacy=dear)[0].startswith("ledger")
+
+
+def test_noise_that_costs_less_than_nothing_is_a_problem(release: Path, tmp_path: Path) -> None:
+    events = json.loads(members_of(release)["manifest.json"])["events"]
+    for change in (
+        {"l2_squared": "-1/25"},
+        {"sigma_squared": "-4"},
+        {"law": "laplace", "l1": "-1", "scale": "4"},
+        {"law": "laplace", "l1": "1", "scale": "-7"},
+        {"cells": 0},
+        {"cells": -3},
+        {"cells": 1.5},
+    ):
+        more = [*events, events[0] | change]
+        assert falsified(release, tmp_path, events=more)[0].startswith("price"), change
+
+
+def test_a_table_without_a_paid_measurement_is_a_problem(release: Path, tmp_path: Path) -> None:
+    members = members_of(release)
+    manifest = json.loads(members["manifest.json"])
+    path = tmp_path / "false.zip"
+    for gone in (["nation"], ["nation", "by_region"]):
+        events = [e for e in manifest["events"] if e["measurement"] not in gone]
+        kept = {n: m for n, m in manifest["measurements"].items() if n not in gone}
+        fewer = {
+            n: c for n, c in members.items() if n not in [f"measurements/{g}.csv" for g in gone]
+        }
+        path.write_bytes(resigned(fewer, events=events, measurements=kept))
+        assert "without the noisy one" in verifier.verify(str(path))["problems"][0]
+    # A measurement of fewer cells than the table has, or of none that was paid for.
+    lines = members["measurements/nation.csv"].splitlines(keepends=True)
+    for rows in (1, len(lines) - 2):
+        events = [
+            e | {"cells": rows - 1} if e["measurement"] == "nation" else e
+            for e in manifest["events"]
+            if rows > 1 or e["measurement"] != "nation"
+        ]
+        short = members | {"measurements/nation.csv": b"".join(lines[:rows])}
+        path.write_bytes(resigned(short, events=events))
+        assert verifier.verify(str(path))["problems"][0].startswith("scales")
+
+
+def test_what_discreet_verify_adds_is_a_problem_not_a_crash(release: Path, tmp_path: Path) -> None:
+    members = members_of(release)
+    events = json.loads(members["manifest.json"])["events"]
+    path = tmp_path / "false.zip"
+    path.write_bytes(resigned(members | {"tables/nation.parquet": b"garbage"}))
+    assert verify_package(path)["problems"][0].startswith("parquet")
+    odd = [e | {"l2_squared": "3/2", "coordinates": "x"} for e in events]
+    path.write_bytes(resigned(members, events=odd))
+    assert not verify_package(path)["valid"]
+    for key in (5, [1], "\x1b[2Kvalid"):
+        manifest = json.loads(members["manifest.json"]) | {"key": key}
+        hostile = members | {"manifest.json": json.dumps(manifest).encode()}
+        path.write_bytes(rezipped(list(hostile.items())))
+        said = verify_package(path)
+        assert not said["valid"]
+        assert "\x1b" not in "".join(verifier.words(said))
 
 
 def changed_member(release: Path, tmp_path: Path, name: str, old: bytes, new: bytes) -> list[str]:

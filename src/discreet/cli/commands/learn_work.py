@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,15 @@ def check_places(test: Path | None, out: Path | None) -> None:
 
     if test is not None and not test.is_file():
         raise InvalidInput(f"There is no file '{test}' to test on.")
-    if out is not None and not out.parent.is_dir():
-        raise InvalidInput(f"There is no folder '{out.parent}' to write to.")
+    folder = Path() if out is None else out.parent
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no folder '{folder}' to write to.")
+    if out is not None and out.is_dir():
+        raise InvalidInput(f"'{out}' is a folder.")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        raise InvalidInput(f"Nothing can be written to the folder '{folder}'.") from None
 
 
 def declared_place(
@@ -100,18 +108,36 @@ def trained_and_kept(
     from discreet.learn.kept.model_zip import write_model
     from discreet.learn.scored.public_test import publicly_tested
 
+    path, public = test
+    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
     with open_curator(place) as curator, counting("Learning") as progress:
+        if path is not None:
+            check_test(curator, table, asked, path)
         trained = curator.learn(table, progress=progress, **asked)
     said, model = trained.to_json(), trained.model
-    path, public = test
+    write_model(model, target)  # before the test: it is paid for, whatever the test says
     if path is not None:
         model = publicly_tested(model, path) if public else privately_tested(model, path, asked)
         facts = model.facts
         said |= {key: facts[key] for key in ("accuracy", "baseline", "subgroups", "test_rows")}
         said |= {"auc": facts["auc"]} if "auc" in facts else {}
-    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
-    write_model(model, target)
+        write_model(model, target)
     return said | {"out": str(target)}
+
+
+def check_test(curator: Any, table: str, asked: dict[str, Any], path: Path) -> None:
+    """Refuse a test file that lacks a column, before anything is paid for the model."""
+    from discreet.learn.prepare import needed_columns
+    from discreet.learn.request import LearnRequest
+    from discreet.learn.scored.read_file import check_columns
+
+    needed = needed_columns(
+        LearnRequest.of(table, **asked),
+        catalog=curator.catalog,
+        ledger=curator.ledger,
+        engine=curator.engine,
+    )
+    check_columns(path, needed)
 
 
 def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
@@ -137,17 +163,23 @@ def regressed_and_kept(
     from discreet.api import open as open_curator
     from discreet.cli.waiting import waiting
     from discreet.learn.kept.model_zip import write_model
+    from discreet.learn.regress import regressed_columns
     from discreet.learn.regressor import tested_regressor
+    from discreet.learn.request import LearnRequest
+    from discreet.learn.scored.read_file import check_columns
 
+    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
     with open_curator(place) as curator, waiting("Learning"):
+        if test is not None:
+            request = LearnRequest.of(table, task="regress", **asked)
+            check_columns(test, regressed_columns(request, curator.catalog))
         found = curator.regress(table, **asked)
     said, model = found.to_json(), found.model
+    write_model(model, target)  # before the test: it is paid for, whatever the test says
     if test is not None:
         score = tested_regressor(model, test)
         said |= score
-        model = replace(model, facts={**model.facts, **score})
-    target = out or Path(f"{table.rpartition('.')[2]}-{asked['target']}-model.zip")
-    write_model(model, target)
+        write_model(replace(model, facts={**model.facts, **score}), target)
     return said | {"out": str(target)}
 
 

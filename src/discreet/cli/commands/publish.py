@@ -21,6 +21,9 @@ Rehearse = Annotated[
 Approve = Annotated[
     bool, typer.Option("--approve", help="Approve a draft; with --out also release it.")
 ]
+Digest = Annotated[
+    str | None, typer.Option(help="With --approve: the digest of the draft that you have read.")
+]
 Key = Annotated[bool, typer.Option("--key", help="Show the owner's public key, and nothing else.")]
 Withdraw = Annotated[
     str | None, typer.Option(help="Withdraw the release of this spec, for this reason.")
@@ -39,6 +42,7 @@ def publish(
     out: Out = None,
     rehearse: Rehearse = False,
     approve: Approve = False,
+    digest: Digest = None,
     key: Key = False,
     withdraw: Withdraw = None,
     supersedes: Supersedes = None,
@@ -64,14 +68,15 @@ def publish(
             found = curator.withdraw_release(spec, reason=withdraw, who=who)
             _say(found, f"{found['release']}: withdrawn. What it cost stays spent.", json=json)
         elif approve and out is None:
-            found = curator.approve_release(spec, who=who)
+            found = curator.approve_release(spec, who=who, digest=digest)
             _say(found, f"{found['release']}: approved by {who}.", json=json)
         elif out is None:
             found = curator.draft_release(spec, who=who)
-            _say(found, f"{found['release']}: drafted. Nothing was charged.", json=json)
+            words = f"{found['release']}: drafted. Nothing was charged.\n  digest {found['digest']}"
+            _say(found, words, json=json)
         else:
             if approve:
-                curator.approve_release(spec, who=who)
+                curator.approve_release(spec, who=who, digest=digest)
             _release(curator, spec, out, who, supersedes, json=json)
 
 

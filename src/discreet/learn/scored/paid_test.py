@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,22 +13,26 @@ import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import Table
 from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.model import Classifier
 from discreet.learn.prepare import find_private
-from discreet.learn.scored.score import MOST_SUBGROUPS, noisy_share
+from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Scan
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
 OVERALL = Fraction(1, 2)
@@ -35,6 +40,9 @@ OVERALL = Fraction(1, 2)
 
 MOST_COLUMNS = 6
 """Columns by which a private test tells subgroups: each of them makes the noise larger."""
+
+TAIL = math.log(20) / math.sqrt(2) / Z95
+"""How much farther Laplace noise of one count goes, once in twenty times, than its deviation says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +86,10 @@ def paid_test(
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
     dataset, table = find_private(catalog, request.table)
+    _check_columns(table, model)
     scan = scan_of(catalog, f"{dataset.name}.{table.name}")
     with hold(scan, engine, ledger, catalog) as held:
-        codes = seal_codes(scan, engine, model.encoding.coded)
+        codes = _sealed(scan, engine, model)
         if codes.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
         funds = funds_of(
@@ -104,6 +113,29 @@ def paid_test(
     on = f"{table.name}, for epsilon {float(request.epsilon.value):g} of its own"
     found["accuracy"]["on"] = on
     return replace(model, facts={**model.facts, **found})
+
+
+def _check_columns(table: Table, model: Classifier) -> None:
+    """Refuse a model that is about columns which the table lacks, or does not show."""
+    known = {each.name.lower() for each in table.columns if each.reviewed and not each.hidden}
+    for column in model.encoding.coded:
+        if column.name.lower() not in known:
+            raise UnknownName(
+                f"Table '{table.name}' shows no column '{column.name[:60]}', which the model needs.",
+                hint="Nothing was charged for the test.",
+            )
+
+
+def _sealed(scan: Scan, engine: Engine, model: Classifier) -> SealedCodes:
+    """Return the codes of the test table; it may have columns of other kinds than the model's."""
+    try:
+        return seal_codes(scan, engine, model.encoding.coded)
+    except Unfit as error:
+        raise InvalidInput(
+            "The columns of the test table are of other kinds than those the model was trained on.",
+            hint="Declare the test table in discreet.toml as the training table is. Nothing was "
+            "charged for the test.",
+        ) from error
 
 
 MARK = b"test "
@@ -139,24 +171,37 @@ def _scored(
     ][:MOST_COLUMNS]
     share = OVERALL if groups else Fraction(1)
     (overall,) = door.measure([(last - 1, last)], share=share)
-    counts = np.maximum(overall.values, 0)
-    deviation = float(np.sqrt(overall.variance * len(counts)))
-    found: dict[str, Any] = {
-        "accuracy": noisy_share(float(counts[:, 1].sum()), float(counts[:, 0].sum()), deviation),
-        "baseline": round(float(counts.sum(axis=1).max() / max(counts.sum(), 1)), 6),
-        "subgroups": {},
-        "test_rows": int(counts.sum()),
-    }
+    found = _overall(overall) | {"subgroups": {}}
     each = (1 - share) / max(len(groups), 1)
     for i in groups:
         (by,) = door.measure([(i, last)], share=each)
-        spread = float(np.sqrt(by.variance))
-        column = model.features[i]
-        found["subgroups"][column.name] = {
-            str(column.domain.value(code)): noisy_share(
-                max(float(by.values[code, 1]), 0.0), max(float(by.values[code, 0]), 0.0), spread
-            )
-            | {"rows": max(int(by.values[code].sum()), 0)}
-            for code in range(column.values)
-        }
+        found["subgroups"][model.features[i].name] = _by_value(by, model.features[i])
     return MARK + json.dumps(found).encode()
+
+
+def _overall(found: Measured) -> dict[str, Any]:
+    """Return accuracy, baseline and rows from noisy counts of wrong and right by class.
+
+    Noisy counts below zero are added as they are: cut off at zero, the noise of many empty cells
+    would not cancel but pile up, and no interval would know of it. Only what is shown is cut off.
+    """
+    wrong, right = (float(each) for each in found.values.sum(axis=0))
+    deviation = TAIL * float(np.sqrt(found.variance * len(found.values)))
+    rows = max(right + wrong, 1.0)
+    largest = float(found.values.sum(axis=1).max()) / rows
+    return {
+        "accuracy": noisy_share(right, wrong, deviation),
+        "baseline": round(min(max(largest, 0.0), 1.0), 6),
+        "test_rows": max(int(right + wrong), 0),
+    }
+
+
+def _by_value(found: Measured, column: Coded) -> dict[str, Any]:
+    """Return the accuracy at each value of a column, with about how many rows have it."""
+    spread = TAIL * float(np.sqrt(found.variance))
+    each = found.values[: column.values].astype(float).tolist()
+    return {
+        str(column.domain.value(code)): noisy_share(right, wrong, spread)
+        | {"rows": max(int(right + wrong), 0)}
+        for code, (wrong, right) in enumerate(each)
+    }

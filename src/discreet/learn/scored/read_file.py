@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,34 @@ def read_table(path: Path) -> pa.Table:
         with path.open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         return _parquet(path) if parquet else _csv(path)
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
+        raise InvalidInput(
+            f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."
+        ) from None
+
+
+def check_columns(path: Path, needed: Iterable[str]) -> None:
+    """Refuse a file that lacks a column, from its header alone."""
+    known = {name.lower() for name in _names(path)}
+    wanted = list(needed)
+    for name in wanted:
+        if name.lower() not in known:
+            raise InvalidInput(
+                f"'{path.name}' has no column '{name}', which the model needs.",
+                hint=f"It needs: {', '.join(wanted)}. Nothing was charged.",
+            )
+
+
+def _names(path: Path) -> list[str]:
+    from pyarrow import csv, parquet
+
+    try:
+        with path.open("rb") as file:
+            if file.read(4) == b"PAR1":
+                return list(parquet.read_schema(path).names)
+        parse = csv.ParseOptions(delimiter=delimiter(path), newlines_in_values=True)
+        with csv.open_csv(path, parse_options=parse) as reader:
+            return list(reader.schema.names)
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
         raise InvalidInput(
             f"'{path.name}' cannot be read.", hint="It must be a CSV or a Parquet file."

@@ -63,6 +63,10 @@ class ReconcileProblem:
     exact: Mapping[str, Fraction]
 
 
+LARGEST = 10**150
+"""Of values and variances: products of two of them are still numbers for the solver."""
+
+
 def _checked(
     values: Mapping[str, Number], variances: Mapping[str, Number], equations: Iterable[str]
 ) -> ReconcileProblem:
@@ -70,7 +74,7 @@ def _checked(
         raise InvalidInput("Values and variances must say a number for each name.")
     if isinstance(equations, str) or not isinstance(equations, Iterable):
         raise InvalidInput("Equations must be a list of texts such as 'total = male + female'.")
-    known = {name: to_fraction(value, name=f"'{name}'") for name, value in values.items()}
+    known = {name: _number(value, f"'{name}'") for name, value in values.items()}
     for name in variances:
         if name not in known:
             raise InvalidInput(f"There is a variance but no value for '{name}'.")
@@ -80,13 +84,20 @@ def _checked(
             raise InvalidInput(
                 f"There is no variance for '{name}'.", hint="Write 0 for a value without noise."
             )
-        spread[name] = to_fraction(variances[name], name=f"the variance of '{name}'")
+        spread[name] = _number(variances[name], f"the variance of '{name}'")
         if spread[name] < 0:
             raise InvalidInput(f"The variance of '{name}' is below 0.")
     written = tuple(equation_of(text) for text in equations)
     _check_names(written, known)
     exact = {name: known[name] for name in known if not spread[name]}
     return ReconcileProblem(known, spread, written, exact)
+
+
+def _number(value: Number, name: str) -> Fraction:
+    found = to_fraction(value, name=name)
+    if abs(found) > LARGEST:
+        raise InvalidInput(f"{name} is out of any sensible range.")
+    return found
 
 
 def _check_names(equations: Sequence[Equation], known: Mapping[str, Fraction]) -> None:

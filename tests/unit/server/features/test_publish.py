@@ -19,14 +19,14 @@ SPEC = '[release]\nname = "a"\ndataset = "d"\nepsilon = 1\n[tables.t]\nsql = "SE
 
 def test_drafts_are_kept_and_found_by_their_name(tmp_path: Path) -> None:
     drafts = Drafts(tmp_path)
-    spec = read_text(SPEC, tmp_path)
+    spec = read_text(SPEC, tmp_path, state=tmp_path / ".discreet")
     drafts.keep(spec)
     drafts.keep_pictures("a", "<p>picture</p>")
     drafts.keep(spec)
     assert drafts.text("a") == SPEC
     assert drafts.pictures("a") == "<p>picture</p>"
     changed = SPEC.replace("epsilon = 1", "epsilon = 2")
-    drafts.keep(read_text(changed, tmp_path))
+    drafts.keep(read_text(changed, tmp_path, state=tmp_path / ".discreet"))
     assert drafts.pictures("a") == ""  # of another spec
     for name in ("b", "../a", "a/../a", "", "a" * 100, "a.toml"):
         assert drafts.text(name) is None
@@ -36,10 +36,12 @@ def test_drafts_are_kept_and_found_by_their_name(tmp_path: Path) -> None:
 
 def test_files_of_facts_stay_in_the_folder(tmp_path: Path) -> None:
     fact = '[[exact]]\nfact = "SELECT 1"\nreason = "r"\nfile = "{}"\n'
-    assert read_text(SPEC + fact.format("register.csv"), tmp_path).facts
-    for path in ("../register.csv", "/etc/passwd", "a/../../b.csv"):
+    assert read_text(
+        SPEC + fact.format("register.csv"), tmp_path, state=tmp_path / ".discreet"
+    ).facts
+    for path in ("../register.csv", "/etc/passwd", "a/../../b.csv", ".discreet/b.csv"):
         with pytest.raises(InvalidInput):
-            read_text(SPEC + fact.format(path), tmp_path)
+            read_text(SPEC + fact.format(path), tmp_path, state=tmp_path / ".discreet")
 
 
 def test_the_starter_is_a_spec_that_leaves_most_of_the_budget() -> None:
@@ -66,7 +68,7 @@ def test_a_draft_says_what_it_holds(tmp_path: Path) -> None:
         '[[exact]]\nfact = "SELECT 1"\nreason = "r"\nfile = "register.csv"\n'
         "[[rules]]\nzero = \"a = 'b'\"\n"
     )
-    found = views.spec_view(read_text(SPEC + more, tmp_path))
+    found = views.spec_view(read_text(SPEC + more, tmp_path, state=tmp_path / ".discreet"))
     assert [each["weight"] for each in found["tables"]] == [
         "its best share",
         "25% of the budget",

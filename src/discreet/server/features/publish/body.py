@@ -18,7 +18,7 @@ class SpecBody(BaseModel):
 
 
 class ApprovalBody(BaseModel):
-    """What was read before it was approved: the SHA-256 of the draft's spec."""
+    """What was read before it was approved: the digest of the draft's spec and files."""
 
     model_config = ConfigDict(extra="forbid")
 

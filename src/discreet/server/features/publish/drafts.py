@@ -53,7 +53,7 @@ class Drafts:
         text = self.text(name)
         if text is None:
             raise UnknownName(f"There is no draft '{name[:64]}' on this server.")
-        return read_text(text, base)
+        return read_text(text, base, state=self._folder.parent)
 
     def _read(self, name: str, ending: str) -> str | None:
         if not NAME.fullmatch(name):
@@ -70,14 +70,17 @@ class Drafts:
         Path(beside).replace(self._folder / name)
 
 
-def read_text(text: str, base: Path) -> Spec:
+def read_text(text: str, base: Path, *, state: Path) -> Spec:
     """Return the release that a text from the page describes; its files lie beside discreet.toml."""
     spec = parse_spec(text, base=base)
     for fact in spec.facts:
         if fact.file is not None:
-            inside = (base / fact.file).resolve().is_relative_to(base.resolve())
-            if not inside or Path(fact.file).is_absolute():
+            place = (base / fact.file).resolve()
+            inside = place.is_relative_to(base.resolve())
+            kept = place.is_relative_to(state.resolve())
+            if not inside or kept or Path(fact.file).is_absolute():
                 raise InvalidInput(
-                    "The file of an exact fact must lie in the folder of discreet.toml."
+                    "The file of an exact fact must lie in the folder of discreet.toml, and not be "
+                    "the server's own."
                 )
     return spec

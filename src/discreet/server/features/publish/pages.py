@@ -56,7 +56,8 @@ def one_release(request: Request, name: str) -> Response:
             raise UnknownName("There is no such release.")
         words, second, holds, digest = "", False, None, ""
         try:
-            spec = None if text is None else read_text(text, base)
+            state = context_of(request).settings.state_folder
+            spec = None if text is None else read_text(text, base, state=state)
             if spec is not None:
                 holds, digest = views.spec_view(spec), spec.digest
                 dataset = catalog.dataset(spec.dataset)

@@ -21,8 +21,9 @@ def name_of(who: Principal) -> str:
 
 def draft(context: Context, drafts: Drafts, who: Principal, text: str) -> dict[str, Any]:
     """Return where a release stands after its draft was planned and written down."""
+    state = context.settings.state_folder
     with context.workspace.curator() as curator:
-        spec = read_text(text, curator.catalog.base)
+        spec = read_text(text, curator.catalog.base, state=state)
         found = curator.draft_release(spec, who=name_of(who))
         drafts.keep(spec)
     return found
@@ -32,8 +33,9 @@ def rehearse(context: Context, drafts: Drafts, who: Principal, text: str) -> Job
     """Return the job that rehearses a release on made-up rows: free, reads no private row."""
 
     def work(job: Job) -> dict[str, Any]:
+        state = context.settings.state_folder
         with context.workspace.curator() as curator:
-            spec = read_text(text, curator.catalog.base)
+            spec = read_text(text, curator.catalog.base, state=state)
             job.advance(0, 2, "planning and making up rows")
             found = curator.rehearse_release(spec, who=name_of(who))
             drafts.keep(spec)

@@ -1,0 +1,73 @@
+"""`discreet learn`: what is wrong with a test or a place is said before anything is paid."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from discreet.cli.app import run
+from discreet.learn.kept.model_zip import read_model
+
+TOML = """
+[datasets.town]
+epsilon = 100
+delta = 1e-6
+[datasets.town.tables.people]
+source = "people.csv"
+unit = "row"
+[datasets.town.tables.people.columns]
+age = { type = "integer", lower = 0, upper = 9 }
+sex = { type = "category", values = ["F", "M"] }
+job = { type = "category", values = ["a", "b"] }
+"""
+ROWS = "age,sex,job\n" + "".join(f"{i % 10},{'FM'[i % 2]},{'ab'[i % 2]}\n" for i in range(200))
+
+
+@pytest.fixture
+def town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "discreet.toml").write_text(TOML)
+    (tmp_path / "people.csv").write_text(ROWS)
+    (tmp_path / "lack.csv").write_text("age,sex\n1,F\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def spent(capsys: pytest.CaptureFixture[str]) -> float:
+    capsys.readouterr()
+    assert run(["budget", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    return float(found["datasets"]["town"]["epsilon"]["spent"])
+
+
+@pytest.mark.parametrize("kind", ["classify", "regress"])
+def test_a_test_file_without_a_column_costs_nothing(town: Path, kind: str, capsys):
+    target = "sex" if kind == "classify" else "age"
+    asked = ["learn", kind, "people", "--target", target, "--epsilon", "1"]
+    assert run([*asked, "--test", "lack.csv", "--test-public"]) != 0
+    assert "no column 'job'" in capsys.readouterr().err
+    assert spent(capsys) == 0
+
+
+def test_a_place_that_cannot_be_written_costs_nothing(town: Path, capsys):
+    for place in ("people", "none/m.zip", "/proc/m.zip"):
+        (town / "people").mkdir(exist_ok=True)
+        asked = ["learn", "classify", "people.csv", "--target", "sex", "--epsilon", "1"]
+        assert run([*asked, "--out", place]) != 0
+        assert "mistake" not in capsys.readouterr().err
+    assert spent(capsys) == 0
+
+
+def test_an_odd_value_of_a_private_test_file_is_a_sentence_and_the_model_is_kept(
+    town: Path, capsys
+):
+    (town / "odd").mkdir()
+    (town / "odd" / "t.csv").write_text(ROWS + "unknown,F,a\n")
+    asked = ["learn", "classify", "people", "--target", "sex", "--epsilon", "1", "--out", "m.zip"]
+    assert run([*asked, "--test", "odd/t.csv"]) != 0
+    said = capsys.readouterr().err
+    assert "of other kinds" in said
+    assert "our own mistake" not in said
+    assert "unknown" not in said
+    assert read_model(town / "m.zip").facts["rows"] > 0
