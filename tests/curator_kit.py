@@ -278,7 +278,7 @@ class Planned:
 
     def exact(self, engine: Any) -> Any:
         sealed = self.sealed(engine)
-        with hold(self.question.statement.source, engine, NOBODY) as held:
+        with hold(self.question.statement.source, engine, NOBODY, self.catalog) as held:
             return exact_of(self.question, sealed, held)
 
 

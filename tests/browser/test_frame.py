@@ -67,6 +67,7 @@ def test_only_places_that_exist_are_linked(served, visit):
         "Ask",
         "Publish",
         "Synthesize",
+        "Survey",
         "Models",
         "Teach & attack",
         "Data",

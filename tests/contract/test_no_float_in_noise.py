@@ -16,8 +16,9 @@ from discreet.testing.rng import SeededRng
 
 ROOM = Path(discreet.noise.__file__).parent
 SAMPLING = [
-    "rng", "certified", "refine", "weights", "tables", "geometric", "gaussian", "additive",
-    "coins", "limbs", "odds", "decay", "urn", "lattice",
+    "rng", "additive", "exact/certified", "exact/refine", "exact/weights", "exact/alias_tables",
+    "exact/geometric", "exact/gaussian", "exact/coins", "exact/wide_multiply", "exact/real_coins",
+    "exact/exp_table", "exact/weighted_draw", "exact/utility_lattice",
 ]  # fmt: skip
 WHOLE_NUMBER_MATHS = {"isqrt", "prod", "factorial", "gcd", "lcm", "ceil"}
 

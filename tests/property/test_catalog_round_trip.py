@@ -20,6 +20,8 @@ NASTY = st.sampled_from(
 NASTY |= st.sampled_from(["\u2028", "\ufeff", "\x85", '"""', "\\u0041", "a.b", " ", "datasets"])
 TEXTS = st.lists(NASTY | st.text(st.characters(exclude_categories=["Cs"]), max_size=3), max_size=4)
 TEXTS = TEXTS.map("".join)
+WORDS = TEXTS.map(lambda text: text.replace("\0", ""))
+"""What a category may be: no text of a file holds a NUL."""
 NAMES = TEXTS.filter(lambda text: text.strip())
 
 
@@ -37,7 +39,7 @@ def columns(draw):
             "upper": Decimal(high).scaleb(-places),
             "step": Decimal(1).scaleb(-places),
         },
-        {"type": "category", "values": tuple(draw(st.lists(TEXTS, min_size=1, unique=True)))},
+        {"type": "category", "values": tuple(draw(st.lists(WORDS, min_size=1, unique=True)))},
         {"type": "date", "lower": days[0], "upper": days[1], "format": draw(TEXTS)},
         {"type": "boolean"},
         {"type": "text", "hidden": True},

@@ -65,7 +65,7 @@ def run(monkeypatch, base, table, tape, *, learner=learn):
     before = len(engine.ran)
     means = Means(engine, engine.hold({}), RECEIPT, PURSE, RISK, TOWN, SeededRng(9))
     with monkeypatch.context() as patched:
-        patched.setattr(learning, "Door", tape.door(PrivateMarginals))
+        patched.setattr(learning, "PrivateMarginals", tape.door(PrivateMarginals))
         patched.setattr(learning, "keep_groups", tape.groups(learning.keep_groups))
         found = learner(outline, means, lambda _: None)
     return found, engine.ran[before:]

@@ -19,7 +19,7 @@ def target(name, epsilon, *, truly=None):
 
 
 def bound(found, samples):
-    return audit(found, Effort(samples=samples, seconds=60, confidence=CONFIDENCE), claim=found.epsilon, delta=0.0).bound  # fmt: skip
+    return audit(found, Effort(samples=samples, seconds=900, confidence=CONFIDENCE), claim=found.epsilon, delta=0.0).bound  # fmt: skip
 
 
 @pytest.mark.parametrize("epsilon", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -17,6 +17,9 @@ SOURCE = ROOT / "src" / "discreet"
 OPTIONAL = {"jax", "mbi", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
 GUARDED_BY_ITS_CALLER = {
     "synth/methods/rap_descent.py",
+    # Only publish/reconcile/answers.py imports these, after it has asked.
+    "publish/reconcile/nearest.py",
+    "publish/reconcile/least_distance.py",
     # Only engine/postgres/engine.py and engine/spark/engine.py import these, after they have asked.
     "engine/spark/sources.py",
     "engine/postgres/content.py",

@@ -73,7 +73,7 @@ def test_histograms_by_two_keys():
 
 
 def test_it_hides_itself():
-    assert "Found object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
+    assert "ExactResults object" in repr(exact("SELECT COUNT(*) FROM people", people(2, 1)))
 
 
 def test_centred_and_squared_sums_from_what_the_engine_added():

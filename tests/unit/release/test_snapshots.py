@@ -7,7 +7,10 @@ from discreet.release.snapshots import hold, label, snapshots_of
 def test_each_table_has_a_number(tmp_path):
     sql = "SELECT COUNT(*) FROM visits JOIN wards ON visits.ward = wards.ward"
     source = question(sql).statement.source
-    with curator(tmp_path) as asked, hold(source, asked.engine, asked.ledger) as held:
+    with (
+        curator(tmp_path) as asked,
+        hold(source, asked.engine, asked.ledger, asked.catalog) as held,
+    ):
         assert set(held.fingerprints) == {"clinic.visits", "clinic.wards"}
         assert snapshots_of(source, held, asked.ledger) == {"visits": "1", "wards": "1"}
         assert snapshots_of(source, held, asked.ledger) == {"visits": "1", "wards": "1"}

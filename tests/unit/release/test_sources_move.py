@@ -91,7 +91,7 @@ def test_whoever_sees_one_dataset_is_protected_from_the_other(folder):
 
 
 def test_the_twin_that_looks_at_load_only_bills_two_budgets(folder, monkeypatch):
-    monkeypatch.setattr(pipeline, "check_still_apart", lambda *_: None)
+    monkeypatch.setattr(snapshots, "check_still_apart", lambda *_: None)
     (folder / "others.csv").write_text("zip\na\n")
     text = TOML.replace("size = ", "zip = ", 1).replace(
         '"integer", lower = 0, upper = 9', '"category", values = ["a", "b"]', 1

@@ -22,6 +22,7 @@ def words(deed, **facts):
 
 def test_every_deed_has_words():
     facts = {
+        "survey": "smoking",
         "id": "f00",
         "role": "owner",
         "address": "::1",
