@@ -218,6 +218,8 @@ def real(value) -> Fraction | None:
 def point_of(axis: str, rows, unit: int, catalog) -> int | None:
     """Return a unit's position on an axis; None for someone without rows in that table."""
     parts = parse_axis(axis)
+    if not parts.table:
+        return None  # the axis of a condition that nobody satisfies
     table = catalog.table(parts.table)
     column = table.column(parts.column)
     mine = [row for row in rows[table.name] if row[UNIT[table.name]] == unit]
