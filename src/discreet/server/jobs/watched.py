@@ -40,21 +40,22 @@ class _Rows(_Watched):
         self._turn = turn
 
     def run(self, *arguments: Any, **named: Any) -> Any:
-        with self._turn:
-            self._tell("reading")
-            try:
-                found = self._inner.run(*arguments, **named)
-            except EngineFailed:
-                self._tell("reading")  # if it was cancelled, that is what it is, and no incident
-                raise
+        found = self._read(lambda: self._inner.run(*arguments, **named))
         self._tell("noise")
         return found
 
     def keep(self, sql: str) -> str:
+        kept: str = self._read(lambda: self._inner.keep(sql))
+        return kept
+
+    def _read(self, read: Callable[[], Any]) -> Any:
         with self._turn:
             self._tell("reading")
-            kept: str = self._inner.keep(sql)
-            return kept
+            try:
+                return read()
+            except EngineFailed:
+                self._tell("reading")  # if it was cancelled, that is what it is, and no incident
+                raise
 
 
 class _Held(_Rows):
@@ -70,9 +71,7 @@ class _Engine(_Rows):
         return _Held(self._inner.hold(tables), self._tell, self._turn)
 
     def materialise(self, *arguments: Any, **named: Any) -> Any:
-        with self._turn:
-            self._tell("reading")
-            return self._inner.materialise(*arguments, **named)
+        return self._read(lambda: self._inner.materialise(*arguments, **named))
 
 
 def watched(curator: Curator, *, tell: Tell, turn: threading.Semaphore) -> Curator:
