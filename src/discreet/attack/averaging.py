@@ -55,7 +55,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
 def _fresh(truth: Bits, answers: int, epsilon: Fraction) -> npt.NDArray[np.float64]:
     """Return the share of yes among the reports of each person whose coins are tossed every time."""
     coin = KaryResponse.of(2, epsilon, name="warner")
-    told = coin.encode_many(np.repeat(truth, answers), SystemRng())
+    told = coin.encode_many(np.repeat(truth, answers).astype(np.int64), SystemRng())
     return np.asarray(told.reshape(truth.size, answers).mean(axis=1))
 
 
