@@ -1,6 +1,6 @@
 """Surveys in a real browser: a class of isolated devices, and a log of everything that leaves them."""
 
-import json
+import datetime as dt
 import re
 import secrets
 import time
@@ -12,34 +12,17 @@ from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import donation_from_cbor
-from patience import LONG, eventually
-
-SECRET = "discreet survey secret"
-YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'
-ALL_KINDS = """
-title = "All kinds"
-epsilon = 12
-donations_per_day = 2
-[questions.smokes]
-kind = "yes-no"
-[questions.grade]
-kind = "choice"
-options = ["9", "10", "11", "12"]
-[questions.street]
-kind = "choice"
-options = [STREETS]
-[questions.hours]
-kind = "number"
-lower = 0
-upper = 12
-[questions.emoji]
-kind = "open"
-""".replace("STREETS", ", ".join(f'"street {i}"' for i in range(300)))
-CONSENT, QUESTIONS, PREVIEW = (
-    f"#survey[data-step={step}]" for step in ("consent", "questions", "preview")
-)
-SENT, WAITING, NOTHING, TODAY = (
-    f"#survey[data-step={step}]" for step in ("sent", "waiting", "nothing", "today")
+from patience import eventually
+from respondent_kit import (
+    ALL_KINDS,
+    CONSENT,
+    NOTHING,
+    PREVIEW,
+    SENT,
+    TODAY,
+    WAITING,
+    YES_NO,
+    Respondent,
 )
 
 
@@ -54,73 +37,6 @@ def survey(served, tmp_path):
         return SurveyStore.open(file.stem, served.config.parent)
 
     return begun
-
-
-class Respondent:
-    """One isolated device: a browser context of its own, with a log of its requests."""
-
-    def __init__(self, chromium, served, store, *, secret=None, script=None):
-        self.store = store
-        self.path = f"/s/{store.plan.survey.name}"
-        self.context = chromium.new_context(viewport={"width": 390, "height": 844})
-        self.context.set_default_timeout(1000 * LONG)
-        self.page = self.context.new_page()
-        self.complaints = []
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._console)
-        if secret is not None:
-            kept = json.dumps([SECRET, secret.hex()])
-            self.context.add_init_script(f"localStorage.setItem(...{kept})")
-        if script is not None:
-            self.context.add_init_script(script)
-        self.requests = []
-        self.page.on("request", self._request)
-        self.served = served
-        self.open()
-
-    def _request(self, request):
-        self.requests.append(request)
-
-    def _console(self, message):
-        # That there is no connection, or a 4xx, is told by the console too: no complaint.
-        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
-            self.complaints.append(message.text)
-
-    def open(self):
-        self.page.goto(self.served.address + self.path)
-
-    def press(self, which):
-        """Press one of the two equal buttons."""
-        self.page.locator(".pair button").nth(which).click()
-
-    def begin(self):
-        expect(self.page.locator(CONSENT)).to_be_visible()
-        self.press(0)
-        expect(self.page.locator(QUESTIONS)).to_be_visible()
-
-    def say(self, answer):
-        self.page.check(f"input[name=smokes][value={answer}]")
-
-    def look(self):
-        self.press(0)
-        expect(self.page.locator(PREVIEW)).to_be_visible()
-
-    def send(self):
-        self.press(0)
-
-    def answer(self, answer):
-        self.begin()
-        self.say(answer)
-        self.look()
-        self.send()
-
-    @property
-    def sent(self):
-        """Return the requests that carried a body."""
-        return [request for request in self.requests if request.method != "GET"]
-
-    def leave(self):
-        self.context.close()
 
 
 @pytest.fixture
@@ -164,20 +80,14 @@ def secret_where(plan, same):
             return secret
 
 
-def until_the_day_is_long_enough():
-    left = 86_400 - time.time() % 86_400
-    if left < 120:  # both devices must answer on one day, or their one-use ids differ
-        time.sleep(left + 1)
-
-
 def test_answers_that_yield_one_report_make_identical_requests(survey, device):
     store = survey()
-    until_the_day_is_long_enough()
+    noon = dt.datetime.now(dt.UTC).replace(hour=12)  # on one day, or their one-use ids would differ
     for same in (True, False):
         secret = secret_where(store.plan, same)
         logs = []
         for answer in ("yes", "no"):
-            respondent = device(store, secret=secret)
+            respondent = device(store, secret=secret, now=noon)
             expect(respondent.page.locator(CONSENT)).to_be_visible()
             loaded = len(respondent.requests)
             respondent.answer(answer)

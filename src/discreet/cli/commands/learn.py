@@ -22,6 +22,7 @@ from discreet.cli.commands.learn_work import (
     trained_words,
     viewer_ratings,
 )
+from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
 from discreet.cli.terminal import say
 
 app = typer.Typer(
@@ -44,20 +45,6 @@ TestPublic = Annotated[
     bool, typer.Option("--test-public", help="The test rows are public: test exactly, free.")
 ]
 Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip file.")]
-Accept = Annotated[
-    bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
-]
-Unit = Annotated[
-    str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
-]
-Analyst = Annotated[str | None, typer.Option("--as", help="The analyst who asks.")]
-RequestId = Annotated[
-    str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Config = Annotated[
-    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-]
 
 
 @app.command()

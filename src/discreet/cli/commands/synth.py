@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
 from discreet.cli.terminal import say
 
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
@@ -50,20 +51,6 @@ Bins = Annotated[
 Choose = Annotated[str | None, typer.Option(help="Choose among methods, paid for: tree,adaptive.")]
 Setting = Annotated[
     list[str] | None, typer.Option("--set", help="A setting of the method, such as parents=2.")
-]
-Accept = Annotated[
-    bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
-]
-Unit = Annotated[
-    str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
-]
-Analyst = Annotated[str | None, typer.Option("--as", help="The analyst who asks.")]
-RequestId = Annotated[
-    str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Config = Annotated[
-    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
 ]
 
 

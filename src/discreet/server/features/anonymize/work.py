@@ -16,9 +16,10 @@ from discreet.report.rows import write_rows
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.anonymize.body import AnonymizeBody
-from discreet.server.features.anonymize.releases import FRAGMENT, Releases
+from discreet.server.features.anonymize.releases import Releases, StoredRelease
 from discreet.server.jobs.queue import Job
 from discreet.server.plain_json import finite
+from discreet.server.shelf import FRAGMENT
 
 
 def measure(context: Context, who: Principal, asked: AnonymizeBody) -> Job:
@@ -59,7 +60,8 @@ def make(context: Context, releases: Releases, who: Principal, asked: AnonymizeB
             finally:
                 job.stop = None
         kept = releases.keep(
-            dataset, made.label, finite(made.to_json()), lambda place: _fill(job, made, place)
+            StoredRelease.new(dataset, made.label, finite(made.to_json())),
+            lambda place: _fill(job, made, place),
         )
         return {"release": kept.id, "dataset": dataset, **kept.facts}
 

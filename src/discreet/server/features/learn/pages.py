@@ -71,5 +71,5 @@ def model_view(shelf: Models, model: KeptModel) -> dict[str, Any]:
         "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime(model.created)),
         "who": model.analyst or "owner",
         "path": f"/api/v1/models/{model.id}/model.zip",
-        "card": Markup(shelf.card(model)),  # noqa: S704  # made by us, every text escaped
+        "card": Markup(shelf.part(model)),  # noqa: S704  # made by us, every text escaped
     }

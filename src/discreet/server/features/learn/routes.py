@@ -11,7 +11,7 @@ from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.learn.body import TrainBody, WantedModel
-from discreet.server.features.learn.shelf import KeptModel, Models
+from discreet.server.features.learn.shelf import FILE, KeptModel, Models
 from discreet.server.features.learn.work import submit_training
 from discreet.server.features.query.body import IdempotencyKey
 from discreet.server.plain_json import finite
@@ -89,7 +89,9 @@ def download(request: Request, model_id: Id) -> FileResponse:
     """Download a model with its card, free of charge."""
     model = find_model(request, model_id)
     name = f"{model.table}-{model.target}-{model.kind}.zip"
-    return FileResponse(models_of(request).file(model), media_type="application/zip", filename=name)
+    return FileResponse(
+        models_of(request).file(model, FILE), media_type="application/zip", filename=name
+    )
 
 
 @router.delete("/models/{model_id}", status_code=204)

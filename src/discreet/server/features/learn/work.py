@@ -9,7 +9,7 @@ from discreet.learn.run import Trained
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.learn.body import WantedModel
-from discreet.server.features.learn.shelf import KeptModel, Models
+from discreet.server.features.learn.shelf import KeptModel, Models, fill_with
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import watched
 from discreet.server.plain_json import finite
@@ -33,7 +33,7 @@ def submit_training(context: Context, models: Models, who: Principal, wanted: Wa
                 trained = wanted.train(seen, job.advance)
             finally:
                 job.stop = None
-        kept = models.keep(_facts(wanted, trained), trained.model)
+        kept = models.keep(_facts(wanted, trained), lambda place: fill_with(trained.model, place))
         found: dict[str, Any] = finite(trained.to_json() | {"model_id": kept.id})
         return found
 

@@ -17,10 +17,11 @@ from discreet.report import write as write_report
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.synth.body import SynthSettings
-from discreet.server.features.synth.copies import CODES, FRAGMENT, Copies, Copy, now
+from discreet.server.features.synth.copies import CODES, Copies, Copy, now
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.watched import watched
 from discreet.server.plain_json import finite
+from discreet.server.shelf import FRAGMENT
 from discreet.synth.model_file import load_model
 from discreet.synth.synthetic import Synthetic, SyntheticRows
 

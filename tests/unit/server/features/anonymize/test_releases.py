@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from discreet.errors import TooManyRequests, UnknownName
-from discreet.server.features.anonymize import releases as store
-from discreet.server.features.anonymize.releases import Releases
+from discreet.server.features.anonymize.releases import RULES, Releases, StoredRelease
+from discreet.server.shelf import FRAGMENT
 
 
 def filled(place):
     (place / "rows.csv").write_text("a\n")
-    (place / store.FRAGMENT).write_text("<p>report</p>")
+    (place / FRAGMENT).write_text("<p>report</p>")
 
 
 @pytest.fixture
@@ -16,7 +18,7 @@ def releases(tmp_path):
 
 
 def test_a_copy_is_kept_whole(releases):
-    kept = releases.keep("town", "people", {"k": 5}, filled)
+    kept = releases.keep(StoredRelease.new("town", "people", {"k": 5}), filled)
     assert releases.find(kept.id) == kept
     assert releases.all() == [kept]
     assert releases.file(kept, "rows.csv").read_text() == "a\n"
@@ -30,29 +32,29 @@ def test_or_not_at_all(releases, tmp_path):
         raise OSError
 
     with pytest.raises(OSError):
-        releases.keep("town", "people", {}, broken)
+        releases.keep(StoredRelease.new("town", "people", {}), broken)
     assert releases.all() == []
-    assert list((tmp_path / store.FOLDER).iterdir()) == []
+    assert list((tmp_path / RULES.folder).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["..", "../../etc", "x" * 32, "", "making-1"])
 def test_no_foreign_name_becomes_a_path(releases, name):
-    releases.keep("town", "people", {}, filled)
+    releases.keep(StoredRelease.new("town", "people", {}), filled)
     with pytest.raises(UnknownName):
         releases.find(name)
 
 
 @pytest.mark.parametrize("name", ["facts.json", "report.part", "../rows.csv", "report.html"])
 def test_only_listed_files_that_exist(releases, name):
-    kept = releases.keep("town", "people", {}, filled)
+    kept = releases.keep(StoredRelease.new("town", "people", {}), filled)
     with pytest.raises(UnknownName):
         releases.file(kept, name)
 
 
-def test_there_is_an_end_to_it_and_deleting_makes_room(releases, monkeypatch):
-    monkeypatch.setattr(store, "MOST", 1)
+def test_there_is_an_end_to_it_and_deleting_makes_room(tmp_path):
+    releases = Releases(tmp_path, replace(RULES, most=1))
     releases.room()
-    kept = releases.keep("town", "people", {}, filled)
+    kept = releases.keep(StoredRelease.new("town", "people", {}), filled)
     with pytest.raises(TooManyRequests):
         releases.room()
     releases.remove(kept)

@@ -1,0 +1,160 @@
+"""A shelf: made things of one kind, a folder each, under names that the server chose."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from discreet.errors import TooManyRequests, UnknownName
+
+FRAGMENT = "report.part"
+"""What a page shows of a thing: markup that we made, every text escaped."""
+_FACTS = "facts.json"
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class Kept(Protocol):
+    """A frozen dataclass of plain values, with the name of its folder and when it was made."""
+
+    @property
+    def id(self) -> str:
+        """Return the name of its folder: 32 hexadecimal digits."""
+        ...
+
+    @property
+    def created(self) -> float:
+        """Return when it was made, in seconds."""
+        ...
+
+
+Item = TypeVar("Item", bound=Kept)
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfRules:
+    """What lies on a shelf, how it is called, which files it has, and how much there may be of it."""
+
+    folder: str
+    one: str
+    many: str
+    listed_by: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    most: int = 200
+    most_each: int = 20
+    most_bytes: int = 20 << 30
+
+
+class Shelf(Generic[Item]):
+    """The folder of one kind of things; safe to share among threads.
+
+    Guarantee: no name that a caller chose becomes a path; a thing is there whole or not at all, and
+        for an analyst only those are there that the analyst paid for.
+    """
+
+    def __init__(self, state: Path, kind: Callable[..., Item], rules: ShelfRules) -> None:
+        self._kind = kind
+        self._rules = rules
+        self._folder = state / rules.folder
+        self._lock = threading.Lock()
+
+    def all(self, analyst: str | None = None) -> list[Item]:
+        """Return the things, latest first; only those that this analyst paid for, if one is given."""
+        if not self._folder.is_dir():
+            return []
+        found = [self._read(place) for place in self._folder.iterdir() if _ID.fullmatch(place.name)]
+        mine = [each for each in found if each is not None and _is_of(each, analyst)]
+        return sorted(mine, key=lambda each: -each.created)
+
+    def find(self, name: str, analyst: str | None = None) -> Item:
+        """Return one thing; those of others do not exist for an analyst."""
+        found = self._read(self._folder / name) if _ID.fullmatch(name) else None
+        if found is None or not _is_of(found, analyst):
+            raise UnknownName(
+                f"There is no such {self._rules.one}.",
+                hint=f"GET {self._rules.listed_by} lists what there is for you.",
+            )
+        return found
+
+    def file(self, item: Item, name: str) -> Path:
+        """Return the path of one of its files."""
+        path = self.place(item) / name
+        if name not in self._rules.files or not path.is_file():
+            there = ", ".join(self._rules.files)
+            raise UnknownName(
+                f"This {self._rules.one} has no such file.", hint=f"There are: {there}."
+            )
+        return path
+
+    def part(self, item: Item) -> str:
+        """Return what a page shows of it: markup that we made, every text escaped."""
+        try:
+            return (self.place(item) / FRAGMENT).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    def place(self, item: Item) -> Path:
+        """Return its folder."""
+        return self._folder / item.id
+
+    def room(self, analyst: str | None = None) -> None:
+        """Refuse when there are too many things or bytes, before anything is paid."""
+        rules = self._rules
+        if analyst is not None and len(self.all(analyst)) >= rules.most_each:
+            raise TooManyRequests(
+                f"You have {rules.most_each} {rules.many} already.", hint="Delete some of them."
+            )
+        if len(self.all()) >= rules.most or self._bytes() >= rules.most_bytes:
+            raise TooManyRequests(
+                f"There are {rules.most} {rules.many} or {rules.most_bytes >> 30} GB of them already.",
+                hint="Delete some that nobody needs.",
+            )
+
+    def _bytes(self) -> int:
+        return sum(path.stat().st_size for path in self._folder.glob("*/*") if path.is_file())
+
+    def keep(self, item: Item, fill: Callable[[Path], None]) -> Item:
+        """Return the thing after `fill` has written its files into a folder; whole or not at all."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(dir=self._folder, prefix="making-"))
+        try:
+            fill(place)
+            self.write_facts(place, item)
+            with self._lock:
+                if self.place(item).exists():
+                    shutil.rmtree(self.place(item))
+                place.rename(self.place(item))
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        return item
+
+    def remove(self, item: Item) -> None:
+        """Delete it; what it cost stays spent, and that it left stays recorded."""
+        with self._lock:
+            shutil.rmtree(self.place(item), ignore_errors=True)
+
+    def write_facts(self, place: Path, item: Item) -> None:
+        """Write what is known of a thing into its folder, whole or not at all."""
+        handle, name = tempfile.mkstemp(dir=place)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(asdict(item), file)  # type: ignore[call-overload]  # Kept: a dataclass
+        Path(name).replace(place / _FACTS)
+
+    def _read(self, place: Path) -> Item | None:
+        try:
+            facts: dict[str, Any] = json.loads((place / _FACTS).read_text(encoding="utf-8"))
+            lists = {name: tuple(each) for name, each in facts.items() if isinstance(each, list)}
+            return self._kind(**(facts | lists))
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None  # being made, being deleted, or left behind by a crash
+
+
+def _is_of(item: Kept, analyst: str | None) -> bool:
+    return analyst in (None, getattr(item, "analyst", None))

@@ -1,0 +1,104 @@
+"""Respondents in a real browser: each an isolated device with a log of everything that leaves it."""
+
+import json
+
+from playwright.sync_api import expect
+
+from patience import LONG
+
+SECRET = "discreet survey secret"
+YES_NO = 'title = "Smoking"\nepsilon = "1.0986"\n[questions.smokes]\nkind = "yes-no"\ntext = "Do you smoke?"\n'
+ALL_KINDS = """
+title = "All kinds"
+epsilon = 12
+donations_per_day = 2
+[questions.smokes]
+kind = "yes-no"
+[questions.grade]
+kind = "choice"
+options = ["9", "10", "11", "12"]
+[questions.street]
+kind = "choice"
+options = [STREETS]
+[questions.hours]
+kind = "number"
+lower = 0
+upper = 12
+[questions.emoji]
+kind = "open"
+""".replace("STREETS", ", ".join(f'"street {i}"' for i in range(300)))
+CONSENT, QUESTIONS, PREVIEW = (
+    f"#survey[data-step={step}]" for step in ("consent", "questions", "preview")
+)
+SENT, WAITING, NOTHING, TODAY = (
+    f"#survey[data-step={step}]" for step in ("sent", "waiting", "nothing", "today")
+)
+
+
+class Respondent:
+    """One isolated device: a browser context of its own, with a log of its requests."""
+
+    def __init__(self, chromium, served, store, *, secret=None, script=None, now=None):
+        self.store = store
+        self.path = f"/s/{store.plan.survey.name}"
+        self.context = chromium.new_context(viewport={"width": 390, "height": 844})
+        self.context.set_default_timeout(1000 * LONG)
+        if now is not None:
+            self.context.clock.set_fixed_time(now)
+        self.page = self.context.new_page()
+        self.complaints = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._console)
+        if secret is not None:
+            kept = json.dumps([SECRET, secret.hex()])
+            self.context.add_init_script(f"localStorage.setItem(...{kept})")
+        if script is not None:
+            self.context.add_init_script(script)
+        self.requests = []
+        self.page.on("request", self._request)
+        self.served = served
+        self.open()
+
+    def _request(self, request):
+        self.requests.append(request)
+
+    def _console(self, message):
+        # That there is no connection, or a 4xx, is told by the console too: no complaint.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def open(self):
+        self.page.goto(self.served.address + self.path)
+
+    def press(self, which):
+        """Press one of the two equal buttons."""
+        self.page.locator(".pair button").nth(which).click()
+
+    def begin(self):
+        expect(self.page.locator(CONSENT)).to_be_visible()
+        self.press(0)
+        expect(self.page.locator(QUESTIONS)).to_be_visible()
+
+    def say(self, answer):
+        self.page.check(f"input[name=smokes][value={answer}]")
+
+    def look(self):
+        self.press(0)
+        expect(self.page.locator(PREVIEW)).to_be_visible()
+
+    def send(self):
+        self.press(0)
+
+    def answer(self, answer):
+        self.begin()
+        self.say(answer)
+        self.look()
+        self.send()
+
+    @property
+    def sent(self):
+        """Return the requests that carried a body."""
+        return [request for request in self.requests if request.method != "GET"]
+
+    def leave(self):
+        self.context.close()
