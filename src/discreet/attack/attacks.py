@@ -16,7 +16,7 @@ MODULES = {
     "reconstruction": "discreet.attack.counts.reconstruction",
     "census": "discreet.attack.counts.census",
     "refusals": "discreet.attack.counts.refusals",
-    "membership": "discreet.attack.membership.averages",
+    "membership": "discreet.attack.membership.membership",
     "averaging": "discreet.attack.averaging",
     "singling-out": "discreet.attack.release_risk.singling_out",
     "linkability": "discreet.attack.release_risk.linkability",
