@@ -17,6 +17,7 @@ MODULES = {
     "census": "discreet.attack.counts.census",
     "refusals": "discreet.attack.counts.refusals",
     "membership": "discreet.attack.membership.membership",
+    "inversion": "discreet.attack.inversion.inversion",
     "averaging": "discreet.attack.averaging",
     "singling-out": "discreet.attack.release_risk.singling_out",
     "linkability": "discreet.attack.release_risk.linkability",
