@@ -33,7 +33,7 @@ class Opponent:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GameVerdict:
     """What each adversary made of one opponent: areas, and rates at few false claims."""
 
     areas: Mapping[str, Score]
@@ -65,7 +65,7 @@ def play(
     chosen: AttackSettings,
     dice: np.random.Generator,
     heard: Callable[[int], None],
-) -> Verdict:
+) -> GameVerdict:
     """Return what the adversaries make of an opponent: shadows first, then victims they have not seen."""
     shadows, victims = chosen.whole("models"), chosen.whole("victims")
     inside = coins(shadows + victims, len(classes), dice)
@@ -77,7 +77,7 @@ def play(
         bar = threshold_for(adversary, known, chosen.number("rate"))
         areas[name] = clustered_auc(scores, guessed.inside)
         rates[name] = low_rates(scores, guessed.inside, bar, opponent.allowed)
-    return Verdict(areas, rates, opponent.allowed)
+    return GameVerdict(areas, rates, opponent.allowed)
 
 
 def _trained(
@@ -95,7 +95,7 @@ def played_out(
     opponents: list[Opponent],
     classes: np.ndarray[Any, np.dtype[np.int64]],
     progress: Progress,
-) -> dict[str, Verdict]:
+) -> dict[str, GameVerdict]:
     """Return the verdict on every opponent by its name."""
     dice = np.random.default_rng(chosen.whole("seed"))
     each = chosen.whole("models") + chosen.whole("victims")
@@ -124,7 +124,7 @@ class GameStory:
 
 
 def game_outcome(
-    chosen: AttackSettings, verdicts: Mapping[str, Verdict], story: GameStory
+    chosen: AttackSettings, verdicts: Mapping[str, GameVerdict], story: GameStory
 ) -> Outcome:
     """Return the outcome of a game; the chosen adversary's areas are its scores."""
     method = chosen.text("method")
@@ -150,7 +150,7 @@ def game_outcome(
     )
 
 
-def _blocks(chosen: AttackSettings, verdicts: Mapping[str, Verdict]) -> tuple[Block, ...]:
+def _blocks(chosen: AttackSettings, verdicts: Mapping[str, GameVerdict]) -> tuple[Block, ...]:
     method = chosen.text("method")
     chosen_areas = [verdict.areas[method] for verdict in verdicts.values()]
     areas = [

@@ -53,8 +53,9 @@ def test_common_knowledge_without_groups_and_of_unknown_ones(patients):
     assert by_race.of_people(elsewhere)[0] == pytest.approx(by_race.overall)
 
 
-def test_the_attack_on_a_file_of_ones_own(tmp_path, patients):
+def test_the_attack_on_a_file_of_ones_own(tmp_path, patients, monkeypatch):
     """Without noise above common knowledge, with much noise near it: four small trainings."""
+    monkeypatch.setattr("discreet.attack.inversion.inversion.CURVE", ())
     place = tmp_path / "patients.csv"
     rows = patients.rows
     dose = pa.array(np.round(rows[ROOT].to_numpy() ** 2, 1))
@@ -76,9 +77,12 @@ def test_the_attack_on_a_file_of_ones_own(tmp_path, patients):
     assert prices["epsilon 0.02"]["error"]["value"] > prices["no noise"]["error"]["value"]
     assert outcome.blocks[0].caption
     for given, words in (
-        ({"patients": str(place)}, "no column 'dose'"),
+        ({"patients": str(place), "columns": "race,vkorc1"}, "no column 'dose'"),
         ({"patients": str(place), "dose": "mg", "columns": "race,age"}, "cannot give it away"),
-        ({"patients": str(place), "dose": "mg", "secret": "age"}, "must be a column of words"),
+        (
+            {"patients": str(place), "dose": "mg", "columns": "age", "secret": "age"},
+            "must be a column of words",
+        ),
         ({"known": "nothing"}, "no column 'nothing'"),
     ):
         with pytest.raises(InvalidInput, match=words):
