@@ -13,7 +13,7 @@ from discreet.attack.audit.features import Column
 MOST_BINS = 256
 MOST_WORDS = 4_096
 OFTEN = 3
-"""A number among many different ones that comes so often has a bin of its own: noise does not repeat itself."""
+"""A number among many that comes so often, on one input only, has a bin of its own."""
 Numbers = npt.NDArray[np.float64]
 
 
@@ -26,20 +26,23 @@ class Binning:
     repeated: Numbers | None = None
 
     @classmethod
-    def of(cls, values: Column) -> Binning:
-        """Return bins for these values, whichever input they come from."""
+    def of(cls, first: Column, second: Column) -> Binning:
+        """Return bins for the values of two inputs; every second one says which repeated ones matter."""
+        values = np.concatenate([first, second])
         if values.dtype == object:
             found, counts = np.unique(values.astype(str), return_counts=True)
             most = found[np.argsort(-counts, kind="stable")[:MOST_WORDS]]
             return cls(None, tuple(most.tolist()))
         numbers = _finite(values)
-        distinct, counts = np.unique(numbers, return_counts=True)
+        distinct, place = np.unique(numbers, return_inverse=True)
         if len(distinct) <= MOST_BINS:
             return cls(distinct[1:])
-        often = distinct[counts >= OFTEN]
-        if len(often) > min(MOST_BINS, len(distinct) // 4):
-            often = often[:0]  # a lattice: everything comes again
-        return cls(_edges(np.sort(numbers)), repeated=often if len(often) else None)
+        sides = (place[: len(first)][::2], place[len(first) :][::2])
+        ours, theirs = (np.bincount(side, minlength=len(distinct)) for side in sides)
+        alone = np.where((ours == 0) | (theirs == 0), ours + theirs, 0)
+        often = np.argsort(-alone, kind="stable")[: MOST_BINS // 4]
+        repeated: Numbers = np.sort(distinct[often[alone[often] >= OFTEN]])
+        return cls(_edges(np.sort(numbers)), repeated=repeated if len(repeated) else None)
 
     @property
     def size(self) -> int:

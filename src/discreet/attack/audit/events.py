@@ -119,7 +119,7 @@ def _values(outputs: Sampled, part: Part) -> Column:
 def _best(
     part: Part, first: Column, second: Column, measure: LossMeasure, times: float
 ) -> tuple[Event, Event | None]:
-    bins = Binning.of(np.concatenate([first, second]))
+    bins = Binning.of(first, second)
     sides = (bins.places(first), bins.places(second))
     ours, theirs = (np.bincount(side[::2], minlength=bins.size) for side in sides)
     fresh = tuple(np.bincount(side[1::2], minlength=bins.size) for side in sides)
@@ -151,18 +151,20 @@ def _rare(
     Its promise is what the measurement would show if it went on like this, one and a half wrong guesses
     added: a thing seen ten times in the pilot can be seen eighty times later.
     """
-    total = sum(int(side.sum()) for side in learned)
-    few = sum(learned) <= _RARE * total
-    rule = np.zeros(bins.size, dtype=np.int8)
-    rule[few & (learned[0] > 1) & (learned[1] == 0)] = 1
-    rule[few & (learned[1] > 1) & (learned[0] == 0)] = -1
-    if not rule.any():
-        return None
-    tally = _tally(rule, fresh[0], fresh[1])
-    if tally.right < 2:
-        return None
-    promise = measure.promise(_foreseen(tally, times))
-    return Event(part, bins, rule > 0, rule < 0, promise)
+    ours, theirs = learned
+    alone = np.where((ours == 0) | (theirs == 0), ours + theirs, 0)
+    alone[ours + theirs > _RARE * (ours.sum() + theirs.sum())] = 0
+    order = np.argsort(-alone, kind="stable")
+    known = int((alone > 1).sum())
+    best: Event | None = None
+    for count in {min(2**k, known) for k in range(known.bit_length() + 1)} - {0}:
+        rule = np.zeros(bins.size, dtype=np.int8)
+        rule[order[:count]] = np.where(ours[order[:count]] > 0, 1, -1)
+        tally = _tally(rule, fresh[0], fresh[1])
+        promise = measure.promise(_foreseen(tally, times)) if tally.right > 1 else 0.0
+        if promise > (best.promise if best else 0.0):
+            best = Event(part, bins, rule > 0, rule < 0, promise)
+    return best
 
 
 def _foreseen(tally: GuessCount, times: float) -> GuessCount:

@@ -29,7 +29,7 @@ class Piece:
     def of(cls, part: OutputPart, first: Sampled, second: Sampled) -> Piece:
         """Return the evidence of one part on these outputs of the two inputs."""
         ours, theirs = first.column(part), second.column(part)
-        bins = Binning.of(np.concatenate([ours, theirs]))
+        bins = Binning.of(ours, theirs)
         counts = [np.bincount(bins.places(side), minlength=bins.size) for side in (ours, theirs)]
         return cls(part, bins, np.log((counts[0] + _SOFT) / (counts[1] + _SOFT)))
 

@@ -79,9 +79,9 @@ def its_length(rows, size):
 
 
 def spills(rows, size):
-    """Private, but for one run in ten thousand, which shows the count as it is, beside no noise."""
+    """Private, but for one run in ten thousand, which shows the count where no noise is."""
     noisy = len(rows) + discrete_laplace(1024, size) / 1024
-    return np.where(DICE.random(size) < 1e-4, len(rows) + 1 / 4096, noisy)
+    return np.where(DICE.random(size) < 1e-4, 1_000 + len(rows), noisy)
 
 
 def debugs(rows, size):
