@@ -37,12 +37,17 @@ class Binning:
         distinct, place = np.unique(numbers, return_inverse=True)
         if len(distinct) <= MOST_BINS:
             return cls(distinct[1:])
+        edges = _edges(np.sort(numbers))
         sides = (place[: len(first)][::2], place[len(first) :][::2])
         ours, theirs = (np.bincount(side, minlength=len(distinct)) for side in sides)
         alone = np.where((ours == 0) | (theirs == 0), ours + theirs, 0)
+        # On a lattice everything comes again: only what comes oftener than its neighbours counts.
+        around = np.searchsorted(edges, distinct, side="right")
+        usual = np.bincount(around, ours + theirs) / np.maximum(np.bincount(around), 1)
+        alone[alone < OFTEN * np.maximum(usual[around], 1)] = 0
         often = np.argsort(-alone, kind="stable")[: MOST_BINS // 4]
-        repeated: Numbers = np.sort(distinct[often[alone[often] >= OFTEN]])
-        return cls(_edges(np.sort(numbers)), repeated=repeated if len(repeated) else None)
+        repeated: Numbers = np.sort(distinct[often[alone[often] > 0]])
+        return cls(edges, repeated=repeated if len(repeated) else None)
 
     @property
     def size(self) -> int:
