@@ -119,12 +119,16 @@ def _signature(thing: Any) -> str:
     except (TypeError, ValueError):
         return ""
     plain = [
-        one.replace(annotation=_Bare(one.annotation))
+        one.replace(annotation=_Bare(one.annotation), default=_lasting(one.default))
         for one in found.parameters.values()
         if one.name not in {"self", "cls"}
     ]
-    shown = str(found.replace(parameters=plain, return_annotation=_Bare(found.return_annotation)))
-    return re.sub(r"<function (.+?) at 0x[0-9a-f]+>", r"\1", shown)
+    return str(found.replace(parameters=plain, return_annotation=_Bare(found.return_annotation)))
+
+
+def _lasting(default: Any) -> Any:
+    """Return a default as it reads in every process: no addresses."""
+    return _Bare("...") if " at 0x" in repr(default) else default
 
 
 class _Bare:
