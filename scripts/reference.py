@@ -28,8 +28,14 @@ def python_page() -> str:
         names = sorted(getattr(module, "__all__", ()))
         if names:
             parts.append(f"## {menu}")
-        parts.extend(_named(f"{menu}.{name}", getattr(module, name)) for name in names)
+        parts.extend(_named(f"{menu}.{name}", _found(module, name)) for name in names)
     return "\n\n".join(parts) + "\n"
+
+
+def _found(module: Any, name: str) -> Any:
+    """Return a name where it is defined: a room of the same name may stand in front of it."""
+    home = getattr(module, "_HOMES", {}).get(name)
+    return getattr(import_module(home) if home else module, name)
 
 
 def commands_page() -> str:
