@@ -128,5 +128,8 @@ def noisy_cells(cells: Integers, law: Law, rng: Rng) -> Integers:
     Guarantee: every cell of the member gets its own draw, also the empty ones.
     """
     if isinstance(law, LaplaceLaw):
-        return np.asarray(cells + discrete_laplace(law.scale, cells.shape, rng=rng))
-    return np.asarray(cells + discrete_gaussian_squared(law.sigma_squared, cells.shape, rng=rng))
+        drawn = discrete_laplace(law.scale, cells.shape, rng=rng)
+    else:
+        drawn = discrete_gaussian_squared(law.sigma_squared, cells.shape, rng=rng)
+    drawn += cells
+    return drawn

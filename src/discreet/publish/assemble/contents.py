@@ -34,7 +34,7 @@ from discreet.publish.families.levels import mask_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import Integers
-from discreet.publish.reconcile.solve import Reconciled
+from discreet.publish.reconcile.solve import PublishedNumbers
 
 BADLY = (
     "cells that are small beside their interval, differences of two such cells, and anything that was "
@@ -47,7 +47,7 @@ class MeasuredFamily:
     """What came of a release: noisy cells and reconciled ones by (family, place), exact facts."""
 
     noisy: Mapping[tuple[int, int], Integers]
-    reconciled: Mapping[tuple[int, int], Reconciled]
+    reconciled: Mapping[tuple[int, int], PublishedNumbers]
     facts: Mapping[tuple[int, int], Integers]
 
 
