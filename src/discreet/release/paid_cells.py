@@ -12,7 +12,7 @@ from discreet.core.region import NULL, Positions
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import law_of
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
@@ -40,21 +40,19 @@ class Known:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
-        laplace = isinstance(self.law, LaplaceLaw)
-        size = self.law.scale if isinstance(self.law, LaplaceLaw) else self.law.sigma_squared
         return {
             "table": self.table,
             "measure": self.measure,
             "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
             "value": str(self.value),
-            "law": ["laplace" if laplace else "gaussian", str(size)],
+            "law": [self.law.name, str(self.law.size)],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Known:
         """Return what `to_json` wrote."""
         kind, size = data["law"]
-        law: Law = LaplaceLaw(Fraction(size)) if kind == "laplace" else GaussianLaw(Fraction(size))
+        law = law_of(kind, Fraction(size))
         box = tuple(
             (name, Positions.of((low, high) for low, high in spans))
             for name, spans in sorted(data["box"].items())

@@ -1,6 +1,6 @@
 import pytest
 
-from discreet.noise.laws import LaplaceLaw, half_width
+from discreet.noise.laws import LaplaceLaw
 from discreet.server.views import (
     amount,
     budget_view,
@@ -85,7 +85,7 @@ def test_amounts_have_two_digits_or_as_many_as_they_need(value, text):
 
 @pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.25", "0.5", "1", "3"])
 def test_the_noise_of_a_count_is_that_of_its_law(epsilon):
-    exact = half_width(LaplaceLaw.of(f"{1 / float(epsilon)}"), "0.95")
+    exact = LaplaceLaw.of(f"{1 / float(epsilon)}").half_width("0.95")
     assert count_noise(float(epsilon)) == exact
     assert count_noise(float(epsilon) / 2) > exact
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.event import Gaussian, Laplace
 from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
@@ -58,10 +57,7 @@ class LearningDoor(PrivateMarginals):
         law = self.residual_law(share)
         exact = self._rows.residual_sums(grouping)
         noisy = exact + self._draw(law, exact.shape)
-        if isinstance(law, GaussianLaw):
-            self.events.append(Gaussian(law.sigma_squared, Fraction(self._reach_squared())))
-        else:
-            self.events.append(Laplace(law.scale, Fraction(self._reach())))
+        self.events.append(law.event(l1=self._reach, l2_squared=self._reach_squared))
         return NoisySums(noisy / WHOLE, law.variance / WHOLE**2)
 
     def checked(self, *, share: Fraction) -> tuple[int, int, float]:
