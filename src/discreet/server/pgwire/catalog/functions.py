@@ -203,6 +203,15 @@ _FIXED: dict[str, list[tuple[str, str]]] = {
     "array_lower": [("list, dimension", "1")],
     "getdatabaseencoding": [("", "'UTF8'")],
     "pg_client_encoding": [("", "'UTF8'")],
+    "quote_literal": [
+        ("written", "'''' || replace(CAST(written AS VARCHAR), '''', '''''') || ''''")
+    ],
+    "quote_nullable": [
+        (
+            "written",
+            "coalesce('''' || replace(CAST(written AS VARCHAR), '''', '''''') || '''', 'NULL')",
+        )
+    ],
     "quote_ident": [("written", "'\"' || written || '\"'")],
     "pg_backend_pid": [("", "1")],
     "has_table_privilege": [

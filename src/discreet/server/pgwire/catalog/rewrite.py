@@ -189,12 +189,26 @@ def _any(node: exp.Any) -> exp.Expr:
     return node
 
 
+_FUNCTION_COLUMNS = {"typinput", "typoutput", "typreceive", "typsend"}
+
+
+def _function_column(node: exp.Binary) -> exp.Expr:
+    """Return typreceive <> 0 as a comparison with '-', which is how no function is written."""
+    left, right = node.this, node.expression
+    function = isinstance(left, exp.Column) and left.name.lower() in _FUNCTION_COLUMNS
+    if function and isinstance(right, exp.Literal) and right.name == "0":
+        node.set("expression", exp.Literal.string("-"))
+    return node
+
+
 _REWRITTEN: Mapping[type[exp.Expr], Callable[[Any], exp.Expr]] = {
     exp.Dot: _dot,
     exp.Cast: recast,
     exp.Collate: lambda node: node.this,
     exp.Operator: _operator,
     exp.Any: _any,
+    exp.EQ: _function_column,
+    exp.NEQ: _function_column,
 }
 
 

@@ -281,9 +281,13 @@ def _words(oid: int, seen: Seen) -> list[dict[str, Any]]:
     ]
 
 
+_UNDERSCORED = {"date", "timestamp", "timestamptz", "numeric"}
+"""Types whose functions PostgreSQL spells date_in and not datein; clients tell types by them."""
+
+
 def _type(kind: PgType) -> dict[str, Any]:
     array = next((each.oid for each in ALL.values() if each.element == kind.oid), 0)
-    name = kind.name.removeprefix("_")
+    name = "array_" if kind.element else f"{kind.name}{'_' if kind.name in _UNDERSCORED else ''}"
     return {
         "oid": kind.oid,
         "typname": kind.name,
@@ -297,10 +301,10 @@ def _type(kind: PgType) -> dict[str, Any]:
         "typdelim": ",",
         "typelem": kind.element,
         "typarray": array,
-        "typinput": "array_in" if kind.element else f"{name}in",
-        "typoutput": "array_out" if kind.element else f"{name}out",
-        "typreceive": "array_recv" if kind.element else f"{name}recv",
-        "typsend": "array_send" if kind.element else f"{name}send",
+        "typinput": f"{name}in",
+        "typoutput": f"{name}out",
+        "typreceive": f"{name}recv",
+        "typsend": f"{name}send",
         "typalign": "i",
         "typstorage": "p" if kind.size > 0 else "x",
         "typtypmod": -1,

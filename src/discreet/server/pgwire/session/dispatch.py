@@ -20,7 +20,14 @@ from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, WireColumn
 from discreet.server.pgwire.session import commands
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.question import Asker, explained, pg_columns, pg_result
+from discreet.server.pgwire.session.copying import copy_ready
+from discreet.server.pgwire.session.question import (
+    Asker,
+    WireQuestion,
+    explained,
+    pg_columns,
+    pg_result,
+)
 from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
 from discreet.server.pgwire.session.statements import WireStatement, refuse_bomb
@@ -73,6 +80,8 @@ class Dispatcher:
             return await self._select(statement, declared)
         if verb == "EXPLAIN":
             return await self._explain(statement, declared)
+        if verb == "COPY":
+            return await copy_ready(statement, declared, self.ready)
         if verb == "SHOW":
             return self._show(statement)
         return self._command(statement)
@@ -139,11 +148,12 @@ class Dispatcher:
         browser.check(asked.tree)
         types = parameter_types(asked.tree, declared, browser.columns())
         errors = self._options.asking(statement.hints).errors
-        outputs = await self._asker.columns(asked, types)
+        question = WireQuestion(asked, browser.tables)
+        outputs = await self._asker.columns(question, types)
 
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(statement.hints)
-            answer = await self._asker.answer(asked, values, asking)
+            answer = await self._asker.answer(question, values, asking)
             return pg_result(answer, outputs, errors=errors)
 
         return Ready(run, pg_columns(outputs, errors=errors), types)
@@ -158,10 +168,11 @@ class Dispatcher:
         browser.check(asked.tree)
         types = parameter_types(asked.tree, declared, browser.columns())
         columns = (WireColumn("QUERY PLAN", TEXT),)
+        question = WireQuestion(asked, browser.tables)
 
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(inner.hints)
-            found = await self._asker.explanation(asked, values, asking)
+            found = await self._asker.explanation(question, values, asking)
             lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
             return StatementResult("EXPLAIN", columns, [(line,) for line in lines])
 

@@ -18,6 +18,8 @@ from discreet.server.jobs.queue import Job, Runner
 from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
 from discreet.server.pgwire.catalog.rows import DATABASE
+from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.options import Asking
 from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, PgType, WireColumn
@@ -59,6 +61,26 @@ class Caller:
         return self.analyst
 
 
+@dataclass(frozen=True, slots=True)
+class WireQuestion:
+    """A SELECT over private tables, parsed once, and the tables that its caller may see."""
+
+    asked: Asked
+    tables: tuple[Seen, ...]
+
+    def filled(self, values: Sequence[Any]) -> Asked:
+        """Return it with its parameters as constants of the tree, and told behind the text."""
+        tree = filled(self.asked.tree, values)
+        for table in tree.find_all(exp.Table):
+            if table.db.lower() == "public":
+                table.set("db", None)
+            if table.catalog.lower() == DATABASE:
+                table.set("catalog", None)
+        told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
+        text = f"{self.asked.text} -- {told}" if told else self.asked.text
+        return Asked(text, as_postgres(tree, self.tables))
+
+
 class Asker:
     """Puts one session's questions to the curator, in the queue that all front ends share."""
 
@@ -71,17 +93,19 @@ class Asker:
         self.caller = caller
         self.job: Job | None = None
 
-    async def columns(self, asked: Asked, types: Sequence[PgType]) -> tuple[OutputColumn, ...]:
+    async def columns(
+        self, question: WireQuestion, types: Sequence[PgType]
+    ) -> tuple[OutputColumn, ...]:
         """Return the columns of the answer; spends nothing."""
         self._may_ask()
-        sql = _filled(asked, samples(types))
-        return await self._run(lambda curator: curator.columns(sql), asked.tree)
+        sql = question.filled(samples(types))
+        return await self._run(lambda curator: curator.columns(sql), question.asked.tree)
 
-    async def answer(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Answer:
+    async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
         """Return the private answer, charged before any row is read."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        sql, payer = question.filled(values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.query(
                 sql,
@@ -91,14 +115,16 @@ class Asker:
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            asked.tree,
+            question.asked.tree,
         )
 
-    async def explanation(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Any:
+    async def explanation(
+        self, question: WireQuestion, values: Sequence[Any], asking: Asking
+    ) -> Any:
         """Return plan, price and expected error; spends nothing."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        sql, payer = question.filled(values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.explain(
                 sql,
@@ -108,7 +134,7 @@ class Asker:
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            asked.tree,
+            question.asked.tree,
         )
 
     def cancel(self) -> None:
@@ -159,18 +185,6 @@ class Asker:
         finally:
             self.job = None
         return found
-
-
-def _filled(asked: Asked, values: Sequence[Any]) -> Asked:
-    """Return the question with its parameters as constants of the tree, and told behind the text."""
-    tree = filled(asked.tree, values)
-    for table in tree.find_all(exp.Table):
-        if table.db.lower() == "public":
-            table.set("db", None)
-        if table.catalog.lower() == DATABASE:
-            table.set("catalog", None)
-    told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
-    return Asked(f"{asked.text} -- {told}" if told else asked.text, tree)
 
 
 def _needs_epsilon(asking: Asking) -> None:
