@@ -25,10 +25,14 @@ WHOLE = (INT2, INT4, INT8)
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The type of an expression, and whether its value can be below 0 (noise apart)."""
+    """The type of an expression, and whether its value can be below 0 (noise apart).
+
+    `declared`: it is a value of a declared column, and so within that column's bounds.
+    """
 
     kind: PgType
     signed: bool = True
+    declared: bool = False
 
     @property
     def whole(self) -> bool:
@@ -130,6 +134,7 @@ class ExpressionTypes:
                     column.name.lower(): Typed(
                         kind,
                         not (isinstance(column.domain, IntegerDomain) and column.domain.lower >= 0),
+                        declared=True,
                     )
                     for column, kind in seen.columns
                 }

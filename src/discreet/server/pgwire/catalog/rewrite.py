@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
@@ -28,6 +28,8 @@ class RewriteFacts:
     path: tuple[str, ...]
     previews: frozenset[str]
     setting: Callable[[str], str]
+    replaced: Mapping[str, exp.Query] = field(default_factory=dict)
+    """Catalog tables that hold more for this session: instead of their names, these queries."""
 
 
 def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
@@ -100,6 +102,10 @@ def _table(node: exp.Table, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
         raise Failure(
             "42501", f"'{name[:60]}' is not shown here.", hint="It would tell about rows."
         )
+    if schema in ("", "pg_catalog") and name in facts.replaced:
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+        inner = facts.replaced[name].copy()
+        return exp.Subquery(this=inner, alias=alias.copy(), joins=node.args.get("joins"))
     if schema in ("", "pg_catalog") and name in PG_CATALOG:
         return _renamed(node, prefixed(name))
     if schema == "information_schema" and name in INFORMATION_SCHEMA:

@@ -19,10 +19,21 @@ from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
 from discreet.server.pgwire.catalog.rows import DATABASE
 from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.expression_types import ExpressionTypes
 from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.options import Asking
+from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, samples
-from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, PgType, WireColumn
+from discreet.server.pgwire.protocol.types import (
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT4,
+    INT8,
+    TEXT,
+    PgType,
+    WireColumn,
+)
 from discreet.server.pgwire.session.result import StatementResult, rows_of
 from discreet.server.workspace import Workspace
 
@@ -79,6 +90,14 @@ class WireQuestion:
         told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
         text = f"{self.asked.text} -- {told}" if told else self.asked.text
         return Asked(text, as_postgres(tree, self.tables))
+
+    def small_columns(self) -> set[int]:
+        """Return the places of outputs that hold values of declared columns of four bytes."""
+        tree, types = self.asked.tree, ExpressionTypes(self.tables)
+        if not isinstance(tree, exp.Select):
+            return set()
+        found = [types.of(node) for node in tree.expressions]
+        return {i for i, typed in enumerate(found) if typed.declared and typed.kind is INT4}
 
 
 class Asker:
@@ -203,30 +222,45 @@ def _with_preview(error: QueryRefused, tree: exp.Expr) -> QueryRefused:
     return QueryRefused(error.message, hint=hint, construct=error.construct)
 
 
-def pg_columns(columns: Sequence[OutputColumn], *, errors: bool) -> tuple[WireColumn, ...]:
-    """Return the answer's columns; with `errors`, each noisy one is followed by its error."""
+def pg_columns(
+    columns: Sequence[OutputColumn], question: WireQuestion, *, errors: bool
+) -> tuple[WireColumn, ...]:
+    """Return the answer's columns under PostgreSQL's names: count, not COUNT(*).
+
+    With `errors`, each noisy one is followed by its error.
+    """
+    names = output_names(question.asked.tree) or ()
+    known = names if len(names) == len(columns) else [column.name for column in columns]
+    small = question.small_columns()
     found = []
-    for column in columns:
-        found.append(WireColumn(column.name, _TYPES[column.type]))
+    for place, (column, name) in enumerate(zip(columns, known, strict=True)):
+        whole = column.type is OutputType.INTEGER and place in small
+        found.append(WireColumn(name, INT4 if whole else _TYPES[column.type]))
         if errors and column.noisy:
-            found.append(WireColumn(f"{column.name}_error95", FLOAT8))
+            found.append(WireColumn(f"{name}_error95", FLOAT8))
     return tuple(found)
 
 
-def pg_result(answer: Answer, columns: Sequence[OutputColumn], *, errors: bool) -> StatementResult:
+def pg_result(
+    answer: Answer,
+    outputs: Sequence[OutputColumn],
+    columns: tuple[WireColumn, ...],
+    *,
+    errors: bool,
+) -> StatementResult:
     """Return the answer as rows, and its provenance as notices."""
     rows = []
     for row, halves in zip(answer.rows, answer.error95, strict=True):
         cells: list[Any] = []
-        for column, value, half in zip(columns, row, halves, strict=True):
+        for output, value, half in zip(outputs, row, halves, strict=True):
             cells.append(value)
-            if errors and column.noisy:
+            if errors and output.noisy:
                 cells.append(half)
         rows.append(cells)
     notes = list(answer.provenance.notes)
     if not answer.provenance.private:
         notes.append("The noise was not secret, so this answer protects nobody.")
-    return rows_of(pg_columns(columns, errors=errors), rows, price_words(answer), *notes)
+    return rows_of(columns, rows, price_words(answer), *notes)
 
 
 def price_words(answer: Answer) -> str:

@@ -33,6 +33,8 @@ _EDGE = re.compile(r"/\*|\*/")
 _HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
 
 
+NAME = r'(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)'
+"""The name of something in a statement, as a part of a pattern; `name_in` spells it out."""
 _QUOTED_OR_BRACKET = re.compile(
     r"""[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]""", re.DOTALL
 )
@@ -73,6 +75,12 @@ class WireStatement:
         for word in self.words[:words]:
             begin = self.text.upper().index(word, begin) + len(word)
         return self.part(begin)
+
+
+def name_in(found: re.Match[str]) -> str:
+    """Return the name that NAME has matched: in lower case, or as it is quoted."""
+    written = found["name"]
+    return written[1:-1].replace('""', '"') if written.startswith('"') else written.lower()
 
 
 def closing(text: str, opened: int) -> int | None:
@@ -133,7 +141,8 @@ class _Splitter:
         else:
             self.leading = False
         # PostgreSQL takes any word after AS for a name; the parser does not.
-        renaming = word and self.previous == "AS" and text.upper() in _ODD_NAMES
+        making = self.words[:1] == ["CREATE"]  # ... VIEW name AS SELECT
+        renaming = word and self.previous == "AS" and not making and text.upper() in _ODD_NAMES
         self.parts.append((f'"{text.lower()}"' if renaming else text, begin))
         self.previous = text.upper() if word else ""
 
