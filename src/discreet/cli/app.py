@@ -20,6 +20,10 @@ COMMANDS = {
     "serve": ("discreet.cli.commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
     "token": ("discreet.cli.commands.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.commands.init", "Propose discreet.toml for a file or a database."),
+    "review": (
+        "discreet.cli.commands.review",
+        "What each declaration loses and reveals; accept or hide columns.",
+    ),
     "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
     "publish": ("discreet.cli.commands.publish", "Many tables as one consistent, signed package."),
     "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),

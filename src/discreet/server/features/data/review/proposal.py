@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -120,6 +120,8 @@ def _column(column: ColumnProposal) -> dict[str, Any]:
 def _plain(value: Setting) -> Any:
     if isinstance(value, tuple):
         return list(value)
+    if isinstance(value, Mapping):
+        return {name: list(forms) for name, forms in value.items()}
     if isinstance(value, Decimal):
         return format(value, "f")  # as text: the exact decimal goes to the page and comes back
     return value if isinstance(value, bool | int | str) else value.isoformat()
