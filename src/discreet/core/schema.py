@@ -223,7 +223,7 @@ class Column:
 
     def __post_init__(self) -> None:
         # Once, here: a category may list 40,000 codes, and every region asks for the fingerprint.
-        spelled = repr(self.domain) + ("" if self.spelling.plain else repr(self.spelling))
+        spelled = repr(self.domain) + ("" if self.spelling == PLAIN else repr(self.spelling))
         digest = hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "fingerprint", digest[:16])
 
@@ -243,6 +243,7 @@ class Table:
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
+    `encoding` is that of its text files, empty for UTF-8.
     """
 
     name: str
@@ -254,6 +255,7 @@ class Table:
     bounded: bool = False
     copied: bool = False
     rules: tuple[str, ...] = ()
+    encoding: str = ""
 
     @property
     def public(self) -> bool:

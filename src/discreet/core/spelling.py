@@ -7,7 +7,7 @@ The patterns here are read alike by RE2, Java, PostgreSQL and Python.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from discreet.errors import CatalogError
@@ -39,6 +39,7 @@ class Spelling:
     `empty`: texts that say "no value here". `same`: a declared value and its other spellings.
     `thousands`, `decimal`, `signs`: how numbers are grouped, pointed and marked (1.234,50 EUR).
     `dates`: strptime codes, the first that fits counts; nothing means 2024-12-31.
+    `encoding`: that of the whole text file; its reader uses it, no expression does.
     """
 
     trim: bool = False
@@ -49,6 +50,7 @@ class Spelling:
     decimal: str = "."
     signs: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
+    encoding: str = ""
 
     def __post_init__(self) -> None:
         if self.thousands and self.thousands not in THOUSANDS:
@@ -68,7 +70,7 @@ class Spelling:
     @property
     def plain(self) -> bool:
         """Return whether cells are read as they stand."""
-        return self == PLAIN
+        return replace(self, encoding="") == PLAIN
 
     @property
     def numeral(self) -> bool:

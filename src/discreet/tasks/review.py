@@ -49,7 +49,10 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     sources = {f"{each.dataset}.{each.table.name}": each.table.source for each in tables}
     if not sources:
         raise CatalogError(f"{config.name} declares no private table.")
-    engine = connect(url, sources, base=config.parent)
+    encodings = {
+        f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
+    }
+    engine = connect(url, sources, base=config.parent, encodings=encodings)
     found = []
     try:
         for each in tables:

@@ -55,6 +55,7 @@ class TableProposal:
     suggested_rows: int | None = None
     seen: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
 from discreet.catalog.propose.infer import Progress, check_accept, propose
 from discreet.catalog.read.policy_file import loads
-from discreet.catalog.read.sources import find_sources
+from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
@@ -53,7 +53,7 @@ def propose_file(
     found = find_sources(wish.words, base=base)
     check_reach(found.engine_url, found.tables)
     try:
-        engine = connect(found.engine_url, found.tables, base=base)
+        engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:
             proposal = propose(
                 engine,
@@ -67,6 +67,7 @@ def propose_file(
                 accept=wish.accept,
                 progress=progress,
             )
+            proposal = _with_encodings(proposal, found)
             text = render_toml(proposal)
             loads(text, base=base)  # what we write must read back; refused before it is on disk
             look(engine, text)
@@ -80,6 +81,18 @@ def propose_file(
         ) from None
     (write_over if wish.force else write_new)(wish.out, text)
     return proposal
+
+
+def _with_encodings(proposal: Proposal, found: Sources) -> Proposal:
+    tables = tuple(
+        replace(
+            table,
+            encoding=found.encodings.get(table.name),
+            warnings=(*table.warnings, *filter(None, [found.notes.get(table.name)])),
+        )
+        for table in proposal.tables
+    )
+    return replace(proposal, tables=tables)
 
 
 def summary(proposal: Proposal, out: Path) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class TableShape(_Shape):
     """`[datasets.NAME.tables.NAME]`."""
 
     source: StrictStr
+    encoding: StrictStr | None = None
     unit: StrictStr | None = None
     public: StrictBool = False
     version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
