@@ -17,7 +17,7 @@ from discreet.errors import CatalogError
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TomlSection:
     """Lines `first` to `last` (not included) under one [heading]."""
 
     path: tuple[str, ...]
@@ -25,12 +25,12 @@ class Section:
     last: int
 
 
-def sections_of(lines: list[str]) -> Iterator[Section]:
+def sections_of(lines: list[str]) -> Iterator[TomlSection]:
     """Yield the sections of a file."""
     heads = [(i, path) for i, line in enumerate(lines) if (path := _heading(line))]
     ends = [first for first, _ in heads[1:]] + [len(lines)]
     for (first, path), last in zip(heads, ends, strict=False):  # no heading has no end
-        yield Section(path, first, last)
+        yield TomlSection(path, first, last)
 
 
 def _heading(line: str) -> tuple[str, ...]:
