@@ -106,6 +106,7 @@ class Curator:
         return connect(
             self.catalog.engine_url,
             self.catalog.sources,
+            encodings=self.catalog.encodings,
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,

@@ -9,6 +9,8 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
+from discreet.core.counted import counted
+
 UNSURE = 0.05
 """What a 95% interval leaves outside."""
 SHOWN_ENTRIES = 25
@@ -126,7 +128,7 @@ def _purse(
 def _exposed(releases: int, columns: Iterable[str]) -> str:
     named = ", ".join(columns)
     which = f" They exposed: {named}." if named else ""
-    return f"{releases:,} release(s) carry no guarantee; see the history.{which}"
+    return f"{counted(releases, 'release')} without a guarantee; see the history.{which}"
 
 
 def _delta_words(delta: Mapping[str, float]) -> str:

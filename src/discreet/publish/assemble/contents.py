@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.counted import counted
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.core.numbers import plain
 from discreet.core.unit import Neighbours
@@ -258,7 +259,7 @@ def _warnings(plan: PlannedRelease) -> list[str]:
         both = 2 * plan.spec.epsilon.value
         grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
         words = (
-            f"{len(plan.facts_from_data)} exact fact(s) were computed from the rows and have no "
+            f"{counted(len(plan.facts_from_data), 'exact fact')} from the rows, without a "
             "guarantee of their own. "
         )
         if plan.dataset.neighbours is Neighbours.ADD_REMOVE:
