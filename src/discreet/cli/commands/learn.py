@@ -33,7 +33,7 @@ Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]
 Target = Annotated[str, typer.Option(help="The column to predict.")]
-ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted or bayes.")]
+ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted, bayes or network.")]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
 Choose = Annotated[
     str | None, typer.Option(help="Train several and pay for a choice: logistic,boosted,bayes.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from importlib import import_module
 from typing import Any, Protocol, Self
 
 from discreet.catalog.catalog import Catalog
@@ -69,15 +70,14 @@ class PrivateEstimator:
         return hasattr(self, "n_features_in_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
-
+        words = import_module("sklearn.utils")
         kind = self._kind
-        return Tags(
+        return words.Tags(
             estimator_type=kind if kind in {"classifier", "regressor", "clusterer"} else None,
-            target_tags=TargetTags(required=kind in {"classifier", "regressor"}),
-            classifier_tags=ClassifierTags(poor_score=True) if kind == "classifier" else None,
-            regressor_tags=RegressorTags(poor_score=True) if kind == "regressor" else None,
-            input_tags=InputTags(allow_nan=True, string=True),
+            target_tags=words.TargetTags(required=kind in {"classifier", "regressor"}),
+            classifier_tags=words.ClassifierTags(poor_score=True) if kind == "classifier" else None,
+            regressor_tags=words.RegressorTags(poor_score=True) if kind == "regressor" else None,
+            input_tags=words.InputTags(allow_nan=True, string=True),
             non_deterministic=True,
         )
 
