@@ -13,13 +13,24 @@ if TYPE_CHECKING:
     from discreet.learn.estimators.budget import LearnBudget
     from discreet.learn.estimators.classifier import PrivateClassifier
     from discreet.learn.estimators.regressor import PrivateRegressor
+    from discreet.learn.estimators.shapes import PrivateKMeans, PrivatePCA, PrivateScaler
 
-__all__ = ["LearnBudget", "PrivateClassifier", "PrivateRegressor"]
+__all__ = [
+    "LearnBudget",
+    "PrivateClassifier",
+    "PrivateKMeans",
+    "PrivatePCA",
+    "PrivateRegressor",
+    "PrivateScaler",
+]
 
 _HOMES = {
     "LearnBudget": "discreet.learn.estimators.budget",
     "PrivateClassifier": "discreet.learn.estimators.classifier",
+    "PrivateKMeans": "discreet.learn.estimators.shapes",
+    "PrivatePCA": "discreet.learn.estimators.shapes",
     "PrivateRegressor": "discreet.learn.estimators.regressor",
+    "PrivateScaler": "discreet.learn.estimators.shapes",
 }
 
 
