@@ -34,6 +34,9 @@ from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.prepare import preview_of
 
+MOST_ROWS = 10**8
+"""Rows that no table of people is believed to have: an epsilon that needs more is a mistake."""
+
 
 @dataclass(frozen=True, slots=True)
 class Training:
@@ -122,7 +125,7 @@ def plan_training(
             words=len(outline.words),
         )
     check_hope(funds, codes.unit, request.epsilon)
-    return Training(
+    plan = Training(
         request=request,
         outline=outline,
         funds=funds,
@@ -132,6 +135,13 @@ def plan_training(
         snapshot=f"learn {label(snapshots)}",
         steps=steps,
     )
+    if plan.rows_needed() > MOST_ROWS:
+        raise InvalidInput(
+            f"Epsilon {request.epsilon} is too small: it would take about {plan.rows_needed():,} rows "
+            "until a model sees more than noise.",
+            hint="Use a larger epsilon, or fewer features. Nothing was charged.",
+        )
+    return plan
 
 
 def _network(

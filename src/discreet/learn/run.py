@@ -79,6 +79,7 @@ class Trained:
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "subgroups": {},
+            "rows_needed": facts.get("rows_needed"),
             "request_id": self.request_id,
             "notices": list(self.notices),
         }
@@ -208,6 +209,7 @@ def _facts(
         },
         "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
         "rows": max(right + wrong, 0),
+        "rows_needed": plan.rows_needed(),
         "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},
         "baseline": round(float(shares.max()), 4),
         "accepted": plan.outline.dataset.accepted,

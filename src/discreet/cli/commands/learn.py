@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.commands.learn_public import declared_public
 from discreet.cli.commands.learn_work import (
     check_places,
     check_public,
@@ -86,7 +87,8 @@ def classify(
     }
     LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
     place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
-    found = trained_and_kept(place, table, asked, test=(test, test_public), out=out)
+    public = declared_public(test, place, said=test_public)
+    found = trained_and_kept(place, table, asked, test=(test, public), out=out)
     say(json_text.dumps(found) if json else trained_words(found))
 
 
@@ -116,7 +118,6 @@ def regress(
     from discreet.learn.request import LearnRequest
 
     check_places(test, out)
-    check_public(test, public=test_public)
     asked: dict[str, Any] = {
         "target": target,
         "epsilon": epsilon,
@@ -127,6 +128,7 @@ def regress(
     }
     LearnRequest.of("", task="regress", **asked)
     place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
+    check_public(test, public=declared_public(test, place, said=test_public))
     found = regressed_and_kept(place, table, asked, test=test, out=out)
     say(json_text.dumps(found) if json else regression_words(found))
 
