@@ -21,6 +21,7 @@ from discreet.learn.measure.columns import check_target, chosen_items, encoding_
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
 from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
+from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
@@ -61,7 +62,8 @@ class Training:
         """
         target = self.outline.items[-1]
         classes = target.values if isinstance(target, Coded) else 2
-        share = self.funds.fitting.amount * COUNTING / max(len(self.outline.items) - 1, 1)
+        counting = COUNTING if self.steps is None else NETWORK_COUNTING
+        share = self.funds.fitting.amount * counting / max(len(self.outline.items) - 1, 1)
         noise = noise_of(MarginalBudget(share, self.funds.purse.concentrated), self.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 

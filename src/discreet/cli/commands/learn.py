@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.commands.learn_public import declared_public
 from discreet.cli.commands.learn_work import (
     check_places,
     check_public,
@@ -24,6 +23,7 @@ from discreet.cli.commands.learn_work import (
     viewer_ratings,
 )
 from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
+from discreet.cli.public_word import declared_public
 from discreet.cli.terminal import say
 
 app = typer.Typer(

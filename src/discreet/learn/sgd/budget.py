@@ -26,6 +26,9 @@ CHECKING = Fraction(1, 50)
 LEARNING = Fraction(1, 8)
 """The parts that check the model on its rows, and that learn domains which are not declared."""
 
+COUNTING_SHARE = COUNTING / (COUNTING + CHECKING)
+"""What the counting takes of the purse beside the steps; the rest checks the model."""
+
 MOST_CLASSES = 10
 
 

@@ -11,7 +11,7 @@ from discreet.errors import InternalError
 from discreet.learn.measure.residual_sums import LearningDoor
 from discreet.learn.measure.rows import Integers, Reals
 from discreet.learn.methods import count_features
-from discreet.learn.sgd.budget import CHECKING, COUNTING
+from discreet.learn.sgd.budget import COUNTING_SHARE
 from discreet.learn.sgd.inputs import inputs_of
 from discreet.learn.sgd.model import NetworkClassifier
 from discreet.learn.sgd.train import UnitRows, trained_layers
@@ -19,9 +19,6 @@ from discreet.noise.rng import Rng
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.progress import Progress
-
-SHARE = COUNTING / (COUNTING + CHECKING)
-"""What the counting takes of the door; the rest checks the model."""
 
 
 def fit_network(
@@ -39,7 +36,7 @@ def fit_network(
     """
     codes, unit = rows
     progress(0, 1, "counting features by class")
-    features, variance = count_features(door, encoding, SHARE)
+    features, variance = count_features(door, encoding, COUNTING_SHARE)
     inputs, shares = inputs_of(features, variance)
     size = float(np.mean([feature.counts.sum() for feature in features]))
     there = UnitRows(inputs.of(codes), codes[:, -1].astype(np.int64), unit)
@@ -54,4 +51,4 @@ def checked_network(
 ) -> tuple[int, int, float]:
     """Return noisy numbers of rows that the network predicts rightly and wrongly, for what is left."""
     right = network.guesses(codes) == codes[:, -1]
-    return door.counted_right(right, share=Fraction(1) - SHARE)
+    return door.counted_right(right, share=Fraction(1) - COUNTING_SHARE)

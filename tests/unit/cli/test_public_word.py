@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.cli.commands import learn_public
-from discreet.cli.commands.learn_public import declared_public
+from discreet.cli import public_word as learn_public
+from discreet.cli.public_word import declared_public
 
 
 @pytest.fixture
