@@ -27,7 +27,7 @@ from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.run import Recommending, RecommendRequest, recommend
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
@@ -242,8 +242,8 @@ class Curator:
         )
 
     def test_model(
-        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
-    ) -> Classifier:
+        self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
         request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
         return paid_test(

@@ -24,6 +24,7 @@ WORDS = {
     "logistic": "One weight for each group of each column.",
     "boosted": "The same, and then pairs of columns.",
     "bayes": "Counts each column by class, once. Quickest.",
+    "network": "A small neural network, trained by noisy steps. Needs delta.",
 }
 
 
