@@ -49,15 +49,20 @@ def parse(sql: str | Written) -> exp.Select:
     Guarantee: the text is parsed once, and what the parser found is never written out and parsed
         again; every argument of every node it found is read by a rule, or the question is refused.
     """
+    found = checked(read_checked(sql))
+    for node in found.walk():
+        only_read(node)
+    return found
+
+
+def read_checked(sql: str | Written) -> exp.Expr:
+    """Return the tree of a statement that is neither too deep nor too long, of whatever kind."""
     tree = sql.tree if isinstance(sql, Written) else read(sql)
     if _depth(tree) > DEEPEST:
         raise refusal("clause", what=f"A question nested more than {DEEPEST} levels deep")
-    found = checked(tree)
-    for number, node in enumerate(found.walk()):
-        if number > MOST_NODES:
-            raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
-        only_read(node)
-    return found
+    if sum(1 for _ in tree.walk()) > MOST_NODES:
+        raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
+    return tree
 
 
 def read(sql: str) -> exp.Expr:

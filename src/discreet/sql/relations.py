@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import IdentifierDomain
+from discreet.core.schema import Dataset, IdentifierDomain, Table
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import (
@@ -138,11 +138,22 @@ def _named(node: exp.Expr, context: BindingContext) -> Named:
 
 
 def _scan(context: BindingContext, written: exp.Table) -> Named:
-    catalog = context.catalog
-    table = catalog.table(written.name, written.db or None)
-    dataset = catalog.dataset_of(table)
+    table = context.catalog.table(written.name, written.db or None)
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
+    scan, columns = _declared(context.catalog.dataset_of(table), table, context.sizes)
+    return Named(written.alias or table.name, _complete(scan), columns, table)
+
+
+def scan_of(dataset: Dataset, table: Table) -> Scan:
+    """Return a table of the catalog as it is read by itself."""
+    return _declared(dataset, table, Sizes())[0]
+
+
+def _declared(
+    dataset: Dataset, table: Table, sizes: Sizes
+) -> tuple[Scan, tuple[tuple[str, str], ...]]:
+    """Return the scan of a table, and the columns that may be named with the ids of their fields."""
     unit_column = table.unit.column if table.unit is not None else None
     fields: list[Field] = []
     columns: list[tuple[str, str]] = []
@@ -151,15 +162,14 @@ def _scan(context: BindingContext, written: exp.Table) -> Named:
         usable = not column.hidden and column.reviewed
         if not usable and column.name != unit_column:
             continue
-        name = context.sizes.fresh()
+        name = sizes.fresh()
         origin = Origin(dataset.name, table.name, column.by_day())
         fields.append(Field(name, origin.column.domain, origin, column.missing, column.name))
         if usable:
             columns.append((column.name.lower(), name))
         if column.name == unit_column:
             unit = name
-    scan = Scan(dataset, table, tuple(fields), unit)
-    return Named(written.alias or table.name, _complete(scan), tuple(columns), table)
+    return Scan(dataset, table, tuple(fields), unit), tuple(columns)
 
 
 def _complete(scan: Scan) -> Relation:
