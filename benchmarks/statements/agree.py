@@ -24,7 +24,7 @@ def agree(sql: str, answer: Any, database: Any) -> str:
     """
     try:
         true = database.execute(plain(sql)).fetchall()
-    except Exception as error:  # noqa: BLE001  # whatever DuckDB does not understand is shown
+    except Exception as error:  # whatever DuckDB does not understand is shown
         return f"plain DuckDB: {str(error).splitlines()[0]}"
     close = ABOUT if LOOSE.search(sql) else NEAR
     mine = [tuple(map(_value, row)) for row in answer.rows]

@@ -94,7 +94,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{name}: {answered} of {len(found)} answered ({must} must stay refused)")
         for each in found if options.refused else ():
             if each.asked.refused == each.answered:
-                print(f"  [{each.construct}] {' '.join(each.asked.sql.split())[:150]}\n      {each.said}")
+                print(
+                    f"  [{each.construct}] {' '.join(each.asked.sql.split())[:150]}\n      {each.said}"
+                )
 
 
 if __name__ == "__main__":

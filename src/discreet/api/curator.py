@@ -55,9 +55,9 @@ from discreet.publish.workflow import (
 )
 from discreet.publish.workflow import release as release_package
 from discreet.release.request import Request
+from discreet.release.stored import unpack
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
-from discreet.release.stored import unpack
 from discreet.report import Document
 from discreet.sql.parse import Written
 from discreet.synth.progress import Progress, silent

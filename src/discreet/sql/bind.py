@@ -181,7 +181,8 @@ class _Outer:
             if key.value == value:
                 return e.ColumnRef(key.name)
         aliased = self.aliases.get(column.name.lower())
-        plain = column.table or aliased is None or isinstance(aliased, exp.Column)
+        plain = column.table or aliased is None
+        plain = plain or (value is not None and isinstance(aliased, exp.Column))
         if plain or column.name.lower() in self.opened:
             # An alias inside its own meaning is the column, which nobody aggregated.
             raise refusal("raw rows", what=column.name)

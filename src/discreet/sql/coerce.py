@@ -12,7 +12,7 @@ from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.values import Fields
-from discreet.sql.scalars import parse_date
+from discreet.sql.days import parse_date
 
 
 def coerce(expr: Expr, fields: Fields) -> Expr:

@@ -96,7 +96,8 @@ def _arrow(table: Small) -> pa.Table:
     for i, kind in enumerate(table.types):
         values = [row[i] for row in table.rows]
         wide = kind is OutputType.INTEGER and any(
-            value is not None and (type(value) is not int or abs(value) >= 2**63) for value in values
+            value is not None and (type(value) is not int or abs(value) >= 2**63)
+            for value in values
         )
         columns[f"c{i}"] = pa.array(values, type=pa.float64() if wide else _ARROW[kind])
     columns["_row"] = pa.array(range(len(table.rows)), type=pa.int64())

@@ -117,7 +117,7 @@ def payer_of(program: Program, request: Request, around: Surroundings) -> Payer:
 
 def datasets_of(source: Any) -> list[Any]:
     """Return the datasets whose people a relation reads."""
-    from discreet.plan.ir import scans_of  # noqa: PLC0415
+    from discreet.plan.ir import scans_of
 
     return [scan.dataset for scan in scans_of(source) if scan.dataset and not scan.public]
 

@@ -69,9 +69,7 @@ def columns_of(program: Program, around: Surroundings) -> tuple[OutputColumn, ..
     return typed(program, shapes)
 
 
-def typed(
-    program: Program, shapes: list[tuple[OutputColumn, ...]]
-) -> tuple[OutputColumn, ...]:
+def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome from those of the parts."""
     tables = {f"r{i}": Small(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
     tables |= {
@@ -159,4 +157,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return float(value)
     return value if isinstance(value, bool | int | str | dt.date) or value is None else str(value)
-

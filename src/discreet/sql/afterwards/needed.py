@@ -50,7 +50,9 @@ def rolled_up(select: exp.Select) -> bool:
         return False
     if any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets", "totals", "all")):
         return True
-    return any(isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions)
+    return any(
+        isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets) for part in group.expressions
+    )
 
 
 def _reads_people(tree: exp.Select, catalog: Catalog, known: Known) -> bool:

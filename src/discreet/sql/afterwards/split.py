@@ -160,7 +160,9 @@ class _Splitter:
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise refusal("clause", what="A function in FROM")
         if node.args.get("sample") or node.args.get("joins"):
-            raise refusal("sample" if node.args.get("sample") else "clause", what="JOIN in brackets")
+            raise refusal(
+                "sample" if node.args.get("sample") else "clause", what="JOIN in brackets"
+            )
         alias = node.alias or node.name
         if not node.db and node.name.lower() in scope.steps:
             step = scope.steps[node.name.lower()]
