@@ -237,6 +237,8 @@ def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
     if days is not None:
         return days
     low1, high1, step1 = numeric(node.left, fields)
+    if node.operator is Operator.DIVIDE and not isinstance(node.right, e.Literal):
+        return _quotient(node, (low1, high1, step1), fields)
     if node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}:
         return _division(node, (low1, high1, step1))
     low2, high2, step2 = numeric(node.right, fields)
@@ -263,6 +265,31 @@ def _date_difference(node: e.Arithmetic, fields: Fields) -> Domain | None:
     if isinstance(left, DateDomain) or isinstance(right, DateDomain):
         raise _unsupported("moving a date column by a number of days")
     return None
+
+
+FINER = 1_000
+"""A quotient of two columns is counted in a step so much finer than theirs, and rounded down to it."""
+
+
+def _quotient(
+    node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction], fields: Fields
+) -> Domain:
+    """Return the range of a number over one that is never negative; over 0 it is NULL."""
+    low, high, step = bounds
+    least, most, by = numeric(node.right, fields)
+    if least < 0 or not most:
+        raise QueryRefused(
+            "Inside an aggregate, a column can be divided by a number that is never negative.",
+            hint="Divide the results instead, for example SUM(a) / SUM(b).",
+            construct="division",
+        )
+    least = max(least, by)
+    fine = step / (by * FINER)
+    _fits(low, high, step / FINER)
+    ends = [end / each for end in (low, high) for each in (least, most)]
+    return number_domain(
+        math.floor(min(ends) / fine) * fine, math.ceil(max(ends) / fine) * fine, fine
+    )
 
 
 def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -> Domain:

@@ -81,6 +81,9 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
         ((exp.Count,), ("this", "expressions", "big_int")),
         ((exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Variance, exp.VariancePop), _ONE),
         ((exp.Stddev, exp.StddevPop, exp.StddevSamp), _ONE),
+        ((exp.Corr, exp.CovarPop, exp.CovarSamp), (*_TWO, "null_on_zero_variance")),
+        ((exp.RegrSlope, exp.RegrIntercept, exp.RegrR2), _TWO),
+        ((exp.Mode,), _ONE),
         ((exp.Quantile, exp.ApproxQuantile), ("this", "quantile")),
         ((exp.PercentileCont, exp.PercentileDisc, exp.Filter, exp.WithinGroup), _TWO),
     )

@@ -26,6 +26,7 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.lower import lowered
 from discreet.plan.values import infer, kinds_of
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
@@ -141,7 +142,7 @@ def row_expr(node: exp.Expr, names: Names) -> Expr:
     names.sizes.check(found)
     found = coerce(found, domains)
     kind_of(found, kinds_of(domains))
-    return found
+    return lowered(found, domains)
 
 
 def _named(node: exp.Expr, context: BindingContext) -> Named:

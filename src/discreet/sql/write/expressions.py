@@ -14,7 +14,15 @@ from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.values import common_step, infer, infer_by_rule, lattice, points, tabulated
+from discreet.plan.values import (
+    FINER,
+    common_step,
+    infer,
+    infer_by_rule,
+    lattice,
+    points,
+    tabulated,
+)
 from discreet.sql.write.cells import Cell
 from discreet.sql.write.texts import joined, like, text_call
 
@@ -193,11 +201,26 @@ class Writer:
                 product = f"({self.scaled(expr.left, one)}) * ({self.scaled(expr.right, two)})"
                 factor = one * two / step
                 return f"({product})" if factor == 1 else f"({product} * {int(factor)})"
+            case Operator.DIVIDE if not isinstance(expr.right, e.Literal):
+                return self._quotient(expr)
             case Operator.DIVIDE:
                 sign = "-" if expr.right.value < 0 else ""  # type: ignore[union-attr,operator]  # a constant, by inference
                 return f"{sign}({self.write(expr.left)})"
             case _:
                 return self._floor(expr)
+
+    def _quotient(self, expr: e.Arithmetic) -> str:
+        """Return a number over a positive one in whole steps, NULL over 0.
+
+        The divisor is held at 1 or more by a clamp, so that no engine can ever divide by 0.
+        """
+        top = f"CAST(({self.write(expr.left)}) AS BIGINT) * {FINER}"
+        bottom, found = self.write(expr.right), lattice(self.domain(expr.right))
+        assert found is not None, "divisors are numbers"
+        most = int(found[1] / found[2])
+        held = f"CASE WHEN {bottom} > {most} THEN {most} WHEN {bottom} < 1 THEN 1 ELSE CAST({bottom} AS BIGINT) END"
+        whole = function("whole_quotient", self.dialect, top, held)
+        return f"CASE WHEN ({bottom}) > 0 THEN {whole} END"
 
     def _floor(self, expr: e.Arithmetic) -> str:
         divisor = Fraction(expr.right.value)  # type: ignore[union-attr,arg-type]  # a constant, by inference
@@ -316,5 +339,6 @@ def _computes(expr: Expr) -> bool:
         isinstance(node, e.Arithmetic)
         and node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}
         and not isinstance(node.right, e.Literal)
+        and node.operator is not Operator.DIVIDE
         for node in e.walk(expr)
     )
