@@ -21,7 +21,7 @@ NEAR, ABOUT, ROUGH = 2e-4, 0.06, 0.25
 def agree(sql: str, answer: Any, database: Any) -> str:
     """Return what is wrong with an answer; empty where nothing is.
 
-    Every row of DuckDB's must be there. Where keys are public, ours may hold more: groups that nobody
+    Every row of DuckDB's must be there; nothing added up is NULL there and 0 here. Where keys are public, ours may hold more: groups that nobody
     is in, whose numbers are 0 or NULL. LIMIT cuts ties anywhere, so there the rows of both count.
     """
     try:
@@ -29,23 +29,28 @@ def agree(sql: str, answer: Any, database: Any) -> str:
     except Exception as error:  # whatever DuckDB does not understand is shown
         return f"plain DuckDB: {str(error).splitlines()[0]}"
     close = ROUGH if ENDS.search(sql) else ABOUT if LOOSE.search(sql) else NEAR
-    mine = [tuple(map(_value, row)) for row in answer.rows]
+    mine = [
+        tuple(0.0 if v is None and i in answer.noisy else _value(v) for i, v in enumerate(row))
+        for row in answer.rows
+    ]
     theirs = [tuple(map(_value, row)) for row in true]
     if any(len(row) != len(answer.columns) for row in theirs):
         return "another number of columns"
     left = list(mine)
     for row in theirs:
-        found = next((i for i, other in enumerate(left) if _same(row, other, close)), None)
+        row = tuple(0.0 if v is None and i in answer.noisy else v for i, v in enumerate(row))
+        alike = [i for i, other in enumerate(left) if _same(row, other, close)]
+        found = min(alike, key=lambda i: _apart(row, left[i]), default=None)
         if found is None:
-            if _cut(sql) or (_thresholded(answer) and len(left) < len(mine)):
+            if _cut(sql) or _thresholded(answer):
                 continue
             if any(row[i] is None for i in range(len(row)) if i not in answer.noisy):
                 continue  # NULL is a group only where the owner said that values may be missing
             return f"missing {row} among {len(mine)} rows"
         left.pop(found)
-    if not mine:
+    if theirs and not mine:
         return "no rows"
-    if len(left) == len(mine):
+    if theirs and len(left) == len(mine):
         return f"none of {len(mine)} rows is right, such as {mine[0]}"
     extra = [row for row in left if not _empty(row, answer.noisy)]
     return f"{len(extra)} rows too many, such as {extra[0]}" if extra and not _cut(sql) else ""
@@ -86,6 +91,11 @@ def _value(value: Any) -> Any:
 
 def _same(one: tuple[Any, ...], two: tuple[Any, ...], close: float) -> bool:
     return len(one) == len(two) and all(_near(a, b, close) for a, b in zip(one, two, strict=True))
+
+
+def _apart(one: tuple[Any, ...], two: tuple[Any, ...]) -> float:
+    numbers = ((a, b) for a, b in zip(one, two, strict=True) if isinstance(a, float))
+    return sum(abs(a - b) / (abs(a) + 1) for a, b in numbers if isinstance(b, float))
 
 
 def _near(one: Any, two: Any, close: float) -> bool:

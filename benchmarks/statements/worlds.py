@@ -57,15 +57,15 @@ def _pick(salt: str, many: int) -> str:
 
 
 _PHRASES = "['', '', '', 'weather', 'tickets', 'cheap shoes', 'maps', 'news today', 'recipes']"
-_PAGES = (
-    "['http://a.example/', 'http://b.example/x', 'http://www.google.example/s', "
-    "'https://c.example/list/1', 'http://mail.google.example/']"
-)
+def _page(salt: str) -> str:
+    sites = "['http://a.example/', 'http://www.google.example/s', 'http://mail.google.example/']"
+    return f"(({sites})[1 + {_pick(salt, 3)}] || {_pick(salt + 'n', 400)})"
+
 
 _HITS = f"""
-SELECT i AS WatchID, CAST(hash(i % 4000, 'u') % 9007199254740991 AS BIGINT) AS UserID,
+SELECT i AS WatchID, CAST(hash(i % 6000, 'u') % 9007199254740991 AS BIGINT) AS UserID,
  ({_PHRASES})[1 + {_pick("p", 9)}] AS SearchPhrase,
- ({_PAGES})[1 + {_pick("url", 5)}] AS URL, ({_PAGES})[1 + {_pick("ref", 5)}] AS Referer,
+ {_page("url")} AS URL, {_page("ref")} AS Referer,
  (['Home', 'Google search', 'Shop', 'Map'])[1 + {_pick("t", 4)}] AS Title,
  (['', '', 'one', 'two', 'three'])[1 + {_pick("m", 5)}] AS MobilePhoneModel,
  {_pick("mp", 6)} AS MobilePhone, {_pick("ad", 4)} * {_pick("adz", 2)} AS AdvEngineID,
@@ -78,9 +78,9 @@ SELECT i AS WatchID, CAST(hash(i % 4000, 'u') % 9007199254740991 AS BIGINT) AS U
  CASE WHEN {_pick("uh", 2)} = 0 THEN 2868770270353813622 ELSE {_pick("uhx", 5)} END AS URLHash,
  CASE WHEN {_pick("rh", 2)} = 0 THEN 3594120000172545465 ELSE {_pick("rhx", 5)} END AS RefererHash,
  {_pick("ww", 12)} * 100 AS WindowClientWidth, {_pick("wh", 10)} * 100 AS WindowClientHeight,
- TIMESTAMP '2013-07-10 00:00:00' + to_seconds({_pick("s", 691200)}) AS EventTime,
- CAST(TIMESTAMP '2013-07-10 00:00:00' + to_seconds({_pick("s", 691200)}) AS DATE) AS EventDate
-FROM range(40000) t(i)
+ TIMESTAMP '2013-07-01 00:00:00' + to_seconds({_pick("s", 2678400)}) AS EventTime,
+ CAST(TIMESTAMP '2013-07-01 00:00:00' + to_seconds({_pick("s", 2678400)}) AS DATE) AS EventDate
+FROM range(60000) t(i)
 """
 
 _CLICKBENCH = """
@@ -92,8 +92,8 @@ source = "hits.parquet"
 unit = "UserID"
 max_rows = 30
 [datasets.web.tables.hits.columns]
-UserID = { type = "identifier" }
-WatchID = { type = "integer", lower = 0, upper = 9000000000000000000 }
+UserID = { type = "integer", lower = 0, upper = 9007199254740991 }
+WatchID = { type = "integer", lower = 0, upper = 1000000000000 }
 SearchPhrase = { type = "text" }
 URL = { type = "text" }
 Referer = { type = "text" }
@@ -111,8 +111,8 @@ IsRefresh = { type = "integer", lower = 0, upper = 1 }
 IsLink = { type = "integer", lower = 0, upper = 1 }
 IsDownload = { type = "integer", lower = 0, upper = 1 }
 DontCountHits = { type = "integer", lower = 0, upper = 1 }
-URLHash = { type = "integer", lower = -4000000000000000000, upper = 4000000000000000000 }
-RefererHash = { type = "integer", lower = -4000000000000000000, upper = 4000000000000000000 }
+URLHash = { type = "text" }
+RefererHash = { type = "text" }
 WindowClientWidth = { type = "integer", lower = 0, upper = 10000 }
 WindowClientHeight = { type = "integer", lower = 0, upper = 10000 }
 EventTime = { type = "timestamp", lower = 2013-07-01T00:00:00, upper = 2013-07-31T23:59:59 }
@@ -120,9 +120,9 @@ EventDate = { type = "date", lower = 2013-07-01, upper = 2013-07-31 }
 """
 
 _PUMS = f"""
-SELECT i AS pid, {_pick("age", 90)} AS age, {_pick("sex", 2)} AS sex, 1 + {_pick("e", 16)} AS educ,
- {_pick("race", 6)} AS race, {_pick("inc", 100)} * 1000 AS income, {_pick("mar", 2)} = 1 AS married
-FROM range(1, 3001) t(i)
+SELECT i AS pid, {_pick("age", 105)} AS age, {_pick("sex", 2)} AS sex, 1 + {_pick("e", 16)} AS educ,
+ {_pick("race", 6)} AS race, {_pick("inc", 20)} * 1000 AS income, {_pick("mar", 2)} = 1 AS married
+FROM range(1, 12001) t(i)
 """
 _CRASHES = f"""
 SELECT 1 + {_pick("dev", 600)} AS DeviceID, {_pick("rf", 2)} = 0 AS Refurbished,
@@ -141,7 +141,7 @@ SELECT i AS DeviceID, {_pick("ro", 50)} AS RolloutID, {_pick("tg", 4)} AS TrialG
 FROM range(1, 601) t(i)
 """
 _FEATURES = f"""
-SELECT i AS ID, 1 + {_pick("st", 45)} AS Store, {_pick("tp", 100)} AS Temperature,
+SELECT i AS ID, 1 + {_pick("st", 45)} AS Store, {_pick("tp", 10)} AS Temperature,
  2.0 + {_pick("f", 20)} * 0.1 AS Fuel_Price, {_pick("h", 2)} = 0 AS IsHoliday,
  DATE '2010-01-01' + {_pick("d", 60)} AS Date FROM range(1, 3001) t(i)
 """
@@ -165,7 +165,7 @@ unit = "pid"
 max_rows = 1
 [datasets.PUMS.tables.PUMS.columns]
 pid = { type = "identifier" }
-age = { type = "integer", lower = 0, upper = 100 }
+age = { type = "integer", lower = 0, upper = 104 }
 sex = { type = "category", values = ["0", "1"] }
 educ = { type = "category", values = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"] }
 race = { type = "category", values = ["0", "1", "2", "3", "4", "5"] }
@@ -177,7 +177,7 @@ delta = 1e-6
 [datasets.Telemetry.tables.Crashes]
 source = "Telemetry__Crashes.parquet"
 unit = "DeviceID"
-max_rows = 12
+max_rows = 30
 [datasets.Telemetry.tables.Crashes.columns]
 DeviceID = { type = "identifier" }
 Refurbished = { type = "boolean" }
@@ -212,7 +212,7 @@ max_rows = 1
 [datasets.shops.tables.features.columns]
 ID = { type = "identifier" }
 Store = { type = "integer", lower = 1, upper = 45 }
-Temperature = { type = "integer", lower = 0, upper = 100 }
+Temperature = { type = "integer", lower = 0, upper = 9 }
 Fuel_Price = { type = "number", lower = 0, upper = 10, step = 0.1 }
 IsHoliday = { type = "boolean" }
 Date = { type = "date", lower = 2010-01-01, upper = 2010-12-31 }
@@ -232,7 +232,7 @@ delta = 1e-6
 [datasets.reddit.tables.reddit]
 source = "reddit__reddit.parquet"
 unit = "user_id"
-max_rows = 10
+max_rows = 30
 [datasets.reddit.tables.reddit.columns]
 user_id = { type = "identifier" }
 ngram = { type = "text" }
@@ -256,7 +256,7 @@ delta = 1e-6
 source = "census.parquet"
 unit = "row"
 [datasets.extract.tables.census.columns]
-age = { type = "integer", lower = 0, upper = 100 }
+age = { type = "integer", lower = 17, upper = 89 }
 education_num = { type = "integer", lower = 1, upper = 16 }
 sex = { type = "category", values = ["Female", "Male"] }
 marital_status = { type = "category", values = ["Divorced", "Married", "Never-married", "Widowed"] }

@@ -15,6 +15,7 @@ from discreet.core.schema import (
     Domain,
     IntegerDomain,
     NumberDomain,
+    TextDomain,
 )
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
@@ -102,6 +103,8 @@ def _truth(value: Any) -> Any:
 def _value(value: Any, domain: Domain | None) -> Any:
     if isinstance(domain, CategoryDomain):
         return _spelled(value, domain)
+    if isinstance(domain, TextDomain) and isinstance(value, int | Fraction):
+        return plain(Fraction(value))
     if isinstance(domain, BooleanDomain):
         return _truth(value)
     if not isinstance(value, str):
