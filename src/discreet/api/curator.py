@@ -54,11 +54,10 @@ from discreet.publish.workflow import (
     withdraw_release,
 )
 from discreet.publish.workflow import release as release_package
-from discreet.release.pipeline import explain as explain_request
-from discreet.release.pipeline import release
 from discreet.release.request import Request
-from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
+from discreet.release.whole import explain as explain_request
+from discreet.release.whole import release, shape_of
 from discreet.report import Document
 from discreet.sql.parse import Written
 from discreet.synth.progress import Progress, silent

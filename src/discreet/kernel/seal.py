@@ -116,6 +116,8 @@ _FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.SUM: (Form.SUM,),
     Kind.CENTRED: (Form.SUM, Form.PRESENT),
     Kind.SQUARES: (Form.SQUARES, Form.SUM, Form.PRESENT),
+    Kind.DISTINCT_SUM: (Form.DISTINCT_SUM,),
+    Kind.DISTINCT_SQUARES: (Form.DISTINCT_SQUARES,),
 }
 
 
@@ -129,7 +131,7 @@ def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
     if asked.kind in {Kind.CENTRED, Kind.SQUARES} and len({o.term for o in found}) != 1:
         raise Unfit("a measure that mixes two operands")
     match asked.kind:
-        case Kind.SUM:
+        case Kind.SUM | Kind.DISTINCT_SUM | Kind.DISTINCT_SQUARES:
             return Bound(asked.kind, min(found[0].low, 0), max(found[0].high, 0))
         case Kind.CENTRED:
             ends = [2 * end - asked.centre for end in (found[0].low, found[0].high)]

@@ -12,6 +12,7 @@ from discreet.core.region import NULL, Positions
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
+from discreet.kernel.sensitivity import Kind
 from discreet.noise.laws import law_of
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
@@ -159,6 +160,10 @@ def signature(measure: Measure, called: Mapping[str, str]) -> str:
     return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}|{measure.grain}"
 
 
+_ADDITIVE = frozenset({Kind.ROWS, Kind.PRESENT, Kind.SUM, Kind.CENTRED, Kind.SQUARES})
+"""Kinds whose values over disjoint boxes add up to that over both."""
+
+
 def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:
     """Return the reusable numbers of an answer."""
     cells = cells_of(question) if laws else None
@@ -169,6 +174,6 @@ def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tup
             cells.table, signature(measure, cells.called), box, noisy.measures[name][i], laws[name]
         )
         for name, measure in question.measured.measures
-        if measure.kind.value not in {"distinct", "units"}
+        if measure.kind in _ADDITIVE
         for i, box in enumerate(cells.boxes)
     )

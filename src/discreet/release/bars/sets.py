@@ -169,8 +169,9 @@ class _Widths:
         self.laws = laws
         self.confidence = confidence
         self.log = math.log(_GRIDS[len(laws)])
-        first = math.sqrt(float(laws[0].variance)) / 20
-        self.floors = [first / math.sqrt(float(law.variance)) for law in laws[1:]]
+        # At a huge epsilon a variance underflows to 0; a millionth is as good as nothing, and divides.
+        first, *others = (max(math.sqrt(float(law.variance)), 1e-6) for law in laws)
+        self.floors = [first / 20 / other for other in others]
         self.known: dict[tuple[int, ...], float] = {}
 
     def at(self, *sizes: float) -> float:
