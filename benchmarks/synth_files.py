@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +33,7 @@ def hmeq() -> Example:
             "MORTDUE": number(0, 400_000, 1, missing=True),
             "VALUE": number(0, 900_000, 1, missing=True),
             "REASON": category(["DebtCon", "HomeImp"], missing=True),
-            "JOB": category(
-                ["Mgr", "Office", "Other", "ProfExe", "Sales", "Self"], missing=True
-            ),
+            "JOB": category(["Mgr", "Office", "Other", "ProfExe", "Sales", "Self"], missing=True),
             "YOJ": number(0, 50, 0.1, missing=True),
             "DEROG": integer(0, 10, missing=True),
             "DELINQ": integer(0, 15, missing=True),
@@ -88,9 +85,7 @@ def acs() -> Example:
     return Example(table, columns)
 
 
-FILES: dict[str, Callable[[], Example]] = {
-    each.__name__: each for each in (adult, hmeq, pums, acs)
-}
+FILES: dict[str, Callable[[], Example]] = {each.__name__: each for each in (adult, hmeq, pums, acs)}
 
 
 def example(name: str, seed: int = 1) -> Example | None:

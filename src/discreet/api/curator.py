@@ -171,7 +171,7 @@ class Curator:
         *,
         epsilon: Number | Epsilon,
         delta: Number | None = None,
-        method: str = "tree",
+        method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
         rules: Sequence[str] = (),

@@ -20,7 +20,7 @@ Source = Annotated[
     typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
 ]
 Method = Annotated[
-    str, typer.Option(help="tree, adaptive, correlated, independent, random or rap.")
+    str, typer.Option(help="auto, tree, adaptive, correlated, independent, random or rap.")
 ]
 Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
 Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
@@ -57,7 +57,7 @@ Setting = Annotated[
 def synth(
     source: Source = None,
     *,
-    method: Method = "tree",
+    method: Method = "auto",
     epsilon: Epsilon = None,
     delta: Delta = None,
     rows: Number = None,
