@@ -61,6 +61,8 @@ from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
 from discreet.report import Document
 from discreet.sql.parse import Written
+from discreet.synth.linked.linked_copy import LinkedSynthetic
+from discreet.synth.linked.run import synthesize_linked
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -204,6 +206,40 @@ class Curator:
             request_id=request_id,
         )
         return synthesize(
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def synthesize_linked(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | Epsilon,
+        delta: Number | None = None,
+        rows: int | None = None,
+        bins: str = "auto",
+        analyst: str | None = None,
+        request_id: str | None = None,
+        progress: Progress = silent,
+    ) -> LinkedSynthetic:
+        """Return a copy of all linked tables of a dataset, whose keys join, charged once.
+
+        `rows` is the number of people. (docs/synth.md)
+        """
+        request = SynthRequest.of(
+            dataset,
+            epsilon=epsilon,
+            delta=delta,
+            rows=rows,
+            bins=bins,
+            analyst=self._payer(analyst),
+            request_id=request_id,
+        )
+        return synthesize_linked(
             request,
             catalog=self.catalog,
             ledger=self.ledger,

@@ -243,6 +243,7 @@ class Table:
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
+    `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     """
 
     name: str
@@ -254,6 +255,7 @@ class Table:
     bounded: bool = False
     copied: bool = False
     rules: tuple[str, ...] = ()
+    parent: str | None = None
 
     @property
     def public(self) -> bool:

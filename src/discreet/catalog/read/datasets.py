@@ -91,6 +91,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         bounded=_bounded(shape, unit, place),
         copied=_copied(shape, place),
         rules=shape.rules,
+        parent=shape.parent,
     )
 
 

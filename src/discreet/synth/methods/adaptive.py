@@ -15,10 +15,18 @@ from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
 from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
 from discreet.synth.measure.private_marginals import Counter, Law, Measured, PrivateMarginals
-from discreet.synth.measure.singles import Singles, measure_singles
+from discreet.synth.measure.singles import (
+    Singles,
+    agreed_total,
+    by_root,
+    measure_singles,
+    settle,
+)
+from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered
 from discreet.synth.progress import Progress, silent
@@ -48,6 +56,7 @@ def fit(
     workload: Wanted | None = None,
     rounds: int | None = None,
     cells: int = CELLS,
+    given: GivenRows | None = None,
     progress: Progress = silent,
 ) -> Layered:
     """Return a model that answers the marginals of `workload` well.
@@ -60,6 +69,8 @@ def fit(
     and the number of rounds is fixed before the first of them (`rounds`, or by the number of
     columns and the noise).
     `cells` caps the tables of the model: a marginal that would need more is not a candidate.
+    `given` are columns that are known row by row: of them nothing is measured, and only marginals
+    that join them to others are candidates.
 
     Guarantee: shares of 2/5 for the one-ways and equal parts of 3/5 for the rounds, 3/20 of each
         for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
@@ -67,12 +78,16 @@ def fit(
     """
     check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
     candidates = closed(find_workload(door.shape, workload))
+    if given is not None:
+        candidates = [each for each in candidates if not set(each) <= set(given.columns)]
     progress(0, 1, "counting columns")
-    singles = measure_singles(door, share=SINGLES if candidates else Fraction(1))
+    singles = _singles(door, given, SINGLES if candidates else Fraction(1))
     turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
     state = _begin(singles, coarsen(singles, noise), cells)
+    if given is not None:
+        state.know(given, noise**2)
     contest = _Contest(door, candidates, state.merges)
     for turn in range(turns):
         progress(turn + 1, turns + 1, "choosing and counting marginals")
@@ -89,6 +104,21 @@ def fit(
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
     inside = within(singles, state.groups, rows)
     return layered(door.shape, state.total, state.groups, inside, state.everything)
+
+
+def _singles(door: PrivateMarginals, given: GivenRows | None, share: Fraction) -> Singles:
+    """Return the one-way marginals: measured, or known where the column is given."""
+    if given is None:
+        return measure_singles(door, share=share)
+    parts = by_root(share, [door.shape.sizes[column] for column in given.own])
+    own = {
+        column: door.measure([(column,)], share=part)[0]
+        for column, part in zip(given.own, parts, strict=True)
+    }
+    total = agreed_total(own.values())
+    law = door.law(share / max(len(own), 1))
+    known = {column: given.single(column, total, law) for column in given.columns}
+    return settle([(own | known)[column] for column in range(door.shape.width)])
 
 
 def _rounds(door: PrivateMarginals, total: float) -> int:
@@ -118,6 +148,7 @@ class _State:
     evidence: dict[Columns, Evidence]
     parts: Parts = field(default_factory=dict)
     fresh: set[Columns] = field(default_factory=set)  # learned, but not yet part of the estimate
+    given: Columns = ()
 
     def __post_init__(self) -> None:
         self.beliefs: Beliefs = believe(self.tree, self.base)
@@ -140,8 +171,21 @@ class _State:
         return found
 
     def fits(self, columns: Columns) -> bool:
-        """Return whether the model has room for a marginal."""
-        return self.tree.cells_with(columns) <= self.cells
+        """Return whether the model has room for a marginal, and drawing by it has."""
+        if self.tree.cells_with(columns) > self.cells:
+            return False
+        sets = [*self.evidence, columns]
+        return not self.given or drawing_cells(self.tree.sizes, sets, self.given) <= self.cells
+
+    def know(self, given: GivenRows, variance: float) -> None:
+        """Take in how given columns hang together, so that nothing is ascribed to the wrong one."""
+        self.given = given.columns
+        for pair in given.pairs():
+            if self.tree.cells_with(pair) <= self.cells:
+                found = given.evidence(pair, self.total, variance, self.groups)
+                self.tree = widened(self.tree, self.evidence, pair)
+                self.evidence[pair] = found
+        self.estimate(STEPS)
 
     def learn(self, measured: Measured) -> None:
         """Take in a noisy marginal."""
