@@ -62,7 +62,7 @@ from discreet.release.stored import unpack
 from discreet.report import Document
 from discreet.sql.parse import Written
 from discreet.synth.linked.linked_copy import LinkedSynthetic
-from discreet.synth.linked.run import synthesize_linked
+from discreet.synth.linked.run import linked_copy
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -188,8 +188,7 @@ class Curator:
 
         `delta` is a quarter of the dataset's unless given; without one the pure currency is used.
         `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
-        `choose` pays for a private choice among several methods. The same `request_id` again gives
-        the same model, free. (docs/synth.md)
+        `choose` pays for a private choice among methods. The same `request_id` gives the same model.
         """
         request = SynthRequest.of(
             table,
@@ -214,39 +213,9 @@ class Curator:
             progress=progress,
         )
 
-    def synthesize_linked(
-        self,
-        dataset: str,
-        *,
-        epsilon: Number | Epsilon,
-        delta: Number | None = None,
-        rows: int | None = None,
-        bins: str = "auto",
-        analyst: str | None = None,
-        request_id: str | None = None,
-        progress: Progress = silent,
-    ) -> LinkedSynthetic:
-        """Return a copy of all linked tables of a dataset, whose keys join, charged once.
-
-        `rows` is the number of people. (docs/synth.md)
-        """
-        request = SynthRequest.of(
-            dataset,
-            epsilon=epsilon,
-            delta=delta,
-            rows=rows,
-            bins=bins,
-            analyst=self._payer(analyst),
-            request_id=request_id,
-        )
-        return synthesize_linked(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            rng=self.rng,
-            progress=progress,
-        )
+    def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
+        """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
+        return linked_copy(self, dataset, analyst=self._payer(asked.pop("analyst", None)), **asked)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""

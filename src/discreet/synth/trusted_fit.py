@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.agreement import Agreement, agreement
+from discreet.synth.measure.agreement import FitAgreement, agreement
 from discreet.synth.measure.part_door import PartDoor
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.recording import RecordingMarginals
@@ -28,7 +28,7 @@ class TrustedFit:
 
     model: Model
     measured: tuple[Measured, ...]
-    agreement: Agreement
+    agreement: FitAgreement
     words: tuple[str, ...] = ()
 
 

@@ -79,8 +79,10 @@ def seal_linked(
     ids = _ids(relation, node, columns)
     writer = BlockWriter(engine, frozenset(ids) | _keys(relation))
     block = writer.block(relation)
-    if node.parent is not None and most != node.table.max_rows:
-        block = writer.bounded(block, most)
+    if node.key is not None or (node.parent is not None and most != node.table.max_rows):
+        # Ordered by a hash of all that a row says: joined rows have no rank of their own that the
+        # kernel could tell apart, and rows that say the same are the same.
+        block = writer.bounded(replace(block, rank=None), most)
     sql = block_codes_sql(block, [block.cells[i] for i in ids], columns.every, engine)
     scans = declared_scans(tables_of(relation), engine)
     return judged_codes(sql, columns.every, scans, engine)
@@ -119,7 +121,7 @@ def _ids(relation: Relation, node: LinkedTable, columns: LinkedColumns) -> list[
     numbers = [field.name for field in fields if field.origin is None]
 
     def of(table: str, names: Sequence[str]) -> list[str]:
-        found = {}
+        found: dict[str, str] = {}
         for field in fields:
             if field.origin is not None and field.origin.table == table:
                 found.setdefault(field.origin.column.name, field.name)

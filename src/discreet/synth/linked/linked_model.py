@@ -95,7 +95,8 @@ def _draw_below(part: LinkedPart, above: LinkedPart, parents: DrawnRows, dice: D
 
 def known_codes(above: LinkedPart, parents: DrawnRows, which: np.ndarray) -> Codes:
     """Return the parent's codes for each row: its own columns and its numbers of children."""
-    return parents.codes[which][:, : above.own + len(above.children)]
+    known: Codes = parents.codes[which][:, : above.own + len(above.children)]
+    return known
 
 
 def expanded(table: str, above: LinkedPart, parents: DrawnRows) -> np.ndarray:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.core.numbers import Delta
+from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer, Receipt
@@ -74,6 +74,62 @@ class PreparedLinked:
     payer: Payer
     snapshot: str
     notices: tuple[str, ...]
+
+
+class CopyMeans(Protocol):
+    """What a copy is made with: a curator has all of it."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return what the owner declared."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return who has spent what."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """Return where the rows are."""
+        ...
+
+    @property
+    def rng(self) -> Rng:
+        """Return the dice."""
+        ...
+
+
+def linked_copy(
+    means: CopyMeans,
+    dataset: str,
+    *,
+    epsilon: Number | Epsilon,
+    delta: Number | None = None,
+    rows: int | None = None,
+    bins: str = "auto",
+    analyst: str | None = None,
+    request_id: str | None = None,
+    progress: Progress = silent,
+) -> LinkedSynthetic:
+    """Return a copy of all linked tables of a dataset; `rows` is the number of people."""
+    request = SynthRequest.of(
+        dataset,
+        epsilon=epsilon,
+        delta=delta,
+        rows=rows,
+        bins=bins,
+        analyst=analyst,
+        request_id=request_id,
+    )
+    return synthesize_linked(
+        request,
+        catalog=means.catalog,
+        ledger=means.ledger,
+        engine=means.engine,
+        rng=means.rng,
+        progress=progress,
+    )
 
 
 def synthesize_linked(
@@ -195,7 +251,7 @@ def _shares(tree: TableTree, sealed: list[SealedCodes]) -> dict[str, Fraction]:
     The noise of a table goes with the rows of a person, so equal parts would drown the children;
     parts in proportion to the root are the usual compromise (`singles.by_root`).
     """
-    weights = [math.isqrt(each.unit.rows * 10_000) for each in sealed]
+    weights = [math.isqrt(math.isqrt(each.unit.rows * 10**8)) for each in sealed]
     return {
         node.name: Fraction(weight, sum(weights))
         for node, weight in zip(tree.tables, weights, strict=True)

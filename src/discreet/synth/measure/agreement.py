@@ -25,7 +25,7 @@ WHOLE_ROWS = 1.0
 """Variance that rows add by being whole: a copy cannot be nearer than a row, whatever its model."""
 
 
-class Tables(Protocol):
+class Estimates(Protocol):
     """Something that estimates the counts of marginals: a fitted model."""
 
     def marginal(self, columns: Columns) -> Floats:
@@ -34,7 +34,7 @@ class Tables(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class FitAgreement:
     """The chance of noise that lies as far from a model as the measured noise does.
 
     `chance` is the smaller of two: of all cells together, and of the worst table, multiplied by the
@@ -51,7 +51,7 @@ class Agreement:
         return self.chance >= LEAST
 
 
-def agreement(measured: Sequence[Measured], model: Tables) -> Agreement:
+def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
     """Return how well a model agrees with the noisy tables that it was made from.
 
     The squares of Gaussian noise over its variance add up to chi-square with one degree a cell; the
@@ -60,7 +60,7 @@ def agreement(measured: Sequence[Measured], model: Tables) -> Agreement:
     """
     found = [_squares(each, model) for each in measured]
     if not found:
-        return Agreement(1.0, 0, ())
+        return FitAgreement(1.0, 0, ())
     chances = [_tail(*each) for each in found]
     alone = min(range(len(found)), key=lambda i: (not math.isnan(chances[i]), chances[i]))
     together = _tail(sum(square for square, _ in found), sum(degrees for _, degrees in found))
@@ -68,10 +68,10 @@ def agreement(measured: Sequence[Measured], model: Tables) -> Agreement:
     if math.isnan(together) or math.isnan(chances[alone]):
         chance = 0.0
     cells = sum(each.values.size for each in measured)
-    return Agreement(min(chance, 1.0), cells, measured[alone].columns)
+    return FitAgreement(min(chance, 1.0), cells, measured[alone].columns)
 
 
-def _squares(measured: Measured, model: Tables) -> tuple[float, int]:
+def _squares(measured: Measured, model: Estimates) -> tuple[float, int]:
     """Return the chi-square of one table and its degrees of freedom."""
     fitted = model.marginal(measured.columns)
     for axis, column in enumerate(measured.columns):

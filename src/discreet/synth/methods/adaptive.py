@@ -87,7 +87,7 @@ def fit(
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
     state = _begin(singles, coarsen(singles, noise), cells)
     if given is not None:
-        state.know(given, noise**2)
+        state.know(given)
     contest = _Contest(door, candidates, state.merges)
     for turn in range(turns):
         progress(turn + 1, turns + 1, "choosing and counting marginals")
@@ -174,18 +174,27 @@ class _State:
         """Return whether the model has room for a marginal, and drawing by it has."""
         if self.tree.cells_with(columns) > self.cells:
             return False
-        sets = [*self.evidence, columns]
+        sets = [*self._sets, columns]
         return not self.given or drawing_cells(self.tree.sizes, sets, self.given) <= self.cells
 
-    def know(self, given: GivenRows, variance: float) -> None:
-        """Take in how given columns hang together, so that nothing is ascribed to the wrong one."""
+    def know(self, given: GivenRows) -> None:
+        """Take in how given columns hang together, so that nothing is ascribed to the wrong one.
+
+        As the law that the estimate starts from, not as evidence: what is measured may differ.
+        """
         self.given = given.columns
         for pair in given.pairs():
             if self.tree.cells_with(pair) <= self.cells:
-                found = given.evidence(pair, self.total, variance, self.groups)
-                self.tree = widened(self.tree, self.evidence, pair)
-                self.evidence[pair] = found
-        self.estimate(STEPS)
+                self.tree = widened(self.tree, self._sets, pair)
+                self.base = {**self.base, pair: given.potential(pair, self.groups)}
+        for column in given.columns:
+            del self.evidence[(column,)]
+        self.beliefs = believe(self.tree, self.base)
+
+    @property
+    def _sets(self) -> list[Columns]:
+        """Return what the tree must cover."""
+        return [*self.evidence, *self.base]
 
     def learn(self, measured: Measured) -> None:
         """Take in a noisy marginal."""
@@ -194,7 +203,7 @@ class _State:
         if columns in self.evidence:
             found = self.evidence[columns].add(found)
         elif self.tree.host(columns) is None:
-            self.tree = widened(self.tree, self.evidence, columns)
+            self.tree = widened(self.tree, self._sets, columns)
         self.evidence[columns] = found
         self.fresh.add(columns)
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Codes, Columns, Shape
-from discreet.synth.fitting.entropy import Evidence
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Law, Measured
 from discreet.synth.measure.simplex import Floats
@@ -39,7 +38,8 @@ class GivenRows:
         places = tuple(column - first for column in columns)
         (found,) = MemoryCounter(self.codes, inner).marginals([places])
         table = found.astype(np.float64) + (0 if len(self.codes) else 1)
-        return table / table.sum()
+        shares: Floats = table / table.sum()
+        return shares
 
     def single(self, column: int, total: float, law: Law) -> Measured:
         """Return what is known of one column, in the words of a measurement with that noise."""
@@ -50,7 +50,7 @@ class GivenRows:
         """Return pairs of known columns that hang together most: a spanning tree of them."""
         strength = {pair: _dependence(self.counts(pair)) for pair in combinations(self.columns, 2)}
         part = {column: column for column in self.columns}
-        found = []
+        found: list[Columns] = []
         for one, two in sorted(strength, key=lambda pair: -strength[pair]):
             if part[one] != part[two]:
                 found.append((one, two))
@@ -58,17 +58,20 @@ class GivenRows:
                 part = {c: part[one] if p == old else p for c, p in part.items()}
         return found
 
-    def evidence(
-        self, pair: Columns, total: float, variance: float, groups: Sequence[Groups]
-    ) -> Evidence:
-        """Return what is known of a pair, by groups of codes, as sure as a measurement would be."""
-        table = self.counts(pair)
+    def potential(self, pair: Columns, groups: Sequence[Groups]) -> Floats:
+        """Return how much likelier than by chance two known columns' groups meet, as logarithms.
+
+        Half a row is added to each cell: the logarithm of nothing could never come back.
+        """
+        table = self.counts(pair) * max(len(self.codes), 1)
         for axis, column in enumerate(pair):
             first = np.moveaxis(table, axis, 0)
             summed = np.zeros((int(groups[column].max()) + 1, *first.shape[1:]))
             np.add.at(summed, groups[column], first)
             table = np.moveaxis(summed, 0, axis)
-        return Evidence(pair, total * table, np.full(table.shape, variance))
+        table = (table + 0.5) / (table + 0.5).sum()
+        found: Floats = np.log(table / np.outer(table.sum(axis=1), table.sum(axis=0)))
+        return found
 
 
 def _dependence(table: Floats) -> float:

@@ -22,8 +22,8 @@ def draw_given(model: Layered, given: Columns, known: Codes, *, dice: Dice) -> C
     sizes = tree.sizes
     own = tuple(column for column in range(model.shape.width) if column not in given)
     coarse = np.zeros((len(known), model.shape.width), dtype=np.int64)
-    for place, column in enumerate(given):
-        coarse[:, column] = model.groups[column][known[:, place]]
+    for at, column in enumerate(given):
+        coarse[:, column] = model.groups[column][known[:, at]]
     families = drawing_order(sizes, model.parts, given)
     for family, logs in zip(families, _laws(model, families), strict=True):
         *by, column = family
