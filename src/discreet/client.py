@@ -183,7 +183,7 @@ class Client:
         *,
         epsilon: Number | Epsilon,
         delta: Number | None = None,
-        method: str = "tree",
+        method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
         rules: Sequence[str] = (),

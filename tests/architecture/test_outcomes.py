@@ -31,6 +31,7 @@ def test_whoever_charges_computes_through_once():
         "publish/totals/run.py",
         "release/pipeline.py",
         "synth/run.py",
+        "synth/linked/run.py",
         "learn/run.py",
         "learn/scored/paid_test.py",
         "learn/select.py",

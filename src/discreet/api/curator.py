@@ -60,6 +60,8 @@ from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
 from discreet.report import Document
 from discreet.sql.parse import Written
+from discreet.synth.linked.linked_copy import LinkedSynthetic
+from discreet.synth.linked.run import linked_copy
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -171,7 +173,7 @@ class Curator:
         *,
         epsilon: Number | Epsilon,
         delta: Number | None = None,
-        method: str = "tree",
+        method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
         rules: Sequence[str] = (),
@@ -186,8 +188,7 @@ class Curator:
 
         `delta` is a quarter of the dataset's unless given; without one the pure currency is used.
         `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
-        `choose` pays for a private choice among several methods. The same `request_id` again gives
-        the same model, free. (docs/synth.md)
+        `choose` pays for a private choice among methods. The same `request_id` gives the same model.
         """
         request = SynthRequest.of(
             table,
@@ -211,6 +212,10 @@ class Curator:
             rng=self.rng,
             progress=progress,
         )
+
+    def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
+        """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
+        return linked_copy(self, dataset, analyst=self._payer(asked.pop("analyst", None)), **asked)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""

@@ -244,6 +244,7 @@ class Table:
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
     `encoding` is that of its text files, empty for UTF-8.
+    `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     """
 
     name: str
@@ -256,6 +257,7 @@ class Table:
     copied: bool = False
     rules: tuple[str, ...] = ()
     encoding: str = ""
+    parent: str | None = None
 
     @property
     def public(self) -> bool:

@@ -27,6 +27,8 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.noise.laws import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
+from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import read_model
 from discreet.synth.models.model import Model
@@ -229,6 +231,7 @@ def _measured_json(item: Measured) -> dict[str, Any]:
         "parameter": str(item.law.size),
         "shape": list(item.values.shape),
         "values": item.values.reshape(-1).tolist(),
+        "merged": [[column, groups.tolist()] for column, groups in item.merged.items()],
     }
 
 
@@ -251,7 +254,22 @@ def _measured(item: dict[str, Any], encoding: Encoding) -> Measured:
     )
     if not fits or len(values) != prod(sides):
         raise InvalidInput("a measurement in it has the wrong size")
-    return Measured(columns, np.array(values, dtype=np.int64).reshape(sides), law)
+    merged = _merged(item.get("merged", []), columns, sides, shape)
+    return Measured(columns, np.array(values, dtype=np.int64).reshape(sides), law, merged)
+
+
+def _merged(
+    items: Any, columns: tuple[int, ...], sides: tuple[int, ...], shape: Shape
+) -> dict[int, Groups]:
+    """Return the groups that some columns of a measurement were counted by."""
+    found = {}
+    for column, written in _list(items):
+        groups = np.array([_whole(group) for group in _list(written)], dtype=np.int64)
+        fits = column in columns and groups.shape == (shape.sizes[column],)
+        if not fits or set(groups.tolist()) != set(range(sides[columns.index(column)])):
+            raise InvalidInput("the groups of a measurement in it are wrong")
+        found[column] = groups
+    return found
 
 
 column_to_json = _column_json

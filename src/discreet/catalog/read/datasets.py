@@ -95,6 +95,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         copied=_copied(shape, place),
         rules=shape.rules,
         encoding=encoding,
+        parent=shape.parent,
     )
 
 

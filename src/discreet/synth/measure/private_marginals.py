@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
@@ -67,11 +67,15 @@ class MarginalBudget:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """A noisy marginal: may be shown, together with the law of its noise."""
+    """A noisy marginal: may be shown, together with the law of its noise.
+
+    `merged` has the groups of those of its columns that were counted by group instead of by code.
+    """
 
     columns: Columns
     values: Counts
     law: Law
+    merged: Merges = field(default_factory=dict)
 
     @property
     def variance(self) -> float:
@@ -134,7 +138,9 @@ class PrivateMarginals:
         found = []
         for columns, full in zip(wanted, self._counter.marginals(wanted), strict=True):
             exact = merge_counts(full, columns, merged or {})
-            found.append(Measured(columns, exact + self._draw(law, exact.shape), law))
+            groups = {c: g for c, g in (merged or {}).items() if c in columns}
+            noisy = exact + self._draw(law, exact.shape)
+            found.append(Measured(columns, noisy, law, groups))
             self.events.append(self._event(law))
         return found
 
