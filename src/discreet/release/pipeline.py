@@ -162,6 +162,7 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
         pack(free, (), ready.plan.epsilon),
         request_id=request.request_id,
         body=request.body,
+        note=str(request.sql),
     )
 
 

@@ -13,6 +13,7 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.lab.work import Lab, Shown, sliders, submit
+from discreet.server.features.query.body import IdempotencyKey
 
 router = api_router("lab")
 
@@ -48,10 +49,13 @@ def attacks(request: Request) -> dict[str, Any]:
 
 @router.post("/lab/{name}", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def start(request: Request, name: Name, run: Run) -> dict[str, Any]:
+def start(
+    request: Request, name: Name, run: Run, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Start an attack on the made-up town; follow the job, then read its result."""
-    attack = attack_named(name)
-    job = submit(context_of(request), lab_of(request), caller(request), attack, run.settings)
+    attack, key = attack_named(name), idempotency_key or ""
+    lab, who = lab_of(request), caller(request)
+    job = submit(context_of(request), lab, who, attack, run.settings, request_id=key)
     return {"job": job.id}
 
 

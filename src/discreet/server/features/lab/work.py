@@ -89,7 +89,13 @@ def turned(attack: Attack, given: Mapping[str, Any]) -> AttackSettings:
 
 
 def submit(
-    context: Context, lab: Lab, who: Principal, attack: Attack, given: Mapping[str, Any]
+    context: Context,
+    lab: Lab,
+    who: Principal,
+    attack: Attack,
+    given: Mapping[str, Any],
+    *,
+    request_id: str = "",
 ) -> Job:
     """Return the job that runs an attack on the town; what was run before is answered at once."""
     settings = turned(attack, given)
@@ -101,7 +107,7 @@ def submit(
             lab.keep(shown_of(result, outcome))
         return {"result": result, "attack": attack.name}
 
-    return context.runner.submit(who.key, work, keep=True, long=True)
+    return context.runner.submit(who.key, work, request_id=request_id, keep=True, long=True)
 
 
 def shown_of(result: str, outcome: Outcome) -> Shown:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from discreet.api import Curator, promise
-from discreet.errors import CatalogError, InvalidInput
+from discreet.core.owner import OWNER
+from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.features.query.body import Amount, payer_of
 from discreet.synth.encoding.columns import Coded, MadeUp
@@ -74,7 +75,8 @@ class SynthSettings:
 
     def synthesize(self, curator: Curator, progress: Progress = silent) -> Synthetic:
         """Return the copy, paid for before a row is read."""
-        return curator.synthesize(self.wish.table, progress=progress, **self._asked)
+        asked = self._asked | {"analyst": self.analyst or OWNER}
+        return curator.synthesize(self.wish.table, progress=progress, **asked)
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -100,13 +102,9 @@ class SynthSettings:
 
     def prepared(self, curator: Curator) -> PreparedSynthesis:
         """Return the plan; refuses what would be refused, and spends nothing."""
-        if self.analyst is None and curator.catalog.analysts:
-            raise CatalogError(
-                "This catalog lists analysts, so every copy must say who pays.",
-                hint="Name one as the analyst.",
-            )
         wish = self.wish
-        request = SynthRequest.of(wish.table, **self._asked)
+        payer = curator.account_of(self.analyst)
+        request = SynthRequest.of(wish.table, **self._asked | {"analyst": payer})
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
         with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
             pass
