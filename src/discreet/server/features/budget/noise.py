@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.api import Curator
 from discreet.core.owner import OWNER
+from discreet.engine.names import quoted
 from discreet.errors import DiscreetError
 from discreet.server.views import FINE, ROUGH, CountNoise
 
@@ -26,13 +27,9 @@ def count_noises(
 
 
 def _width(curator: Curator, table: str, epsilon: str, analyst: str | None) -> float | None:
-    sql = f"SELECT COUNT(*) AS n FROM {_quoted(table)}"
+    sql = f"SELECT COUNT(*) AS n FROM {quoted(table)}"
     try:
         said = curator.explain(sql, epsilon=epsilon, analyst=analyst or OWNER, fresh=True)
     except DiscreetError:  # a table that cannot be read now has no expected noise
         return None
     return said.expected_error.get("n")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
