@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from discreet.anonymize.exposure import expose
@@ -152,8 +151,12 @@ class Curator:
         analyst: str | None = None,
         fresh: bool = False,
         max_rows: int | None = None,
+        group_size: int | None = None,
     ) -> Explanation:
-        """Return plan, generated SQL, price and expected error of a question; spends nothing."""
+        """Return plan, generated SQL, price and expected error of a question; spends nothing.
+
+        `group_size` names rows of a group for which means, variances and quantiles tell theirs.
+        """
         request = Request.of(
             sql,
             epsilon=epsilon,
@@ -163,7 +166,11 @@ class Curator:
             max_rows=max_rows,
         )
         return explain_request(
-            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            group_size=group_size,
         )
 
     def synthesize(
@@ -490,10 +497,5 @@ class Curator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -2,6 +2,8 @@
 import { addressed, answerId, leaveAddress, remember, showFree, stored } from "./answers.js";
 import { drawChart, loadLibrary } from "./chart.js";
 import { byId, element, sayProblem } from "./dom.js";
+import { Editor } from "./editor/editor.js";
+import { quoted } from "./editor/tokens.js";
 import { downloadPanel, howPanel } from "./how.js";
 import { Price } from "./price.js";
 import { answerTable, previewTable } from "./table.js";
@@ -19,7 +21,8 @@ let busy = false;
 let drawnFor = null;
 
 const question = () => ({ sql: editor.value, ...(payer?.value ? { analyst: payer.value } : {}) });
-const price = new Price(question, explained);
+const painted = new Editor(editor, catalogOf);
+const price = new Price(question, explained, (problem) => painted.mark(problem));
 const tabs = makeTabs(document.querySelector('[role="tablist"]'), (name) => {
   if (name === "chart" && answer && drawnFor !== answer) draw();
 });
@@ -46,9 +49,21 @@ function explained(explanation) {
 function insert(name) {
   const { selectionStart: start, selectionEnd: end, value } = editor;
   const before = start > 0 && !/[\s(,.]$/.test(value.slice(0, start)) ? " " : "";
-  editor.setRangeText(before + name, start, end, "end");
-  editor.focus();
-  edited();
+  painted.replace(start, end, before + quoted(name));
+}
+
+// What the catalog beside the editor lists, the data set in sight first.
+function catalogOf() {
+  const tables = [...document.querySelectorAll(".catalog .table")];
+  const shownFirst = [...tables].sort((one, two) => one.closest(".dataset").hidden - two.closest(".dataset").hidden);
+  return shownFirst.map((table) => ({
+    table: table.dataset.table,
+    columns: [...table.querySelectorAll("[data-values]")].map((column) => ({
+      name: column.dataset.insert,
+      values: JSON.parse(column.dataset.values),
+      short: column.nextElementSibling.textContent,
+    })),
+  }));
 }
 
 function valuesOf(column) {
@@ -176,7 +191,7 @@ async function open(found) {
 }
 
 function write(sql) {
-  editor.value = sql;
+  painted.write(sql);
   sessionStorage.setItem(DRAFT, sql);
   chooseDataset();
 }
@@ -196,7 +211,7 @@ function start() {
   if (answerId()) open(addressed);
   else if (brought.has("sql")) return;
   else if (left) comeBack(left);
-  else if (sessionStorage.getItem(DRAFT)) editor.value = sessionStorage.getItem(DRAFT);
+  else if (sessionStorage.getItem(DRAFT)) painted.write(sessionStorage.getItem(DRAFT));
 }
 
 window.addEventListener("popstate", () => {

@@ -24,7 +24,10 @@ Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
 
 
 class QuestionBody(BaseModel):
-    """One question. `analyst` is for an owner who asks in an analyst's name."""
+    """One question. `analyst` is for an owner who pays from an analyst's share.
+
+    `group_size` is for explaining: rows of a group for which the noise of means is told.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,6 +36,7 @@ class QuestionBody(BaseModel):
     within: Amount | None = None
     fresh: StrictBool = False
     max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
+    group_size: StrictInt | None = Field(None, ge=1, le=10**12)
     request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
     analyst: StrictStr | None = Field(None, max_length=200)
 
@@ -103,6 +107,7 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
                     analyst=analyst or OWNER,
                     fresh=question.fresh,
                     max_rows=question.max_rows,
+                    group_size=question.group_size,
                 )
             )
 
