@@ -44,6 +44,7 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "limit_amount": amount(dataset["left"]["epsilon"]["limit"]),
             "spent": dataset["left"]["epsilon"]["spent"],
             "limit": dataset["left"]["epsilon"]["limit"],
+            "start": start_epsilon(dataset["left"]["epsilon"]["left"]),
             "part_left": part_left(dataset["left"]["epsilon"]),
         }
         for name, dataset in catalog["datasets"].items()
@@ -233,6 +234,15 @@ def _counts(number: int, epsilon: str, noise: CountNoise | None) -> str:
         return f"{number:,} count{plural} with ε {epsilon}"
     width = noise.widths[epsilon]
     return f"{number:,} count{plural} of {noise.table} with noise ± {width:,.6g} (ε {epsilon})"
+
+
+_STEPS = (10, 5, 4, 3, 2, 1.5, 1, 0.75, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01)
+
+
+def start_epsilon(left: float) -> str:
+    """Return what a form for something large begins with: a round part of what is left, never all."""
+    quarter = min(1.0, left / 4)  # more is seldom worth it
+    return f"{next((step for step in _STEPS if step <= quarter), max(quarter, CRUMB)):.4g}"
 
 
 def part_left(epsilon: Mapping[str, float]) -> float:

@@ -51,23 +51,25 @@ function settings() {
 }
 
 async function work(begun) {
-  byId("go").disabled = true;
+  if (byId("go")) byId("go").disabled = true;
   sayProblem(byId("lab-problem"), null);
   try {
     const found = await follow(begun, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") });
-    window.location.assign(`/lab/${attack}?result=${found.result}`);
+    window.location.assign(form.dataset.back ?? `/lab/${attack}?result=${found.result}`);
   } catch (problem) {
     sayProblem(byId("lab-problem"), problem instanceof Problem ? problem : { message: String(problem), hint: "" });
-    byId("go").disabled = false;
+    if (byId("go")) byId("go").disabled = false;
   } finally {
     forget(KEY);
   }
 }
 
 // A run that this browser started and left: watched again if it is still at work.
+// Where there is no result yet, one is made: the town is made up, and nothing is spent.
 function comeBack() {
   const left = unfinished(KEY);
   if (left) work(left);
+  else if (form.dataset.run) work(begin(KEY, `/lab/${attack}`, { settings: settings() }));
 }
 
 form.addEventListener("submit", (event) => {

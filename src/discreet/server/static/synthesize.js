@@ -15,6 +15,7 @@ let steps = stepsUpTo(1);
 let timer = 0;
 let busy = false;
 let running = null;
+let touched = false;
 
 const method = () => {
   const { value, dataset } = document.querySelector('input[name="method"]:checked');
@@ -82,6 +83,9 @@ function show(found, problem = null) {
   const learned = found.learns > 0 ? [`${Math.round(100 * found.learns)}% of the budget learns what is not declared.`] : [];
   const notices = [...found.notices, ...learned, ...found.rules.map((rule) => `Kept in every row: ${rule}`)];
   byId("notices").replaceChildren(...notices.map((text) => element("li", {}, text)));
+  byId("needs").textContent = found.rows_needed
+    ? `From about ${found.rows_needed.toLocaleString("en")} rows on, a column of such a copy is right but for a tenth; patterns among columns need more. How many rows there are is not told for free.`
+    : "\u00a0";
   sayLeft(found.budget.before.epsilon, found.budget.limit.epsilon);
   sayOver(found);
 }
@@ -122,6 +126,7 @@ function showDataset() {
   if (chooser.tagName === "SELECT") chooser.value = name;
   byId("protects").textContent = shown.dataset.unit;
   sayLeft(Number(shown.dataset.spent), Number(shown.dataset.limit));
+  if (!touched) field.value = shown.dataset.start; // a part of what is left, never all of it
 }
 
 function sayLeft(spent, limit) {
@@ -160,9 +165,13 @@ function comeBack() {
 
 slider.addEventListener("input", () => {
   field.value = String(steps[slider.value]);
-  read();
 });
-field.addEventListener("input", read);
+for (const input of [field, slider]) {
+  input.addEventListener("input", () => {
+    touched = true;
+    read();
+  });
+}
 byId("rows").addEventListener("input", () => later());
 table.addEventListener("change", () => {
   showDataset();

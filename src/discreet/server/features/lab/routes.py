@@ -12,7 +12,8 @@ from discreet.attack.registry import Attack
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.lab.work import Lab, Shown, sliders, submit
+from discreet.server.features.lab.outcomes import Lab, Shown
+from discreet.server.features.lab.work import sliders, submit
 from discreet.server.features.query.body import IdempotencyKey
 
 router = api_router("lab")
@@ -30,7 +31,7 @@ class Run(BaseModel):
 
 def set_up(app: FastAPI) -> None:
     """Open the outcomes that they share."""
-    app.state.lab = Lab()
+    app.state.lab = Lab(app.state.context.settings.state_folder)
 
 
 def lab_of(request: Request) -> Lab:
