@@ -281,8 +281,8 @@ OTHERS = (
            f"{_ASKS} range copy_text copy_csv pages position refused budget"),
     Client("psqlODBC", "odbc_client.py",
            _own("root/usr/share/psqlodbc", "{home}/python/bin/python", "-W", "ignore"),
-           f"ask parameters in date timestamp boolean null division columns tables preview pages "
-           f"refused budget",
+           "ask parameters in date timestamp boolean null division columns tables preview pages "
+           "refused budget",
            {"LD_LIBRARY_PATH": _LIBRARIES, "DISCREET_ODBC": f"{HOME}/root/usr/lib"}),
     Client("R with dbplyr", "dbplyr.R",
            _own("root/usr/lib/R/site-library", "{home}/root/usr/lib/R/bin/exec/R", "--no-echo",

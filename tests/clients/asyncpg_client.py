@@ -6,8 +6,22 @@ import ssl
 
 import asyncpg
 from said import (
-    ASK, BUDGET, DAY, DIVISION, EPSILON, HOST, MOMENT, NAMES, PAGES, PORT, ROWS, TOKEN, USER,
-    WRONG, check, from_binary,
+    ASK,
+    BUDGET,
+    DAY,
+    DIVISION,
+    EPSILON,
+    HOST,
+    MOMENT,
+    NAMES,
+    PAGES,
+    PORT,
+    ROWS,
+    TOKEN,
+    USER,
+    WRONG,
+    check,
+    from_binary,
 )  # fmt: skip
 
 COUNT = "SELECT COUNT(*) FROM people WHERE "

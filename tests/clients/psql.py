@@ -1,4 +1,4 @@
-"""psql: questions, \d and \copy."""
+r"""psql: questions, \d and \copy."""
 
 import subprocess
 import tempfile

@@ -20,7 +20,7 @@ PAGES = "SELECT age, COUNT(*) AS n FROM people GROUP BY age"
 WRONG = "SELECT sex, COUNT(*) FORM people"
 ROWS = "SELECT * FROM people"
 BUDGET = "SHOW discreet.budget"
-DAY, MOMENT = dt.date(1960, 1, 1), dt.datetime(1960, 1, 1)  # noqa: DTZ001  # as clients send it
+DAY, MOMENT = dt.date(1960, 1, 1), dt.datetime(1960, 1, 1)  # as clients send it
 
 
 def check(name, ask):

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 from discreet.core.numbers import plain
 from discreet.kernel.mechanism import Selection, Top
-from discreet.noise.bars.estimate import selection_loss
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.plan import Plan
-
-BETA = Fraction(1, 20)
+from discreet.release.bars.stated import rank_loss
 
 
 def mechanism_words(plan: Plan) -> tuple[str, ...]:
@@ -38,10 +33,9 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
 
 
 def _selection_words(selection: Selection) -> str:
-    loss = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, BETA)
     return (
         f"quantile {plain(selection.quantile)}: exponential mechanism over "
-        f"{selection.bins:,} public values, rank off by at most {math.ceil(loss):,} rows at 95% "
+        f"{selection.bins:,} public values, rank off by at most {rank_loss(selection):,} rows at 95% "
         f"({plain(selection.epsilon, significant=6)})"
     )
 
