@@ -91,17 +91,12 @@ MAY_HOLD_DICE = {
     "secrets": {"testing", "examples", "attack", "server", "survey"},
 }
 MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
-<<<<<<< HEAD
-MAY_OPEN_EXACT_FILES = {"engine/base.py", "catalog/propose/profile.py"}
-NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room", "importlib", "typing"}
-=======
 MAY_OPEN_EXACT_FILES = {
     "engine/base.py",
     "catalog/propose/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room"}
->>>>>>> sql
+NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room", "importlib", "typing"}
 LONGEST_FILE = 500
 LARGEST_FOLDER = 18
 """Modules that one folder may show; its own folders count as one look deeper."""
