@@ -372,6 +372,7 @@ class Curator:
             ledger=self.ledger,
             engine=self.engine,
             rng=self.rng,
+            state=self.catalog.base / STATE,
         )
 
     def package(self, name: str) -> Path:
