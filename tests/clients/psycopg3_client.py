@@ -16,7 +16,9 @@ def rows(sql, values=None, **how):
 def one(sql, *values):
     """Ask with text, binary and automatic parameters, and in a pipeline: all must agree."""
     spelled = [COUNT + sql.replace("%s", form) for form in ("%s", "%t", "%b")]
-    found = {rows(each, values, binary=binary)[0][0] for each in spelled for binary in (False, True)}
+    found = {
+        rows(each, values, binary=binary)[0][0] for each in spelled for binary in (False, True)
+    }
     with connection.pipeline():
         found.add(connection.execute(spelled[0], values).fetchone()[0])
     [only] = found
