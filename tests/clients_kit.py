@@ -245,7 +245,11 @@ def _own(folder: str, *words: str) -> Callable[[], list[str] | None]:
 
 _ASKS = "ask names parameters in array date timestamp boolean null division columns tables preview"
 _MORE = f"{_ASKS} copy_text copy_csv copy_binary position refused budget"
-_LIBRARIES = f"{HOME}/root/usr/lib/x86_64-linux-gnu:{HOME}/root/usr/lib/aarch64-linux-gnu"
+_LIBRARIES = ":".join(
+    f"{HOME}/root/usr/lib/{machine}-linux-gnu{part}"
+    for machine in ("x86_64", "aarch64")
+    for part in ("", "/blas", "/lapack")
+)
 _R_HOME = f"{HOME}/root/usr/lib/R"
 
 CLIENTS = (

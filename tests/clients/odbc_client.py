@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyodbc
 from said import (
-    ASK, BUDGET, DAY, DIVISION, EPSILON, HOST, MOMENT, PAGES, PORT, ROWS, TOKEN, USER, check,
+    ASK, BUDGET, DAY, DIVISION, EPSILON, HOST, MOMENT, PAGES, PORT, ROWS, TOKEN, USER, check, totals,
 )  # fmt: skip
 
 [driver] = Path(os.environ["DISCREET_ODBC"]).glob("*/odbc/psqlodbcw.so")
@@ -51,11 +51,11 @@ check("null", lambda: one("sex = ?", None))
 check("division", lambda: rows(DIVISION)[0][0])
 columns = lambda cursor: [
     row.column_name for row in cursor.columns(table="people", schema="census")
-]  # noqa: E731
+]
 check("columns", lambda: same(columns))
-tables = lambda cursor: sorted(t.table_name for t in cursor.tables() if t.table_schem != "preview")  # noqa: E731
+tables = lambda cursor: sorted(t.table_name for t in cursor.tables() if t.table_schem != "preview")
 check("tables", lambda: same(tables))
 check("preview", lambda: len(rows("SELECT * FROM preview.people")))
-check("pages", lambda: (lambda found: [len(found), sum(n for _, n in found)])(rows(PAGES)))
+check("pages", lambda: totals(rows(PAGES)))
 check("refused", lambda: same(refused))
 check("budget", lambda: sorted(row[0] for row in rows(BUDGET)))

@@ -6,14 +6,14 @@ import logging
 from said import URL, check
 
 logging.disable(logging.CRITICAL)
-from superset.app import create_app  # noqa: E402  # before anything else of it
+from superset.app import create_app  # before anything else of it
 
 app = create_app()
 app.app_context().push()
 
-from superset.connectors.sqla.models import SqlaTable, SqlMetric, TableColumn  # noqa: E402
-from superset.models.core import Database  # noqa: E402
-from superset.sql.parse import Table  # noqa: E402
+from superset.connectors.sqla.models import SqlaTable, SqlMetric, TableColumn
+from superset.models.core import Database
+from superset.sql.parse import Table
 
 uri = URL.replace("postgresql:", "postgresql+psycopg2:")
 database = Database(database_name="discreet", sqlalchemy_uri=uri)
@@ -52,7 +52,7 @@ def over(first, last, grain):
     )
 
 
-first, last = dt.datetime(1960, 1, 1), dt.datetime(1962, 1, 1)  # noqa: DTZ001  # as Superset does
+first, last = dt.datetime(1960, 1, 1), dt.datetime(1962, 1, 1)  # as Superset does
 sql = "SELECT age, sex FROM people WHERE age > 17"
 counted = "SELECT sex, age, COUNT(*) AS n FROM people GROUP BY sex, age"
 joined = "SELECT p.city AS city FROM visits v JOIN patients p ON v.person = p.person"

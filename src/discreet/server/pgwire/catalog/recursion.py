@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sqlglot import exp
 
 from discreet.server.pgwire.protocol.problems import Failure
@@ -43,7 +45,7 @@ def _unrolled(cte: exp.CTE, union: exp.Union) -> list[exp.CTE]:
     """Return the first step and two more, each over the one before, and all of them together."""
     names = [f"{cte.alias} {place}" for place in range(_STEPS + 1)]
     found = [_cte(cte, names[0], union.this.copy())]
-    for before, name in zip(names, names[1:], strict=False):
+    for before, name in pairwise(names):
         step = union.expression.copy()
         for table in _names(step, cte.alias):
             table.set("alias", table.args.get("alias") or exp.TableAlias(this=table.this.copy()))
