@@ -26,8 +26,7 @@ def fold_dates(tree: exp.Expr) -> None:
 def _value(node: exp.Expr) -> dt.date | None:
     match node:
         case exp.DateFromParts():
-            parts = [node.args.get(name) for name in ("year", "month", "day")]
-            return _made([part.name for part in parts if _number(part)])
+            return _made([node.args.get(name) for name in ("year", "month", "day")])
         case exp.UnixToTime():  # TO_TIMESTAMP, as the parser calls it
             return _read(node.this, node.args.get("scale"))
         case exp.Anonymous() if node.name.upper() == "TO_DATE" and len(node.expressions) == 2:
@@ -36,13 +35,10 @@ def _value(node: exp.Expr) -> dt.date | None:
     return None
 
 
-def _number(node: exp.Expr | None) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
-
-
-def _made(parts: list[str]) -> dt.date | None:
+def _made(parts: list[exp.Expr | None]) -> dt.date | None:
+    numbers = [part.name for part in parts if isinstance(part, exp.Literal) and part.is_int]
     try:
-        return dt.date(*(int(part) for part in parts)) if len(parts) == 3 else None
+        return dt.date(*map(int, numbers)) if len(numbers) == 3 else None
     except (ValueError, OverflowError):
         return None
 

@@ -58,9 +58,9 @@ class Views:
         self._views: dict[str, View] = {}
 
     @property
-    def all(self) -> tuple[View, ...]:
-        """Return the views, oldest first."""
-        return tuple(self._views.values())
+    def shown(self) -> list[tuple[str, tuple[WireColumn, ...]]]:
+        """Return the names and columns of the views, oldest first."""
+        return [(view.name, view.columns) for view in self._views.values()]
 
     async def ready(self, statement: WireStatement) -> Ready | None:
         """Return a CREATE or DROP of a temporary view ready to run; None where it is something else."""
