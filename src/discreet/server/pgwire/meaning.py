@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
@@ -66,21 +67,19 @@ def _quoted_constant(node: exp.Literal, types: ExpressionTypes) -> None:
     other = beside(node)
     kind = None if other is None else types.of(other).kind
     if kind in _READ_HERE and not isinstance(node.parent, exp.Cast):
-        try:
+        with suppress(InvalidInput):  # the planner has a better sentence
             node.replace(literal(read(node.name.encode("utf-8", "replace"), kind, 0)))
-        except InvalidInput:
-            return  # the planner has a better sentence
 
 
 def _quoted_array(node: exp.Any, types: ExpressionTypes) -> None:
     """Read age = ANY('{20,21}') as an array of what stands on the other side."""
-    inner = node.this.unnest()
-    if isinstance(inner, exp.Literal) and inner.is_string and isinstance(node.parent, exp.Binary):
-        element = types.of(node.parent.this).kind
-        values = read(
-            inner.name.encode("utf-8", "replace"), ARRAYS.get(element.oid, ARRAYS[TEXT.oid]), 0
-        )
-        node.set("this", exp.Paren(this=literal(values)))
+    inner, comparison = node.this.unnest(), node.parent
+    if not (isinstance(inner, exp.Literal) and inner.is_string and comparison is not None):
+        return
+    kind = ARRAYS.get(types.of(comparison.this).kind.oid, ARRAYS[TEXT.oid])
+    with suppress(InvalidInput):  # the planner has a better sentence
+        values = literal(read(inner.name.encode("utf-8", "replace"), kind, 0))
+        node.set("this", exp.Paren(this=values))
 
 
 def _whole(node: exp.Div) -> exp.Expr:
