@@ -5,8 +5,21 @@ import ssl
 
 import pg8000.native
 from said import (
-    ASK, BUDGET, DAY, DIVISION, EPSILON, HOST, MOMENT, NAMES, PORT, ROWS, TOKEN, USER, WRONG,
-    check, from_binary,
+    ASK,
+    BUDGET,
+    DAY,
+    DIVISION,
+    EPSILON,
+    HOST,
+    MOMENT,
+    NAMES,
+    PORT,
+    ROWS,
+    TOKEN,
+    USER,
+    WRONG,
+    check,
+    from_binary,
 )  # fmt: skip
 
 COUNT = "SELECT COUNT(*) FROM people WHERE "

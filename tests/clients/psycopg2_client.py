@@ -4,7 +4,18 @@ import io
 
 import psycopg2
 from said import (
-    ASK, BUDGET, DAY, DIVISION, MOMENT, NAMES, PAGES, ROWS, URL, WRONG, check, from_binary,
+    ASK,
+    BUDGET,
+    DAY,
+    DIVISION,
+    MOMENT,
+    NAMES,
+    PAGES,
+    ROWS,
+    URL,
+    WRONG,
+    check,
+    from_binary,
 )  # fmt: skip
 
 connection = psycopg2.connect(URL)

@@ -2,7 +2,18 @@
 
 import psycopg
 from said import (
-    ASK, BUDGET, DAY, DIVISION, MOMENT, NAMES, PAGES, ROWS, URL, WRONG, check, from_binary,
+    ASK,
+    BUDGET,
+    DAY,
+    DIVISION,
+    MOMENT,
+    NAMES,
+    PAGES,
+    ROWS,
+    URL,
+    WRONG,
+    check,
+    from_binary,
 )  # fmt: skip
 
 connection = psycopg.connect(URL, autocommit=True, prepare_threshold=1)

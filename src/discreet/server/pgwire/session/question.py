@@ -12,6 +12,7 @@ from sqlglot import exp
 from discreet.api import Asked, Curator, Planner, promise
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
+from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.tokens import Role
 from discreet.server.jobs.queue import Job, Runner
@@ -130,7 +131,7 @@ class Asker:
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
-                analyst=payer,
+                analyst=payer or OWNER,
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
@@ -149,7 +150,7 @@ class Asker:
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
-                analyst=payer,
+                analyst=payer or OWNER,
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
@@ -174,7 +175,9 @@ class Asker:
             with self._workspace.curator() as curator:
                 job.stop = lambda thread: curator.engine.cancel(thread=thread)
                 try:
-                    seen = watched(curator, tell=job.tell, turn=job.turn)
+                    seen = watched(
+                        curator, tell=job.tell, turn=job.turn, asker=self.caller.analyst or OWNER
+                    )
                     return ask(rehearsed(seen, curator.catalog, self._planner))
                 finally:
                     job.stop = None
