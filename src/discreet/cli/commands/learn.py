@@ -134,6 +134,53 @@ def regress(
 
 
 @app.command()
+def impact(
+    source: Source,
+    *,
+    target: Target,
+    epsilons: Annotated[str, typer.Option(help="One model for each, all of them paid: 0.5,1,3.")],
+    test: Annotated[Path, typer.Option(help="Rows to test the models on.")],
+    delta: Delta = None,
+    model: ModelName = "auto",
+    features: Features = None,
+    test_public: TestPublic = False,
+    out: Annotated[Path, typer.Option(help="Where to write the report: .html or .json.")] = Path(
+        "impact.html"
+    ),
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show whom a model serves how well, at several epsilons: accuracy by subgroup, with a picture.
+
+    Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
+    """
+    from discreet.cli.learn_impact import impact_words, impact_written
+    from discreet.learn.request import LearnRequest
+    from discreet.report.save import check_suffix
+
+    check_places(test, out)
+    check_suffix(out)
+    each = column_names(epsilons)
+    asked: dict[str, Any] = {
+        "target": target,
+        "delta": delta,
+        "model": model,
+        "features": column_names(features),
+        "analyst": analyst,
+    }
+    for epsilon in each:
+        LearnRequest.of("", epsilon=epsilon, **asked)
+    most = max(each, key=float, default="1")
+    place, table = declared_place(source, config, most, delta, accept=accept, unit=unit)
+    public = declared_public(test, place, said=test_public)
+    found = impact_written(place, table, asked | {"epsilons": each}, test=(test, public), out=out)
+    say(json_text.dumps(found) if json else impact_words(found))
+
+
+@app.command()
 def select(
     source: Source,
     *,
