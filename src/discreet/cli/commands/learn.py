@@ -181,6 +181,45 @@ def impact(
 
 
 @app.command()
+def hide(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows that are public.")],
+    *,
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    sensitive: Annotated[str, typer.Option(help="The column to hide.")],
+    strength: Annotated[float, typer.Option(min=0, max=100, help="How hard to hide it.")] = 1.0,
+    features: Features = None,
+    public: Annotated[bool, typer.Option("--public", help="These rows are public.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a representation that hides an attribute, and try to recover it: no guarantee.
+
+    Example: discreet learn hide adult.csv --target income --sensitive sex --public
+    """
+    from discreet.errors import InvalidInput
+    from discreet.learn.adversarial.hide import hidden
+    from discreet.learn.adversarial.read_rows import task_rows
+
+    if not public:
+        raise InvalidInput(
+            "This training reads rows without any privacy, so it takes public ones only.",
+            hint="If they are, say --public. For private rows: discreet learn classify.",
+        )
+    rows = task_rows(file, target, sensitive, column_names(features))
+    found = hidden(rows, strength).to_json() | {"target": target, "sensitive": sensitive}
+    if json:
+        say(json_text.dumps(found))
+        return
+    say(
+        f"{target}: right {found['task']['value']:.1%} ({found['task_open']['value']:.1%} without hiding; "
+        f"always the most common: {found['task_baseline']:.1%}).\n"
+        f"{sensitive} recovered by the adversary in training: {found['during']:.1%}; by a fresh, stronger "
+        f"one: {found['fresh']['value']:.1%} ({found['fresh_open']['value']:.1%} without hiding; always the "
+        f"most common: {found['baseline']:.1%}).\n"
+        "This carries no guarantee: a better adversary may recover more."
+    )
+
+
+@app.command()
 def select(
     source: Source,
     *,
