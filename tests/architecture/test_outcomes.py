@@ -35,6 +35,7 @@ def test_whoever_charges_computes_through_once():
         "learn/run.py",
         "learn/scored/paid_test.py",
         "learn/select.py",
+        "learn/products.py",
         "learn/recommend/run.py",
         "learn/unsupervised/clusters.py",
     }
