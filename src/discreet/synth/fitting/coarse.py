@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.synth.encoding.merging import Groups
+from discreet.synth.measure.learned_ranges import bars_of, seen_range
 from discreet.synth.measure.simplex import Floats, onto_simplex
 from discreet.synth.measure.singles import Singles
 
@@ -18,8 +21,28 @@ MOST_GROUPS = 64
 """A group holds at least this part of all rows, so that any pair of columns fits into memory."""
 
 
-def coarsen(singles: Singles, deviation: float) -> tuple[Groups, ...]:
+Ends: TypeAlias = Mapping[int, tuple[int, int, int]]
+"""For columns of binned numbers: the first and last bin in which rows are seen, and how many bins."""
+
+
+def seen_ends(singles: Singles, ordered: Mapping[int, int]) -> Ends:
+    """Return where the rows of binned numbers end, as far as the noise shows.
+
+    A few rows of noise in the farthest bins would be worth more than all others together.
+    """
+    found = {}
+    for column, bins in ordered.items():
+        measured = singles.measured[column]
+        ends = seen_range(measured.values[:bins], bars_of(measured))
+        if ends is not None:
+            found[column] = (*ends, bins)
+    return found
+
+
+def coarsen(singles: Singles, deviation: float, ends: Ends | None = None) -> tuple[Groups, ...]:
     """Return the groups of every column, given the noise that a pair's cells will have.
+
+    Bins outside the `ends` of their column belong to the group of the bin at that end.
 
     A code that is common enough stays alone; the others are gathered in their order, neighbours
     together, which suits numbers and does no harm to names. Two groups of m rows meet in about
@@ -28,9 +51,43 @@ def coarsen(singles: Singles, deviation: float) -> tuple[Groups, ...]:
     """
     least = max(math.sqrt(singles.total * deviation), singles.total / MOST_GROUPS)
     return tuple(
-        np.arange(counts.size, dtype=np.int64) if counts.size <= KEPT else gather(counts, least)
-        for counts in singles.counts
+        _clipped(_groups, counts, least, (ends or {}).get(column))
+        for column, counts in enumerate(singles.counts)
     )
+
+
+def _groups(counts: Floats, least: float) -> Groups:
+    if counts.size <= KEPT:
+        return np.arange(counts.size, dtype=np.int64)
+    return gather(counts, least)
+
+
+def _clipped(
+    groups_of: Callable[[Floats, float], Groups],
+    counts: Floats,
+    least: float,
+    ends: tuple[int, int, int] | None,
+) -> Groups:
+    """Return groups of the codes between two ends; those beyond them join the last one."""
+    if ends is None:
+        return groups_of(counts, least)
+    places = _nearest(counts.size, ends)
+    live = np.unique(places)
+    return groups_of(counts[live], least)[np.searchsorted(live, places)]
+
+
+def live_codes(size: int, ends: Ends | None, column: int) -> npt.NDArray[np.bool_]:
+    """Return which codes of a column lie between its ends."""
+    if ends is None or column not in ends:
+        return np.ones(size, dtype=bool)
+    return _nearest(size, ends[column]) == np.arange(size)
+
+
+def _nearest(size: int, ends: tuple[int, int, int]) -> Groups:
+    """Return, for each code, itself or the nearest bin in which rows are seen."""
+    first, last, bins = ends
+    codes = np.arange(size, dtype=np.int64)
+    return np.where(codes < bins, np.clip(codes, first, last), codes)
 
 
 def gather(counts: Floats, least: float) -> Groups:
@@ -55,13 +112,20 @@ def gather(counts: Floats, least: float) -> Groups:
 
 
 def within(
-    singles: Singles, groups: tuple[Groups, ...], rows: Sequence[Floats]
+    singles: Singles, groups: tuple[Groups, ...], rows: Sequence[Floats], ends: Ends | None = None
 ) -> tuple[Floats, ...]:
-    """Return each code's chance inside its group, given the rows of each column's groups."""
-    return tuple(
-        _within(each.values.astype(np.float64), each.variance, groups[column], rows[column])
-        for column, each in enumerate(singles.measured)
-    )
+    """Return each code's chance inside its group, given the rows of each column's groups.
+
+    Bins outside the `ends` of their column have none.
+    """
+    found = []
+    for column, each in enumerate(singles.measured):
+        noisy, mine = each.values.astype(np.float64), groups[column]
+        live = live_codes(noisy.size, ends, column)
+        chances = np.zeros_like(noisy)
+        chances[live] = _within(noisy[live], each.variance, mine[live], rows[column])
+        found.append(chances)
+    return tuple(found)
 
 
 def _within(noisy: Floats, variance: float, groups: Groups, rows: Floats) -> Floats:

@@ -202,6 +202,7 @@ def _prepare(
             bins=request.bins,
             types=engine.schema(engine_name(dataset, node.table)),
             has_delta=bool(delta.value),
+            many=True,
         )
     previews = {name: preview_of(outline) for name, outline in outlines.items()}
     sealed = [

@@ -14,7 +14,7 @@ from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
-from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, within
 from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
@@ -85,7 +85,8 @@ def fit(
     turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
-    state = _begin(singles, coarsen(singles, noise), cells)
+    ends = seen_ends(singles, door.shape.ordered)
+    state = _begin(singles, coarsen(singles, noise, ends), ends, cells)
     if given is not None:
         state.know(given)
     contest = _Contest(door, candidates, state.merges)
@@ -102,7 +103,7 @@ def fit(
             break
     progress(turns + 1, turns + 1, "done")
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
-    inside = within(singles, state.groups, rows)
+    inside = within(singles, state.groups, rows, ends)
     return layered(door.shape, state.total, state.groups, inside, state.everything)
 
 
@@ -231,19 +232,20 @@ class _State:
         self.fresh.clear()
 
 
-def _begin(singles: Singles, groups: tuple[Groups, ...], cells: int) -> _State:
+def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        chances = _gathered(singles.counts[column], each)
+        live = live_codes(each.size, ends, column)
+        chances = _gathered(singles.counts[column] * live, each)
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
         variance = np.full(each.size, measured.variance)
         evidence[(column,)] = Evidence(
-            (column,), _gathered(measured.values, each), _gathered(variance, each)
+            (column,), _gathered(measured.values * live, each), _gathered(variance * live, each)
         )
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import Singles, by_root, settle
@@ -57,25 +57,26 @@ def fit(
         measured += door.measure([(column,)], share=share, merged=merged)
     singles = settle(measured)
     if bins is None:
-        laws = list(smooth(singles))
+        laws = list(smooth(singles, door.shape.ordered))
     else:
         laws = [_evenly(singles.counts[column], bars[column]) for column in range(len(sizes))]
     progress(len(sizes), len(sizes), "done")
     return _network(door.shape, singles.total, laws)
 
 
-def smooth(singles: Singles) -> tuple[Floats, ...]:
+def smooth(singles: Singles, ordered: Mapping[int, int]) -> tuple[Floats, ...]:
     """Return each column's law: codes that the noise hides share the rows of their neighbours.
 
     Clipping noisy counts at nothing would give all rows of many rare codes to the few of them that
     noise made large.
     """
-    groups = coarsen(singles, max(map(singles.deviation, range(len(singles.counts)))))
+    ends = seen_ends(singles, ordered)
+    groups = coarsen(singles, max(map(singles.deviation, range(len(singles.counts)))), ends)
     rows = [
-        np.bincount(each, weights=counts).astype(np.float64)
-        for each, counts in zip(groups, singles.counts, strict=True)
+        np.bincount(each, weights=counts * live_codes(each.size, ends, column)).astype(np.float64)
+        for column, (each, counts) in enumerate(zip(groups, singles.counts, strict=True))
     ]
-    inside = within(singles, groups, rows)
+    inside = within(singles, groups, rows, ends)
     return tuple(
         (mass / mass.sum())[each] * chances
         for mass, each, chances in zip(rows, groups, inside, strict=True)
@@ -103,7 +104,12 @@ def from_singles(
     if used:
         singles = settle(used)
         total = singles.total
-        for each, law in zip(used, smooth(singles), strict=True):
+        ordered = {
+            i: door.shape.ordered[each.columns[0]]
+            for i, each in enumerate(used)
+            if each.columns[0] in door.shape.ordered
+        }
+        for each, law in zip(used, smooth(singles, ordered), strict=True):
             laws[each.columns[0]] = law
     return _network(door.shape, total, laws), used
 
