@@ -117,7 +117,10 @@ def shape_of(columns: Sequence[Coded]) -> Shape:
         if column.edges is not None and isinstance(column.domain, IntegerDomain | NumberDomain)
     }
     return Shape(
-        tuple(column.name for column in columns), tuple(column.size for column in columns), ordered
+        tuple(column.name for column in columns),
+        tuple(column.size for column in columns),
+        ordered,
+        frozenset(i for i, column in enumerate(columns) if column.missing),
     )
 
 

@@ -23,7 +23,8 @@ class Shape:
     """Names of the columns and how many codes each has: public facts.
 
     `ordered` tells, for columns whose codes are bins of numbers, how many codes are bins: values far
-    out are worth much, so a bin in which nothing is seen should hold nothing.
+    out are worth much, so a bin in which nothing is seen should hold nothing. `gaps` are the columns
+    whose last code stands for missing values, which are no neighbours of any others.
 
     >>> Shape(("sex", "age"), (2, 120)).cells((0, 1))
     240
@@ -32,6 +33,7 @@ class Shape:
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     ordered: Mapping[int, int] = field(default_factory=dict, compare=False)
+    gaps: frozenset[int] = field(default=frozenset(), compare=False)
 
     @property
     def width(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -39,10 +39,16 @@ def seen_ends(singles: Singles, ordered: Mapping[int, int]) -> Ends:
     return found
 
 
-def coarsen(singles: Singles, deviation: float, ends: Ends | None = None) -> tuple[Groups, ...]:
+def coarsen(
+    singles: Singles,
+    deviation: float,
+    ends: Ends | None = None,
+    gaps: frozenset[int] = frozenset(),
+) -> tuple[Groups, ...]:
     """Return the groups of every column, given the noise that a pair's cells will have.
 
-    Bins outside the `ends` of their column belong to the group of the bin at that end.
+    Bins outside the `ends` of their column belong to the group of the bin at that end; the last code
+    of a column in `gaps` stays alone.
 
     A code that is common enough stays alone; the others are gathered in their order, neighbours
     together, which suits numbers and does no harm to names. Two groups of m rows meet in about
@@ -50,10 +56,13 @@ def coarsen(singles: Singles, deviation: float, ends: Ends | None = None) -> tup
     groups would be counted without being seen. Post-processing of noisy counts.
     """
     least = max(math.sqrt(singles.total * deviation), singles.total / MOST_GROUPS)
-    return tuple(
-        _clipped(_groups, counts, least, (ends or {}).get(column))
-        for column, counts in enumerate(singles.counts)
-    )
+    found = []
+    for column, counts in enumerate(singles.counts):
+        apart = int(column in gaps and counts.size > 1)
+        groups = _clipped(counts[: counts.size - apart], least, (ends or {}).get(column))
+        alone = np.full(apart, groups.max() + 1, dtype=np.int64)
+        found.append(np.concatenate([groups, alone]))
+    return tuple(found)
 
 
 def _groups(counts: Floats, least: float) -> Groups:
@@ -62,25 +71,21 @@ def _groups(counts: Floats, least: float) -> Groups:
     return gather(counts, least)
 
 
-def _clipped(
-    groups_of: Callable[[Floats, float], Groups],
-    counts: Floats,
-    least: float,
-    ends: tuple[int, int, int] | None,
-) -> Groups:
+def _clipped(counts: Floats, least: float, ends: tuple[int, int, int] | None) -> Groups:
     """Return groups of the codes between two ends; those beyond them join the last one."""
     if ends is None:
-        return groups_of(counts, least)
+        return _groups(counts, least)
     places = _nearest(counts.size, ends)
     live = np.unique(places)
-    return groups_of(counts[live], least)[np.searchsorted(live, places)]
+    return _groups(counts[live], least)[np.searchsorted(live, places)]
 
 
 def live_codes(size: int, ends: Ends | None, column: int) -> npt.NDArray[np.bool_]:
     """Return which codes of a column lie between its ends."""
     if ends is None or column not in ends:
         return np.ones(size, dtype=bool)
-    return _nearest(size, ends[column]) == np.arange(size)
+    live: npt.NDArray[np.bool_] = _nearest(size, ends[column]) == np.arange(size)
+    return live
 
 
 def _nearest(size: int, ends: tuple[int, int, int]) -> Groups:

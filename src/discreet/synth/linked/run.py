@@ -384,7 +384,7 @@ def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _Fit
     first = len(columns.below)
     counted = known[at_most(people, most, dice)]
     given = GivenRows(tuple(range(first, door.shape.width)), counted, door.shape)
-    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit(door, given=given))
+    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given))
     part = _part(place, node, columns, trusted)
     below = draw_below(part.saved, part.above, known, dice=dice)
     places = places_of(below, Encoding(node.name, columns.below), dice)

@@ -198,7 +198,7 @@ def merged(column: Coded, measured: Measured) -> Coded:
 
 def _long(column: Coded, first: int, behind: int) -> bool:
     """Return whether a bin reaches so far that even values inside it would ruin a mean."""
-    if isinstance(column.domain, DateDomain | TimestampDomain):
+    if not isinstance(column.domain, IntegerDomain | NumberDomain):
         return False
     zero = -_lowest(column.domain)
     near = min(abs(first - zero), abs(behind - zero))

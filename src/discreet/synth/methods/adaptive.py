@@ -56,7 +56,6 @@ def fit(
     workload: Wanted | None = None,
     rounds: int | None = None,
     cells: int = CELLS,
-    given: GivenRows | None = None,
     progress: Progress = silent,
 ) -> Layered:
     """Return a model that answers the marginals of `workload` well.
@@ -69,8 +68,6 @@ def fit(
     and the number of rounds is fixed before the first of them (`rounds`, or by the number of
     columns and the noise).
     `cells` caps the tables of the model: a marginal that would need more is not a candidate.
-    `given` are columns that are known row by row: of them nothing is measured, and only marginals
-    that join them to others are candidates.
 
     Guarantee: shares of 2/5 for the one-ways and equal parts of 3/5 for the rounds, 3/20 of each
         for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
@@ -78,15 +75,39 @@ def fit(
     """
     check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
     candidates = closed(find_workload(door.shape, workload))
-    if given is not None:
-        candidates = [each for each in candidates if not set(each) <= set(given.columns)]
+    return _fitted(door, candidates, rounds, cells, progress=progress)
+
+
+def fit_given(door: PrivateMarginals, given: GivenRows, *, progress: Progress = silent) -> Layered:
+    """Return a model of columns beside others that are known row by row.
+
+    Of those nothing is measured, and only marginals that join them to others are candidates.
+
+    Guarantee: that of `fit`.
+    """
+    known = set(given.columns)
+    candidates = [
+        each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
+    ]
+    return _fitted(door, candidates, None, CELLS, given=given, progress=progress)
+
+
+def _fitted(
+    door: PrivateMarginals,
+    candidates: list[Columns],
+    rounds: int | None,
+    cells: int,
+    *,
+    given: GivenRows | None = None,
+    progress: Progress,
+) -> Layered:
     progress(0, 1, "counting columns")
     singles = _singles(door, given, SINGLES if candidates else Fraction(1))
     turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
     ends = seen_ends(singles, door.shape.ordered)
-    state = _begin(singles, coarsen(singles, noise, ends), ends, cells)
+    state = _begin(singles, coarsen(singles, noise, ends, door.shape.gaps), ends, cells)
     if given is not None:
         state.know(given)
     contest = _Contest(door, candidates, state.merges)

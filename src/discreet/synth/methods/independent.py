@@ -57,21 +57,24 @@ def fit(
         measured += door.measure([(column,)], share=share, merged=merged)
     singles = settle(measured)
     if bins is None:
-        laws = list(smooth(singles, door.shape.ordered))
+        laws = list(smooth(singles, door.shape.ordered, door.shape.gaps))
     else:
         laws = [_evenly(singles.counts[column], bars[column]) for column in range(len(sizes))]
     progress(len(sizes), len(sizes), "done")
     return _network(door.shape, singles.total, laws)
 
 
-def smooth(singles: Singles, ordered: Mapping[int, int]) -> tuple[Floats, ...]:
+def smooth(
+    singles: Singles, ordered: Mapping[int, int], gaps: frozenset[int]
+) -> tuple[Floats, ...]:
     """Return each column's law: codes that the noise hides share the rows of their neighbours.
 
     Clipping noisy counts at nothing would give all rows of many rare codes to the few of them that
     noise made large.
     """
     ends = seen_ends(singles, ordered)
-    groups = coarsen(singles, max(map(singles.deviation, range(len(singles.counts)))), ends)
+    deviation = max(map(singles.deviation, range(len(singles.counts))))
+    groups = coarsen(singles, deviation, ends, gaps)
     rows = [
         np.bincount(each, weights=counts * live_codes(each.size, ends, column)).astype(np.float64)
         for column, (each, counts) in enumerate(zip(groups, singles.counts, strict=True))
@@ -109,7 +112,8 @@ def from_singles(
             for i, each in enumerate(used)
             if each.columns[0] in door.shape.ordered
         }
-        for each, law in zip(used, smooth(singles, ordered), strict=True):
+        gaps = frozenset(i for i, each in enumerate(used) if each.columns[0] in door.shape.gaps)
+        for each, law in zip(used, smooth(singles, ordered, gaps), strict=True):
             laws[each.columns[0]] = law
     return _network(door.shape, total, laws), used
 
