@@ -36,6 +36,7 @@ def test_whoever_charges_computes_through_once():
         "learn/scored/paid_test.py",
         "learn/select.py",
         "learn/recommend/run.py",
+        "learn/unsupervised/clusters.py",
     }
     assert charging <= rooms_that_call("once")
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from discreet.anonymize.exposure import expose
@@ -24,10 +23,11 @@ from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
+from discreet.core.owner import OWNER
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.run import Recommending, RecommendRequest, recommend
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
@@ -54,11 +54,10 @@ from discreet.publish.workflow import (
     withdraw_release,
 )
 from discreet.publish.workflow import release as release_package
-from discreet.release.pipeline import explain as explain_request
-from discreet.release.pipeline import release
 from discreet.release.request import Request
-from discreet.release.shape import shape_of
 from discreet.release.stored import unpack
+from discreet.release.whole import explain as explain_request
+from discreet.release.whole import release, shape_of
 from discreet.report import Document
 from discreet.sql.parse import Written
 from discreet.synth.linked.linked_copy import LinkedSynthetic
@@ -108,6 +107,7 @@ class Curator:
         return connect(
             self.catalog.engine_url,
             self.catalog.sources,
+            encodings=self.catalog.encodings,
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,
@@ -153,8 +153,12 @@ class Curator:
         analyst: str | None = None,
         fresh: bool = False,
         max_rows: int | None = None,
+        group_size: int | None = None,
     ) -> Explanation:
-        """Return plan, generated SQL, price and expected error of a question; spends nothing."""
+        """Return plan, generated SQL, price and expected error of a question; spends nothing.
+
+        `group_size` names rows of a group for which means, variances and quantiles tell theirs.
+        """
         request = Request.of(
             sql,
             epsilon=epsilon,
@@ -164,7 +168,11 @@ class Curator:
             max_rows=max_rows,
         )
         return explain_request(
-            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            group_size=group_size,
         )
 
     def synthesize(
@@ -246,8 +254,8 @@ class Curator:
         )
 
     def test_model(
-        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
-    ) -> Classifier:
+        self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
         request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
         return paid_test(
@@ -364,6 +372,7 @@ class Curator:
             ledger=self.ledger,
             engine=self.engine,
             rng=self.rng,
+            state=self.catalog.base / STATE,
         )
 
     def package(self, name: str) -> Path:
@@ -380,12 +389,15 @@ class Curator:
 
     def _payer(self, analyst: str | None) -> str | None:
         if analyst is None and self.catalog.analysts:
-            names = ", ".join(self.catalog.analysts)
-            raise CatalogError(
-                "This catalog lists analysts, so every question must say who asks.",
-                hint=f"Use --as NAME (analyst= in Python). There are: {names}.",
-            )
-        return analyst
+            names = ", ".join((*self.catalog.analysts, OWNER))
+            said = "This catalog lists analysts, so every question must say who asks."
+            raise CatalogError(said, hint=f"Use --as NAME (analyst= in Python): {names}.")
+        return self.account_of(analyst)
+
+    def account_of(self, analyst: str | None) -> str | None:
+        """Return whose share pays for `analyst`; None, the whole budget, for the owner."""
+        listed = OWNER in self.catalog.analysts
+        return (OWNER if listed else None) if analyst in (None, OWNER) else analyst
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the owner should look at in the catalog. For the owner only."""
@@ -422,9 +434,9 @@ class Curator:
 
     def visible(self, analyst: str | None) -> tuple[str, ...]:
         """Return the datasets that an analyst has a share in; all of them for None, the owner."""
-        if analyst is None:
-            return tuple(self.catalog.datasets)
-        return tuple(self.catalog.analysts.get(analyst, ()))
+        return tuple(
+            self.catalog.datasets if analyst is None else self.catalog.analysts.get(analyst, ())
+        )
 
     def seen_by(self, analyst: str | None) -> Curator:
         """Return the curator as one analyst sees it: datasets without a share do not exist."""
@@ -491,10 +503,5 @@ class Curator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

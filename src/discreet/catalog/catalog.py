@@ -72,6 +72,16 @@ class Catalog:
             for table in dataset.tables
         }
 
+    @property
+    def encodings(self) -> dict[str, str]:
+        """Return by the engine's name how text files are encoded, where the owner said so."""
+        return {
+            engine_name(dataset, table): table.encoding
+            for dataset in self.datasets.values()
+            for table in dataset.tables
+            if table.encoding
+        }
+
     def dataset(self, name: str) -> Dataset:
         """Return the dataset called `name`, without regard to upper and lower case."""
         for known, dataset in self.datasets.items():

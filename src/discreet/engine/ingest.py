@@ -11,10 +11,15 @@ other cell says exactly what it said (see docs/notes/0012-engines.md).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import duckdb
 
 from discreet.engine.names import quoted
 
+EVERY = ("BIGINT", "DOUBLE", "DATE", "BOOLEAN")
+UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
+"""Types whose texts say the same in every spelling; 1.234 and 2024-03-04 do not."""
 _SAMPLE = 2000
 _AT_ONCE = 64
 # No exponent: other readers of the text spell those differently.
@@ -52,10 +57,15 @@ def _every(test: str, column: str) -> str:
 
 
 def encodings(
-    connection: duckdb.DuckDBPyConnection, columns: list[str], table: str
+    connection: duckdb.DuckDBPyConnection,
+    columns: list[str],
+    table: str,
+    kinds: Collection[str],
 ) -> dict[str, str]:
     """Return the columns of `table` whose every text survives another type, with that type."""
-    tries = [(column, kind, test) for column in columns for kind, test in _ENCODINGS]
+    tries = [
+        (column, kind, test) for column in columns for kind, test in _ENCODINGS if kind in kinds
+    ]
     few = f"(SELECT * FROM {table} LIMIT {_SAMPLE})"
     # The sample only saves time: what it suggests is checked on every row below.
     found = _holds(connection, [_every(test, column) for column, _, test in tries], few)
@@ -73,13 +83,22 @@ def encodings(
 
 
 def store_typed(
-    connection: duckdb.DuckDBPyConnection, select: str, *, rough: str, target: str
+    connection: duckdb.DuckDBPyConnection,
+    select: str,
+    *,
+    rough: str,
+    target: str,
+    kinds: Collection[str] = EVERY,
 ) -> None:
-    """Write the texts of a SELECT as Parquet, each column in the type that spells it alike."""
+    """Write the texts of a SELECT as Parquet, each column in the type that spells it alike.
+
+    `kinds` are the types that may be chosen: where a spelling is declared later, only those that
+    have one text for each value in every spelling (see UNAMBIGUOUS).
+    """
     texts = f"read_parquet({literal(rough)})"
     connection.execute(f"COPY ({select}) TO {literal(rough)} (FORMAT parquet)")
     columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {texts}").fetchall()]
-    found = encodings(connection, columns, texts)
+    found = encodings(connection, columns, texts, kinds)
     cells = ", ".join(
         f"CAST({quoted(c)} AS {found[c]}) AS {quoted(c)}" if c in found else quoted(c)
         for c in columns

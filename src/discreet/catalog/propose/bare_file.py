@@ -194,7 +194,7 @@ def _written(
     if opened is not None:
         columns, numbers = _facts(*opened)
     else:
-        engine = connect(found.engine_url, found.tables, base=base)
+        engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:
             columns, numbers = _names(engine, name) if as_text else _facts(engine, name)
         finally:
@@ -209,7 +209,7 @@ def _written(
     dataset = _free_name(name, loads(before, base=base)) if before else name
     lines = [] if before else [*toml.comment(HEAD), "", *_engine_and_ledger()]
     lines += ["", toml_header(dataset), *budget_lines(epsilon, delta), ""]
-    lines += _table(dataset, name, source, unit)
+    lines += _table(dataset, name, source, unit, found.encodings.get(name))
     lines += [
         f"{toml.key(column)} = {_column(Storage.NUMBER if column in numbers else storage(kind))}"
         for column, kind in columns
@@ -246,9 +246,13 @@ def _engine_and_ledger() -> Iterable[str]:
     return ["[engine]", 'url = "duckdb:"', "", "[ledger]", 'url = "sqlite:ledger.db"']
 
 
-def _table(dataset: str, name: str, source: str, unit: str | None) -> Iterable[str]:
+def _table(
+    dataset: str, name: str, source: str, unit: str | None, encoding: str | None
+) -> Iterable[str]:
     yield toml_header(dataset, name)
     yield f"source = {toml.text(source)}"
+    if encoding is not None:
+        yield f"encoding = {toml.text(encoding)}"
     yield from unit_lines(unit)
     yield ""
     yield toml_header(dataset, name).removesuffix("]") + ".columns]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unicodedata import normalize
 
@@ -13,6 +13,7 @@ from discreet.catalog.read.file_shape import BudgetShape, DatasetShape, TableSha
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import CategoryDomain, Column, Dataset, IdentifierDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.engine.formats.text import checked_encoding
 from discreet.errors import CatalogError
 
 MEGABYTES = {"MB": 1, "MIB": 1, "GB": 1000, "GIB": 1024, "TB": 1_000_000, "TIB": 1_048_576}
@@ -74,11 +75,13 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         columns = [column_of(column, s, base=base) for column, s in shape.columns.items()]
     except CatalogError as error:
         raise CatalogError(f"{place}, {error.message}") from None
+    encoding = "" if shape.encoding is None else checked_encoding(shape.encoding)
+    columns = [_encoded(column, encoding) for column in columns] if encoding else columns
     unit = _unit(shape, columns, place)
     if unit is None and any(column.complete for column in columns):
         raise CatalogError(f"{place} is public, so none of its columns needs complete = true.")
     if unit is not None and unit.column is not None and not _has(columns, unit.column):
-        columns.insert(0, Column(unit.column, IdentifierDomain()))
+        columns.insert(0, _encoded(Column(unit.column, IdentifierDomain()), encoding))
     if not columns:
         raise CatalogError(f"{place} declares no columns.")
     return Table(
@@ -91,8 +94,14 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         bounded=_bounded(shape, unit, place),
         copied=_copied(shape, place),
         rules=shape.rules,
+        encoding=encoding,
         parent=shape.parent,
     )
+
+
+def _encoded(column: Column, encoding: str) -> Column:
+    """Return the column read in this encoding: another one is another column, for the ledger too."""
+    return replace(column, spelling=replace(column.spelling, encoding=encoding))
 
 
 def neighbours_of(written: str | None) -> Neighbours:

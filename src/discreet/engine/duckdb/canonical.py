@@ -13,7 +13,13 @@ import duckdb
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
-from discreet.engine.files import ContentHashes, FileKind, FileSource, csv_parts
+from discreet.engine.files import (
+    ContentHashes,
+    FileKind,
+    FileSource,
+    csv_parts,
+    plain_files,
+)
 from discreet.errors import CatalogError, EngineFailed
 
 Types = dict[str, str]
@@ -56,7 +62,8 @@ class Maker:
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
-            child = Child("discreet.engine.duckdb.worker", self._setup(origin, copy, room))
+            plain = plain_files(copy, folder)
+            child = Child("discreet.engine.duckdb.worker", self._setup(origin, plain, room))
             try:
                 return self._made(origin, recipe, content, child, room), content
             finally:
@@ -131,6 +138,7 @@ def unreadable(name: str) -> CatalogError:
     """Return the refusal of a source that cannot be opened."""
     return CatalogError(
         f"The source of table '{name}' could not be read.",
-        hint="Check that it is a CSV file in UTF-8 with a first line of column names and as many "
-        "cells in every line, or a Parquet file, or a table of the database.",
+        hint="Check that it is a CSV file in UTF-8 (or of the declared encoding) with a first line "
+        "of column names and as many cells in every line, or a Parquet file, or a table of the "
+        "database.",
     )

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -24,13 +25,14 @@ from discreet.engine.duckdb.held import DuckDBHeld, exact_of
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
 from discreet.engine.files import (
+    READABLE,
     ContentHashes,
     FileKind,
     FileSource,
-    column_names,
     csv_parts,
     database_files,
     find_files,
+    plain_files,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
@@ -59,8 +61,10 @@ class DuckDBEngine:
         base: Path,
         state: Path | None,
         limits: EngineLimits,
+        encodings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._limits = limits
+        self._encodings = dict(encodings)
         self._database = database
         self._base = base
         self._sources = dict(sources)
@@ -210,13 +214,15 @@ class DuckDBEngine:
         source = self._sources[name]
         if self._database is not None and not _looks_like_file(source):
             return SourceOrigin(name, database_files(self._database), tuple(source.split(".")))
-        return SourceOrigin(name, find_files(name, source, self._base))
+        encoding = self._encodings.get(name, "")
+        return SourceOrigin(name, find_files(name, source, self._base, encoding))
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
         files = self._origin(name).files
         if files.kind is FileKind.CSV:
-            return {column.lower(): "VARCHAR" for column in column_names(name, files.paths[0])}
+            names = csv_parts(name, files)[0]["columns"]
+            return {column.lower(): "VARCHAR" for column in names}
         return {column.lower(): kind for column, kind in self.columns(name)}
 
     def _lend(
@@ -305,16 +311,18 @@ class DuckDBEngine:
             folder = Path(made)
             content = self._hashes.known(origin.files)
             copy = origin.files
-            if content is None or not self._text_file(content).is_file():
+            if content is None or not self._text_file(content, copy).is_file():
                 copy, content = self._hashes.copy(origin.files, folder)
-            target = self._text_file(content)
+            target = self._text_file(content, copy)
             if not target.is_file():
-                self._write_texts(origin.name, copy, folder / "text.parquet")
+                plain = plain_files(copy, folder)
+                self._write_texts(origin.name, plain, folder / "text.parquet")
                 (folder / "text.parquet").replace(target)
         return target
 
-    def _text_file(self, content: str) -> Path:
-        return self._stored / f"csv-{content}.parquet"
+    def _text_file(self, content: str, files: FileSource) -> Path:
+        read = "".join(f"-{word}" for word in (files.encoding, files.part.encode().hex()) if word)
+        return self._stored / f"csv-{content}{read}.parquet"
 
     def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
         child = Child(
@@ -339,7 +347,7 @@ class DuckDBEngine:
 
 
 def _looks_like_file(source: str) -> bool:
-    return source.lower().endswith((".csv", ".tsv", ".txt", ".gz", ".parquet")) or "/" in source
+    return Path(source).suffix.lower() in READABLE or "/" in source or "#" in source
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

@@ -11,17 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.bounds import sqrt_lower
-from discreet.core.event import Concentrated, Gaussian, Laplace, PrivacyEvent, Pure, Select
+from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.merging import Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.several import draw_several
 
-Law: TypeAlias = GaussianLaw | LaplaceLaw
+Law: TypeAlias = NoiseLaw
 
 
 class Counter(Protocol):
@@ -177,11 +176,7 @@ class PrivateMarginals:
         self._spent += share
 
     def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
-        if isinstance(law, GaussianLaw):
-            return discrete_gaussian_squared(law.sigma_squared, shape, rng=self._rng)
-        return discrete_laplace(law.scale, shape, rng=self._rng)
+        return law.draw(shape, self._rng)
 
     def _event(self, law: Law) -> PrivacyEvent:
-        if isinstance(law, GaussianLaw):
-            return Gaussian(law.sigma_squared, Fraction(self.unit.l2_squared))
-        return Laplace(law.scale, Fraction(self.unit.l1))
+        return law.event(l1=lambda: self.unit.l1, l2_squared=lambda: self.unit.l2_squared)

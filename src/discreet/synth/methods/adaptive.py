@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
@@ -18,7 +17,7 @@ from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, 
 from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
-from discreet.synth.measure.private_marginals import Counter, Law, Measured, PrivateMarginals
+from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.measure.singles import (
     Singles,
     agreed_total,
@@ -310,7 +309,7 @@ class _Contest:
             new = [columns for columns in open_ones if columns not in self._gaps]
             for columns, exact in zip(new, self._read(counter, new), strict=True):
                 guess = np.rint(state.total * state.beliefs.marginal(columns)).astype(np.int64)
-                noise = round(REMAINS * exact.size * _mean_error(law))
+                noise = round(REMAINS * exact.size * law.mean_size)
                 self._gaps[columns] = int(np.abs(exact - guess).sum()) - noise
             return np.array([self._gaps[columns] for columns in open_ones], dtype=np.int64)
 
@@ -326,9 +325,3 @@ class _Contest:
         for columns, exact in zip(fresh, counter.marginals(fresh), strict=True):
             self._exact[columns] = merge_counts(exact, columns, self._merges)
         return [self._exact[columns] for columns in wanted]
-
-
-def _mean_error(law: Law) -> float:
-    """Return about how far the noise moves one count, on average."""
-    ratio = math.sqrt(2 / math.pi) if isinstance(law, GaussianLaw) else math.sqrt(1 / 2)
-    return ratio * math.sqrt(law.variance)

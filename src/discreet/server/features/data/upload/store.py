@@ -17,6 +17,7 @@ from typing import Any
 
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.plain import PlainUpload
 
 FOLDER = "uploads"
 TABLE = "table.parquet"
@@ -31,6 +32,7 @@ class Upload:
     """A file that was received and examined. `file` is the sender's name for it, for reading only.
 
     `digest` is the hash of the bytes as they came: the same people again are found by it.
+    `encoding` is how its text was read where it was not UTF-8, `words` some to tell that by.
     """
 
     id: str
@@ -39,6 +41,8 @@ class Upload:
     columns: tuple[str, ...]
     created: float
     digest: str
+    encoding: str = ""
+    words: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for the owner."""
@@ -46,7 +50,7 @@ class Upload:
 
     def facts(self) -> dict[str, Any]:
         """Return everything, as it is kept beside the table."""
-        return asdict(self) | {"columns": list(self.columns)}
+        return asdict(self) | {"columns": list(self.columns), "words": list(self.words)}
 
 
 class UploadStore:
@@ -80,7 +84,15 @@ class UploadStore:
             with self._lock:
                 self._open.discard(name)
 
-    def keep(self, place: Path, *, file: str, columns: tuple[str, ...], digest: str) -> Upload:
+    def keep(
+        self,
+        place: Path,
+        *,
+        file: str,
+        columns: tuple[str, ...],
+        digest: str,
+        plain: PlainUpload | None = None,
+    ) -> Upload:
         """Return the upload whose table lies in `place`, kept from now on."""
         upload = Upload(
             id=place.name,
@@ -89,6 +101,8 @@ class UploadStore:
             columns=columns,
             created=time.time(),
             digest=digest,
+            encoding="" if plain is None else plain.encoding,
+            words=() if plain is None else plain.words,
         )
         rough = place / f".{_FACTS}"
         rough.write_text(json.dumps(upload.facts()), encoding="utf-8")
@@ -134,7 +148,8 @@ class UploadStore:
             facts = json.loads((self.folder / upload_id / _FACTS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return Upload(**facts | {"columns": tuple(facts["columns"])})
+        listed = {key: tuple(facts.get(key, ())) for key in ("columns", "words")}
+        return Upload(**facts | listed)
 
     def _places(self) -> list[Path]:
         if not self.folder.is_dir():
