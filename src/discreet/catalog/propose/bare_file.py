@@ -21,12 +21,13 @@ from discreet.catalog.declare.unbudgeted import (
 from discreet.catalog.propose.profile import columns_that_read
 from discreet.catalog.propose.propose import InitRequest, propose_file
 from discreet.catalog.read.policy_file import FILE_NAME, load, loads
-from discreet.catalog.read.sources import TEXT_FILES, check_file, find_sources
+from discreet.catalog.read.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import TextDomain
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
+from discreet.engine.files import PARQUET_FILES
 from discreet.engine.types import ColumnKind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 
@@ -102,7 +103,7 @@ def bare_table(
         )
     if accept:
         return _accepted(path, place, epsilon, _doubled(delta), unit)
-    as_text = untyped and path.suffix.lower() in TEXT_FILES
+    as_text = untyped and path.suffix.lower() not in PARQUET_FILES
     return _written(path, place, epsilon, _doubled(delta), unit, as_text=as_text)
 
 
@@ -113,7 +114,7 @@ def is_untyped(bare: Bare) -> bool:
     table = catalog.table(name, dataset)
     unit = None if table.unit is None else table.unit.column
     columns = [column for column in table.columns if column.name != unit]
-    return Path(table.source).suffix.lower() in TEXT_FILES and all(
+    return Path(table.source).suffix.lower() not in PARQUET_FILES and all(
         isinstance(column.domain, TextDomain) and not column.hidden for column in columns
     )
 
