@@ -17,6 +17,10 @@ from discreet.synth.measure.singles import Singles
 KEPT = 20
 """Columns with at most this many codes are left as they are."""
 
+SURPRISE = 5.0
+"""Bins are noise while their squares exceed what is expected by less than the root of this times their
+number: about one and a half standard deviations for Gaussian noise, one for Laplace noise."""
+
 MOST_GROUPS = 64
 """A group holds at least this part of all rows, so that any pair of columns fits into memory."""
 
@@ -35,8 +39,25 @@ def seen_ends(singles: Singles, ordered: Mapping[int, int]) -> Ends:
         measured = singles.measured[column]
         ends = seen_range(measured.values[:bins], bars_of(measured))
         if ends is not None:
-            found[column] = (*ends, bins)
+            squares = measured.values[:bins].astype(np.float64) ** 2 / measured.variance
+            first = ends[0] - _not_noise(squares[: ends[0]][::-1])
+            last = ends[1] + _not_noise(squares[ends[1] + 1 :])
+            found[column] = (first, last, bins)
     return found
+
+
+def _not_noise(squares: Floats) -> int:
+    """Return how many bins beyond an end, nearest first, are needed so that the rest is all noise.
+
+    Many bins may hold a little each: none is seen, but together they are no noise any more.
+    """
+    taken = 0
+    while taken < squares.size:
+        rest = squares[taken:]
+        if rest.sum() <= rest.size + math.sqrt(SURPRISE * rest.size):
+            break
+        taken += max(1, rest.size // 8)
+    return min(taken, squares.size)
 
 
 def coarsen(

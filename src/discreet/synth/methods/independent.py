@@ -86,13 +86,8 @@ def smooth(
     )
 
 
-def from_singles(
-    door: PrivateMarginals, measured: Sequence[Measured]
-) -> tuple[Network, tuple[Measured, ...]]:
-    """Return independent columns from tables that were measured already, and those tables.
-
-    Columns of which there is none yet share what is left of the budget; where nothing is left, they
-    are uniform.
+def single_tables(door: PrivateMarginals, measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return one table for each column: measured already, or with what is left of the budget.
 
     Guarantee: at most the share that the door has left; which columns lack a table is noisy or public.
     """
@@ -101,21 +96,41 @@ def from_singles(
     if lacking and door.left > 0:
         found = door.measure([(column,) for column in lacking], share=door.left)
         have |= {each.columns[0]: each for each in found}
-    used = tuple(have[column] for column in sorted(have))
-    laws = [np.full(size, 1 / size) for size in door.shape.sizes]
-    total = 1.0
-    if used:
-        singles = settle(used)
-        total = singles.total
-        ordered = {
-            i: door.shape.ordered[each.columns[0]]
-            for i, each in enumerate(used)
-            if each.columns[0] in door.shape.ordered
-        }
-        gaps = frozenset(i for i, each in enumerate(used) if each.columns[0] in door.shape.gaps)
-        for each, law in zip(used, smooth(singles, ordered, gaps), strict=True):
-            laws[each.columns[0]] = law
-    return _network(door.shape, total, laws), used
+    return tuple(have[column] for column in sorted(have))
+
+
+def smooth_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns from these tables, smoothed; uniform where there is none."""
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles, places = settle(tables), {each.columns[0]: i for i, each in enumerate(tables)}
+    ordered = {places[c]: bins for c, bins in shape.ordered.items() if c in places}
+    gaps = frozenset(places[c] for c in shape.gaps if c in places)
+    return _placed(shape, tables, singles.total, smooth(singles, ordered, gaps))
+
+
+def plain_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns, each the nearest possible table to its noisy one.
+
+    No farther from it than the truth is, so it agrees with it wherever the truth does.
+    """
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles = settle(tables)
+    return _placed(shape, tables, singles.total, singles.counts)
+
+
+def _placed(
+    shape: Shape, tables: Sequence[Measured], total: float, laws: Sequence[Floats]
+) -> Network:
+    every = _uniform(shape)
+    for each, law in zip(tables, laws, strict=True):
+        every[each.columns[0]] = law
+    return _network(shape, total, every)
+
+
+def _uniform(shape: Shape) -> list[Floats]:
+    return [np.full(size, 1 / size) for size in shape.sizes]
 
 
 def _of_codes(measured: Measured, shape: Shape) -> bool:
