@@ -26,7 +26,7 @@ class SeenColumn:
         """Return why this declaration needs a look; nothing where it may be accepted as it stands."""
         found = []
         if self.loss is not None and self.loss.lost:
-            found.append(lost_words(self.loss))
+            found.append(self.loss.words())
         if self.loss is not None and self.loss.rare:
             found.append(rare_words(self.loss.rare))
         return tuple(found)
@@ -90,12 +90,6 @@ def see_table(engine: Engine, name: str, table: Table) -> SeenTable:
         if column.name != unit
     ]
     return SeenTable(table, losses, tuple(columns))
-
-
-def lost_words(loss: ColumnLoss) -> str:
-    """Return how many filled cells are lost, with examples."""
-    shown = ", ".join(f"{text!r} ({count:,})" for text, count in loss.examples)
-    return f"{loss.lost:,} of {loss.filled:,} filled cells would count as missing: {shown}"
 
 
 def rare_words(rare: int) -> str:

@@ -328,8 +328,7 @@ class DuckDBEngine:
         child = Child(
             "discreet.engine.duckdb.worker", self._setup({"t": place_of(name, copy, ())[0]})
         )
-        rough = str(target.with_name("rough.parquet"))
-        order = {"sql": "SELECT * FROM source.t", "path": str(target), "rough": rough}
+        order = {"sql": "SELECT * FROM source.t", "path": str(target), "typed": True}
         try:
             child.wait_ready(self._limits.store_seconds)
             child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)

@@ -180,9 +180,8 @@ class Worker:
 
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
-        if "rough" in order:
-            place = {"rough": order["rough"], "target": order["path"]}
-            store_typed(self._database, order["sql"], **place)
+        if order.get("typed"):
+            store_typed(self._database, order["sql"], target=order["path"])
             return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")

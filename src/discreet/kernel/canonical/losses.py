@@ -39,6 +39,11 @@ class ColumnLoss:
     def __repr__(self) -> str:
         return f"ColumnLoss({self.column!r})"
 
+    def words(self) -> str:
+        """Return how many filled cells are lost, with examples: for the owner."""
+        shown = ", ".join(f"{text!r} ({count:,})" for text, count in self.examples)
+        return f"{self.lost:,} of {self.filled:,} filled cells would count as missing: {shown}"
+
 
 @dataclass(frozen=True, slots=True)
 class TableLosses:
