@@ -243,7 +243,8 @@ class Table:
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
-    `encoding` is that of its text files, empty for UTF-8.
+    `encoding` is that of its text files, empty for UTF-8. `rows_kept`: the owner declares that
+    `max_rows` keeps at least this share of the rows.
     """
 
     name: str
@@ -256,6 +257,7 @@ class Table:
     copied: bool = False
     rules: tuple[str, ...] = ()
     encoding: str = ""
+    rows_kept: Fraction | None = None
 
     @property
     def public(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from unicodedata import normalize
 
@@ -95,6 +96,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         copied=_copied(shape, place),
         rules=shape.rules,
         encoding=encoding,
+        rows_kept=_rows_kept(shape, unit, place),
     )
 
 
@@ -186,6 +188,17 @@ def _max_rows(shape: TableShape, unit: PrivacyUnit | None, place: str) -> int | 
             raise CatalogError(f'{place}: with unit = "row" max_rows is 1; remove it.')
         return 1
     return shape.max_rows
+
+
+def _rows_kept(shape: TableShape, unit: PrivacyUnit | None, place: str) -> Fraction | None:
+    if shape.rows_kept is None:
+        return None
+    if unit is None or unit.is_row or shape.max_rows is None:
+        raise CatalogError(f"{place}: rows_kept says what max_rows keeps of a table of people.")
+    share = to_fraction(shape.rows_kept, name="rows_kept")
+    if not 0 < share <= 1:
+        raise CatalogError(f"{place}: rows_kept is a share between 0 and 1, such as 0.95.")
+    return share
 
 
 def _bounded(shape: TableShape, unit: PrivacyUnit | None, place: str) -> bool:

@@ -81,6 +81,7 @@ function showWho(proposal) {
 
 function answered(value) {
   byId("rows-line").hidden = value !== "column";
+  byId("who-warnings").hidden = value !== "row";
   byId("rest").disabled = false;
   for (const column of columns) column.node.hidden = column.proposed.name === unit();
   later();
