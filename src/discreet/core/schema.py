@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.core.path import UnitPath
 from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, UnknownName
@@ -244,7 +245,8 @@ class Table:
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
     `encoding` is that of its text files, empty for UTF-8. `rows_kept`: the owner declares that
-    `max_rows` keeps at least this share of the rows.
+    `max_rows` keeps at least this share of the rows. `path`: over which tables the unit is reached;
+    its last column then stands in every row of this table.
     """
 
     name: str
@@ -258,6 +260,7 @@ class Table:
     rules: tuple[str, ...] = ()
     encoding: str = ""
     rows_kept: Fraction | None = None
+    path: UnitPath | None = None
 
     @property
     def public(self) -> bool:
