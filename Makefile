@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: stale help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types docs lock clean
+.PHONY: stale help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -71,6 +71,9 @@ lint: $(READY)  ## ruff
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
+
+reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
+	$(BIN)/python scripts/reference.py
 
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 lock: $(READY)  ## compile both locks anew from pyproject.toml; the pins of the smaller are those of the larger

@@ -247,6 +247,7 @@ class Table:
     `encoding` is that of its text files, empty for UTF-8. `rows_kept`: the owner declares that
     `max_rows` keeps at least this share of the rows. `path`: over which tables the unit is reached;
     its last column then stands in every row of this table.
+    `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     """
 
     name: str
@@ -261,6 +262,7 @@ class Table:
     encoding: str = ""
     rows_kept: Fraction | None = None
     path: UnitPath | None = None
+    parent: str | None = None
 
     @property
     def public(self) -> bool:

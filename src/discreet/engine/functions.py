@@ -184,6 +184,12 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) / CAST($1 AS BIGINT) END",
             spark="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) div CAST($1 AS BIGINT) END",
         ),
+        # The divisor is known not to be 0.
+        "whole_quotient": _each(
+            duckdb="CAST($0 AS BIGINT) // CAST($1 AS BIGINT)",
+            postgres="CAST($0 AS BIGINT) / CAST($1 AS BIGINT)",
+            spark="CAST($0 AS BIGINT) div CAST($1 AS BIGINT)",
+        ),
         "modulo": _same("CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) % CAST($1 AS BIGINT) END"),
         "divide_number": _by_dialect(
             lambda d: (
@@ -208,6 +214,11 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             duckdb="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             spark="CAST(SUM(CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
+        ),
+        "sum_distinct": _each(
+            duckdb="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            postgres="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            spark="CAST(SUM(DISTINCT CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
         ),
         # -- dates
         "day_number": _each(

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import Any, TypeAlias
 
 from discreet.core.schema import (
@@ -29,9 +30,16 @@ from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate, part_of
 from discreet.plan.expr import Expr, Operator, Part
+from discreet.plan.functions import LONGEST_TEXT, MORE, ON_TEXT
 
 TABULATE = 10_000
 """An expression over one column with at most this many values is evaluated value by value."""
+
+MOST_DAYS = 50_000
+"""The same for dates: 137 years, since a run of days with one value is written as one range."""
+
+FINE = 10**6
+"""Roots, logarithms and the like are rounded to a multiple of one part of this."""
 
 MOST_WORK = 400_000
 """No more than so many nodes are evaluated for one table: planning takes a bounded time."""
@@ -102,7 +110,8 @@ def _one_small_column(expr: Expr, fields: Fields) -> str | None:
         return None
     (name,) = names
     domain = fields[name]
-    if not is_finite(domain) or domain.size > TABULATE:  # type: ignore[union-attr]  # finite: has size
+    most = MOST_DAYS if isinstance(domain, DateDomain) else TABULATE
+    if not is_finite(domain) or domain.size > most:  # type: ignore[union-attr]  # finite: has size
         return None
     if domain.size * e.size(expr) > MOST_WORK:  # type: ignore[union-attr]  # finite: has size
         return None
@@ -129,7 +138,16 @@ class _Written:
 @lru_cache(maxsize=256)
 def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
     # Planning and rendering ask for the same few tables a hundred times.
-    return tuple(evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
+    found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
+    return tuple(_rounded(value) if isinstance(value, float) else value for value in found)
+
+
+def _rounded(value: float) -> int | Fraction | None:
+    """Return an inexact value on the lattice of a millionth, None where it is too large for that."""
+    if abs(value) * FINE >= LARGEST:
+        return None
+    exact = Fraction(round(value * FINE), FINE)
+    return int(exact) if exact.denominator == 1 else exact
 
 
 @lru_cache(maxsize=1024)
@@ -219,6 +237,8 @@ def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
     if days is not None:
         return days
     low1, high1, step1 = numeric(node.left, fields)
+    if node.operator is Operator.DIVIDE and not isinstance(node.right, e.Literal):
+        return _quotient(node, (low1, high1, step1), fields)
     if node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}:
         return _division(node, (low1, high1, step1))
     low2, high2, step2 = numeric(node.right, fields)
@@ -245,6 +265,31 @@ def _date_difference(node: e.Arithmetic, fields: Fields) -> Domain | None:
     if isinstance(left, DateDomain) or isinstance(right, DateDomain):
         raise _unsupported("moving a date column by a number of days")
     return None
+
+
+FINER = 1_000
+"""A quotient of two columns is counted in a step so much finer than theirs, and rounded down to it."""
+
+
+def _quotient(
+    node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction], fields: Fields
+) -> Domain:
+    """Return the range of a number over one that is never negative; over 0 it is NULL."""
+    low, high, step = bounds
+    least, most, by = numeric(node.right, fields)
+    if least < 0 or not most:
+        raise QueryRefused(
+            "Inside an aggregate, a column can be divided by a number that is never negative.",
+            hint="Divide the results instead, for example SUM(a) / SUM(b).",
+            construct="division",
+        )
+    least = max(least, by)
+    fine = step / (by * FINER)
+    _fits(low, high, step / FINER)
+    ends = [end / each for end in (low, high) for each in (least, most)]
+    return number_domain(
+        math.floor(min(ends) / fine) * fine, math.ceil(max(ends) / fine) * fine, fine
+    )
 
 
 def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -> Domain:
@@ -291,7 +336,8 @@ def check(expr: Expr, fields: Fields) -> None:
     """Refuse a condition whose parts cannot be compared exactly."""
     if isinstance(expr, e.Compare):
         left, right = infer(expr.left, fields), infer(expr.right, fields)
-        if kind(left) != kind(right) or kind(left) in {"identifier", "text"}:
+        texts = {kind(left), kind(right)} <= {"category", "text"}
+        if (kind(left) != kind(right) and not texts) or kind(left) == "identifier":
             raise QueryRefused(
                 f"A {kind(left)} cannot be compared with a {kind(right)} here.",
                 hint="Compare a column with a constant of its own type.",
@@ -305,8 +351,6 @@ def check(expr: Expr, fields: Fields) -> None:
         infer(expr.operand, fields)
         return
     if isinstance(expr, e.In | e.Like):
-        if tabulated(expr, fields) is None and not isinstance(expr, e.In):
-            raise _unsupported("LIKE on a column without a declared list of values")
         infer(expr.operand, fields)
         return
     if isinstance(expr, e.And | e.Or | e.Not | e.IsNull):
@@ -351,6 +395,8 @@ def _union(parts: list[Expr], fields: Fields) -> Domain:
         for low, _, each in bounds:
             step = common_step(common_step(step, each), low)
         return number_domain(min(b[0] for b in bounds), max(b[1] for b in bounds), step)
+    if {kind(domain) for domain in domains} == {"category", "text"}:
+        return TextDomain()
     if len({kind(domain) for domain in domains}) > 1:
         raise _unsupported("a CASE whose branches have different types")
     if all(isinstance(domain, CategoryDomain) for domain in domains):
@@ -395,7 +441,14 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
         raise _unsupported("a date part of something that is not a date")
     if node.part is Part.YEAR:
         return IntegerDomain(domain.lower.year, domain.upper.year)
-    greatest = {Part.QUARTER: 4, Part.MONTH: 12, Part.DAY: 31, Part.WEEKDAY: 6}[node.part]
+    greatest = {
+        Part.QUARTER: 4,
+        Part.MONTH: 12,
+        Part.DAY: 31,
+        Part.WEEKDAY: 6,
+        Part.WEEK: 53,
+        Part.DAY_OF_YEAR: 366,
+    }[node.part]
     if domain.size <= TABULATE:
         seen = {part_of(node.part, domain.value(i)) for i in range(domain.size)}
         return IntegerDomain(min(seen), max(seen))
@@ -405,7 +458,27 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
 _BOUNDED = {"abs", "ceil", "exp", "floor", "ln", "log10", "number", "power", "sqrt"}
 
 
+def _concat(node: e.Concat, fields: Fields) -> Domain:
+    """Return every way to put declared texts together, or free text where they are too many."""
+    domains = [infer(operand, fields) for operand in node.operands]
+    known = [domain.values for domain in domains if isinstance(domain, CategoryDomain)]
+    if len(known) < len(domains) or math.prod(map(len, known)) > TABULATE:
+        return TextDomain()
+    return CategoryDomain(tuple(dict.fromkeys(map("".join, product(*known)))))
+
+
+def _of_text(node: e.Call) -> Domain:
+    if node.function not in ON_TEXT:
+        raise _unsupported(f"{node.function.upper()} of free text")
+    if node.function == "length":
+        return IntegerDomain(0, LONGEST_TEXT)
+    truth = node.function in MORE and MORE[node.function].gives == "boolean"
+    return BooleanDomain() if truth else TextDomain()
+
+
 def _call(node: e.Call, fields: Fields) -> Domain:
+    if isinstance(infer(node.operand, fields), TextDomain):
+        return _of_text(node)
     if node.function not in _BOUNDED:
         name = {"truncate_date": "DATE_TRUNC"}.get(node.function, node.function.upper())
         raise _unsupported(f"{name} on a column with so many values")
@@ -450,6 +523,7 @@ _RULES: dict[type, Callable[[Any, Fields], Domain]] = {
     e.Case: _case,
     e.Extreme: _extreme,
     e.Coalesce: _coalesce,
+    e.Concat: _concat,
     e.DatePart: _date_part,
     e.Call: _call,
 }

@@ -14,6 +14,7 @@ from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
@@ -23,6 +24,7 @@ from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
+from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import ResultTable, finish
 from discreet.release.left_out import bounding_notes
@@ -117,14 +119,15 @@ def release(
         durable before it is returned, and is what the same request id gets again (`once`), also
         where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
-    before = _told_before(request, ledger)
+    before = told_before(request, ledger)
     if before is not None:
         return before
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
         return _released(ready, held, ledger=ledger, rng=rng)
 
 
-def _told_before(request: Request, ledger: Ledger) -> Answer | None:
+def told_before(request: Request, ledger: Ledger) -> Answer | None:
+    """Return what a request was answered before under the id that its caller chose."""
     if not request.named:
         return None  # an id that was drawn just now
     stored = ledger.stored.finished(
@@ -163,6 +166,7 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
         pack(free, (), ready.plan.epsilon),
         request_id=request.request_id,
         body=request.body,
+        note=str(request.sql),
     )
 
 
@@ -217,21 +221,21 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     table = implied(ready.plan, known)
     if table is None:
         return None
-    balance = _balance(ledger, ready.payer)
+    balance = balance_of(ledger, ready.payer)
     return _free_answer(ready, table, balance)
 
 
 def _again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
-    now = _balance(ledger, ready.payer)
+    now = balance_of(ledger, ready.payer)
     known = answer.provenance.notes
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
     return replace(
         answer,
         cost=spent_of(FREE),
-        before=_spent(now),
-        after=_spent(now),
-        limit=_limit(now),
+        before=spent_so_far(now),
+        after=spent_so_far(now),
+        limit=limit_of(now),
         free=True,
         provenance=provenance,
     )
@@ -246,9 +250,9 @@ def _free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) 
         ready,
         table,
         cost=spent_of(FREE),
-        before=_spent(balance),
-        after=_spent(balance),
-        limit=_limit(balance),
+        before=spent_so_far(balance),
+        after=spent_so_far(balance),
+        limit=limit_of(balance),
         free=True,
         notes=(note,) if ready.exposure is None else (note, ready.exposure),
         private=True,
@@ -260,9 +264,9 @@ def _answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, rng: 
         ready,
         table,
         cost=spent_of(receipt.cost),
-        before=_spent(receipt.before),
-        after=_spent(receipt.after),
-        limit=_limit(receipt.after),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
         free=receipt.cost == FREE,
         notes=_notes(ready),
         private=getattr(rng, "private", True),
@@ -327,10 +331,24 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
-    """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
+def explain(
+    request: Request,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    group_size: int | None = None,
+) -> Explanation:
+    """Return the plan, the generated SQL, the price and the expected error; spends nothing.
+
+    `group_size` names a number of rows for which the noise of means, variances and quantiles is told.
+    """
+    if group_size is not None and (type(group_size) is not int or group_size < 1):
+        raise InvalidInput("The size of a group is a whole number of at least 1.")
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
-        return _explained(ready, catalog, ledger)
+        said = _explained(ready, catalog, ledger)
+        stated = None if group_size is None else stated_noise(ready.plan, group_size)
+        return replace(said, stated=stated)
 
 
 def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Explanation:
@@ -343,9 +361,9 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         cost=spent_of(FREE if free is not None else ready.quote.cost),
-        before=_spent(before),
-        after=_spent(after if free is None else before),
-        limit=_limit(before),
+        before=spent_so_far(before),
+        after=spent_so_far(after if free is None else before),
+        limit=limit_of(before),
         expected_error=expected_errors(ready.plan),
         region=catalog.describe_region(ready.question.region),
         free=free is not None,
@@ -360,14 +378,17 @@ def spent_of(cost: Cost) -> Spent:
     return Spent(cost.epsilon, cost.delta)
 
 
-def _balance(ledger: Ledger, payer: Payer) -> Balance:
+def balance_of(ledger: Ledger, payer: Payer) -> Balance:
+    """Return what a payer has spent so far, and may spend."""
     found = ledger.spent(payer.budget, payer.analyst)
     return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
 
 
-def _spent(balance: Balance) -> Spent:
+def spent_so_far(balance: Balance) -> Spent:
+    """Return what a balance says was spent."""
     return Spent(balance.epsilon, balance.delta)
 
 
-def _limit(balance: Balance) -> Spent:
+def limit_of(balance: Balance) -> Spent:
+    """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)

@@ -33,6 +33,9 @@ SURVEYS = f"{API}/surveys/"
 REPORTS = 64 << 20
 """Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
 
+OWN_ROUTERS = (tokens.router, audit.router, health.router)
+"""What every server has, whatever its features."""
+
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application; its curator, ledger and engine open now and close with it."""
@@ -66,7 +69,7 @@ def _built(context: Context) -> FastAPI:
     )
     app.state.context = context
     add_problems(app)
-    for router in (tokens.router, audit.router, health.router):
+    for router in OWN_ROUTERS:
         add_routes(app, router)
     for feature in features():
         feature.add_to(app)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain, TextDomain
+from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
@@ -22,6 +23,7 @@ from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
+from discreet.sql.statistics import PAIRED, of_two
 
 FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""
@@ -151,6 +153,9 @@ class _Outer:
         return to_expr(node, Scope(self._bare_column, self._key_or_aggregate))
 
     def _key_or_aggregate(self, node: exp.Expr) -> Expr | None:
+        if isinstance(node, PAIRED):
+            sides = [row_expr(part, self.names) for part in (node.this, node.expression)]
+            return of_two(node, *sides, self.domains, self._aggregate_ref)
         found = to_aggregate(node, lambda part: row_expr(part, self.names))
         if found is not None:
             return self._aggregate_ref(found)
@@ -181,7 +186,8 @@ class _Outer:
             if key.value == value:
                 return e.ColumnRef(key.name)
         aliased = self.aliases.get(column.name.lower())
-        plain = column.table or aliased is None or isinstance(aliased, exp.Column)
+        plain = column.table or aliased is None
+        plain = plain or (value is not None and isinstance(aliased, exp.Column))
         if plain or column.name.lower() in self.opened:
             # An alias inside its own meaning is the column, which nobody aggregated.
             raise refusal("raw rows", what=column.name)
@@ -192,6 +198,7 @@ class _Outer:
             self.opened.pop()
 
     def _aggregate_ref(self, found: Aggregate) -> e.ColumnRef:
+        found = counting_truth(found, self.domains)
         self._check(found)
         for name, known in self.aggregates:
             if known == found:
@@ -208,9 +215,7 @@ class _Outer:
             return
         kind_of(aggregate.operand, kinds_of(self.domains))
         if aggregate.function in {Function.COUNT, Function.COUNT_DISTINCT}:
-            domain = infer(aggregate.operand, self.domains)
-            if isinstance(domain, TextDomain):
-                raise refusal("free text")
+            infer(aggregate.operand, self.domains)
             return
         if aggregate.function is Function.QUANTILE:
             domain = infer(aggregate.operand, self.domains)
@@ -238,6 +243,17 @@ class _Outer:
         if not isinstance(value, exp.Literal) or value.is_string or not str(value.this).isdigit():
             raise refusal("clause", what=f"{clause.upper()} with anything but a whole number")
         return int(value.this)
+
+
+def counting_truth(aggregate: Aggregate, fields: Mapping[str, Domain]) -> Aggregate:
+    """Return SUM and AVG of a truth value as those of 1 and 0."""
+    operand = aggregate.operand
+    if operand is None or aggregate.function not in {Function.SUM, Function.AVG}:
+        return aggregate
+    if kind_of(operand, kinds_of(fields)) != "boolean":
+        return aggregate
+    ones = ((operand, e.Literal(1)), (e.Not(operand), e.Literal(0)))
+    return replace(aggregate, operand=e.Case(ones, e.Literal(None)))
 
 
 def _place(node: exp.Literal) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -39,6 +40,7 @@ class Names:
     catalog: Catalog
     entries: tuple[Named, ...]
     sizes: Sizes
+    merged: tuple[str, ...] = ()
 
     def find(self, column: exp.Column) -> e.ColumnRef:
         """Return the field that a written column means, or say why there is none."""
@@ -47,7 +49,7 @@ class Names:
         if column.db:
             seen = [entry for entry in seen if self._of_dataset(entry, column.db)]
         found = [(entry, field) for entry in seen for field in entry.ids(name)]
-        if len(found) == 1:
+        if len(found) == 1 or (found and not alias and name in self.merged):
             return e.ColumnRef(found[0][1])
         if found:
             raise _ambiguous(column.name, [entry.alias for entry, _ in found])
@@ -64,15 +66,19 @@ class Names:
         """Return whether any column goes by a lower-case name."""
         return any(entry.ids(name) for entry in self.entries)
 
-    def joined(self, entry: Named) -> Names:
-        """Return these names and those of one more table, whose alias must be its own."""
+    def joined(self, entry: Named, *, merged: Sequence[str] = ()) -> Names:
+        """Return these names and those of one more table, whose alias must be its own.
+
+        `merged`: columns of USING, which mean the left side's where no table is named.
+        """
         alias = entry.alias.lower()
         if alias and any(known.alias.lower() == alias for known in self.entries):
             raise UnknownName(
                 f"Two tables are called '{entry.alias}' in this question.",
                 hint="Give one of them another alias.",
             )
-        return replace(self, entries=(*self.entries, entry))
+        merged = tuple(dict.fromkeys((*self.merged, *(name.lower() for name in merged))))
+        return replace(self, entries=(*self.entries, entry), merged=merged)
 
     def _unknown(self, column: exp.Column) -> Exception:
         alias = column.table.lower()

@@ -119,6 +119,7 @@ class Synthetic:
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "estimated_rows": round(self.model.total),
+            "agreement": self.saved.facts.get("agreement"),
             "request_id": self.request_id,
             "notices": list(self.notices),
         }

@@ -103,6 +103,7 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         encoding=encoding,
         rows_kept=_rows_kept(shape, unit, place),
         path=path,
+        parent=shape.parent,
     )
 
 

@@ -74,6 +74,7 @@ class TableShape(_Shape):
     snapshot: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
     rules: tuple[StrictStr, ...] = Field(default=(), strict=False)
+    parent: StrictStr | None = None
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
 

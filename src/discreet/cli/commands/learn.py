@@ -23,6 +23,7 @@ from discreet.cli.commands.learn_work import (
     viewer_ratings,
 )
 from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
+from discreet.cli.public_word import declared_public
 from discreet.cli.terminal import say
 
 app = typer.Typer(
@@ -33,7 +34,7 @@ Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]
 Target = Annotated[str, typer.Option(help="The column to predict.")]
-ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted or bayes.")]
+ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted, bayes or network.")]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
 Choose = Annotated[
     str | None, typer.Option(help="Train several and pay for a choice: logistic,boosted,bayes.")
@@ -86,7 +87,8 @@ def classify(
     }
     LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
     place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
-    found = trained_and_kept(place, table, asked, test=(test, test_public), out=out)
+    public = declared_public(test, place, said=test_public)
+    found = trained_and_kept(place, table, asked, test=(test, public), out=out)
     say(json_text.dumps(found) if json else trained_words(found))
 
 
@@ -116,7 +118,6 @@ def regress(
     from discreet.learn.request import LearnRequest
 
     check_places(test, out)
-    check_public(test, public=test_public)
     asked: dict[str, Any] = {
         "target": target,
         "epsilon": epsilon,
@@ -127,6 +128,7 @@ def regress(
     }
     LearnRequest.of("", task="regress", **asked)
     place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
+    check_public(test, public=declared_public(test, place, said=test_public))
     found = regressed_and_kept(place, table, asked, test=test, out=out)
     say(json_text.dumps(found) if json else regression_words(found))
 

@@ -12,22 +12,31 @@ import typer
 from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
 from discreet.cli.terminal import say
 
+FOLDERS = ("", ".zip")
+"""Where linked tables are written, one file each."""
+
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 
 
 Source = Annotated[
     str | None,
-    typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
+    typer.Argument(
+        metavar="FILE|TABLE",
+        help="A CSV or Parquet file, a declared table, or a dataset of linked tables.",
+    ),
 ]
 Method = Annotated[
-    str, typer.Option(help="tree, adaptive, correlated, independent, random or rap.")
+    str, typer.Option(help="auto, tree, adaptive, correlated, independent, random or rap.")
 ]
 Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
 Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
 Number = Annotated[
     int | None, typer.Option(help="How many rows to make; about as many as there are if not given.")
 ]
-Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Where to write: .csv or .parquet; a folder or .zip for linked tables."),
+]
 Report = Annotated[
     Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
 ]
@@ -57,7 +66,7 @@ Setting = Annotated[
 def synth(
     source: Source = None,
     *,
-    method: Method = "tree",
+    method: Method = "auto",
     epsilon: Epsilon = None,
     delta: Delta = None,
     rows: Number = None,
@@ -134,7 +143,7 @@ def _check_paths(
     from discreet.report.rows import check_out
     from discreet.report.save import check_suffix
 
-    if out is not None:
+    if out is not None and out.suffix.lower() not in FOLDERS:
         check_out(out)
     for path in (report, compare):
         if path is not None:
@@ -218,9 +227,15 @@ def _made(
     from discreet.api import open as open_curator
     from discreet.cli.waiting import counting
     from discreet.report import write as write_report
+    from discreet.report.rows import check_out
 
     report, compare, target = reports
     with open_curator(place) as curator:
+        if _is_linked(curator, table):
+            _refuse_linked(asked, save_model=save_model, report=report, compare=compare)
+            return _made_linked(curator, table, asked, out)
+        if out is not None:
+            check_out(out)
         with counting("Synthesizing") as progress:
             found = curator.synthesize(table, progress=progress, **asked)
         target_path = out or Path(f"{table.rpartition('.')[2]}-synthetic.csv")
@@ -236,6 +251,48 @@ def _made(
         if compare is not None:
             document = curator.synthesis_comparison(found, target=target)
             said["compare"] = str(write_report(document, compare))
+    return said
+
+
+def _is_linked(curator: Any, name: str) -> bool:
+    """Return whether a name means a dataset of several tables, not a table."""
+    datasets = curator.catalog.datasets
+    if name not in datasets or len(datasets[name].tables) < 2:
+        return False
+    return all(table.name != name for each in datasets.values() for table in each.tables)
+
+
+def _refuse_linked(asked: dict[str, Any], **given: Any) -> None:
+    from discreet.errors import InvalidInput
+
+    asked = {**asked, **given}
+    for name in ("where", "rules", "choose", "options", *given):
+        if asked[name]:
+            raise InvalidInput(
+                f"A copy of linked tables takes no {name.replace('_', '-')}.",
+                hint="Copy one of the tables by itself: discreet synth TABLE.",
+            )
+
+
+def _made_linked(
+    curator: Any, dataset: str, asked: dict[str, Any], out: Path | None
+) -> dict[str, Any]:
+    """Return what was made of all linked tables of a dataset, after writing it."""
+    from discreet.cli.waiting import counting
+    from discreet.errors import InvalidInput
+
+    if out is not None and out.suffix.lower() not in FOLDERS:
+        raise InvalidInput(
+            "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"
+        )
+    wanted = {
+        name: asked[name] for name in ("epsilon", "delta", "rows", "bins", "analyst", "request_id")
+    }
+    with counting("Synthesizing") as progress:
+        found = curator.synthesize_linked(dataset, progress=progress, **wanted)
+    path = out or Path(f"{dataset}-synthetic")
+    found.write(path)
+    said: dict[str, Any] = found.to_json() | {"out": str(path)}
     return said
 
 

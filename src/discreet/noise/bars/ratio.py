@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.numbers import Number, to_fraction
-from discreet.noise.bars.spread import NoiseLaw, combined_half_width
-from discreet.noise.laws import half_width, to_confidence
+from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.laws import NoiseLaw, to_confidence
 
 GRID = 1 << 12
 HALVINGS = 20  # a millionth of the width
@@ -25,7 +25,7 @@ class NoisyNumber:
 
     def half_width(self, confidence: Number) -> Fraction:
         """Return how far the number may be from the truth, with this confidence."""
-        return self.unit * half_width(self.law, confidence)
+        return self.unit * self.law.half_width(confidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,7 +259,7 @@ def _check_outputs(name: str, statement: Statement, keys: int, names: Sequence[s
 def _measure(
     name: str, output: str, aggregate: Aggregate, reader: _Reader, names: Mapping[str, Expr]
 ) -> BoundMeasure:
-    if aggregate.function not in {Function.COUNT, Function.SUM}:
+    if aggregate.distinct or aggregate.function not in {Function.COUNT, Function.SUM}:
         raise InvalidInput(
             f"Table '{name}': '{output}' is {aggregate.function.value}; a release adds up COUNT and "
             "SUM only.",

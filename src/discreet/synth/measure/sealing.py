@@ -60,9 +60,14 @@ class SealedWords:
 
 def seal_codes(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> SealedCodes:
     """Return the SELECT of a table's codes, judged. An unfit one is our own bug and never runs."""
-    sql = codes_sql(scan, engine, columns)
+    return judged_codes(codes_sql(scan, engine, columns), columns, _scans(scan, engine), engine)
+
+
+def judged_codes(
+    sql: str, columns: Sequence[Coded], scans: CatalogScans, engine: Engine
+) -> SealedCodes:
+    """Return a SELECT of codes over these declared tables, judged by the kernel."""
     shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
-    scans = _scans(scan, engine)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     found = codes_of(tree, shape.sizes, scans)
     replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE

@@ -8,7 +8,15 @@ from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidInput, MissingExtra
-from discreet.synth.methods import adaptive, correlated, independent, random_rows, rap, tree
+from discreet.synth.methods import (
+    adaptive,
+    automatic,
+    correlated,
+    independent,
+    random_rows,
+    rap,
+    tree,
+)
 from discreet.synth.models.conditional_chain import read_network
 from discreet.synth.models.layered import read_layered
 from discreet.synth.models.mixture import read_mixture
@@ -43,7 +51,10 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    "tree": Method(tree.fit, "pairs of columns along a tree; the default"),
+    "auto": Method(
+        automatic.fit, "adaptive or independent, by the rows and the price", ("workload",)
+    ),
+    "tree": Method(tree.fit, "pairs of columns along a tree; the quickest"),
     "adaptive": Method(
         adaptive.fit,
         "marginals of a workload, chosen where the model is worst; the most precise",

@@ -5,7 +5,8 @@ import pytest
 
 from discreet import noise
 from discreet.noise.bars.ratio import GRID, noisy_number, ratio_box, ratio_interval
-from discreet.noise.bars.spread import GaussianLaw, LaplaceLaw, combined_half_width
+from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing.laws import assert_frequency
 from discreet.testing.rng import SeededRng
 

@@ -12,7 +12,9 @@ from discreet.attack.registry import Attack
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.lab.work import Lab, Shown, sliders, submit
+from discreet.server.features.lab.outcomes import Lab, Shown
+from discreet.server.features.lab.work import sliders, submit
+from discreet.server.features.query.body import IdempotencyKey
 
 router = api_router("lab")
 
@@ -29,7 +31,7 @@ class Run(BaseModel):
 
 def set_up(app: FastAPI) -> None:
     """Open the outcomes that they share."""
-    app.state.lab = Lab()
+    app.state.lab = Lab(app.state.context.settings.state_folder)
 
 
 def lab_of(request: Request) -> Lab:
@@ -48,10 +50,13 @@ def attacks(request: Request) -> dict[str, Any]:
 
 @router.post("/lab/{name}", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def start(request: Request, name: Name, run: Run) -> dict[str, Any]:
+def start(
+    request: Request, name: Name, run: Run, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Start an attack on the made-up town; follow the job, then read its result."""
-    attack = attack_named(name)
-    job = submit(context_of(request), lab_of(request), caller(request), attack, run.settings)
+    attack, key = attack_named(name), idempotency_key or ""
+    lab, who = lab_of(request), caller(request)
+    job = submit(context_of(request), lab, who, attack, run.settings, request_id=key)
     return {"job": job.id}
 
 

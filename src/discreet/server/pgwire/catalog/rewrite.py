@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
@@ -28,6 +28,8 @@ class RewriteFacts:
     path: tuple[str, ...]
     previews: frozenset[str]
     setting: Callable[[str], str]
+    replaced: Mapping[str, exp.Query] = field(default_factory=dict)
+    """Catalog tables that hold more for this session: instead of their names, these queries."""
 
 
 def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
@@ -100,6 +102,10 @@ def _table(node: exp.Table, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
         raise Failure(
             "42501", f"'{name[:60]}' is not shown here.", hint="It would tell about rows."
         )
+    if schema in ("", "pg_catalog") and name in facts.replaced:
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+        inner = facts.replaced[name].copy()
+        return exp.Subquery(this=inner, alias=alias.copy(), joins=node.args.get("joins"))
     if schema in ("", "pg_catalog") and name in PG_CATALOG:
         return _renamed(node, prefixed(name))
     if schema == "information_schema" and name in INFORMATION_SCHEMA:
@@ -189,12 +195,26 @@ def _any(node: exp.Any) -> exp.Expr:
     return node
 
 
+_FUNCTION_COLUMNS = {"typinput", "typoutput", "typreceive", "typsend"}
+
+
+def _function_column(node: exp.Binary) -> exp.Expr:
+    """Return typreceive <> 0 as a comparison with '-', which is how no function is written."""
+    left, right = node.this, node.expression
+    function = isinstance(left, exp.Column) and left.name.lower() in _FUNCTION_COLUMNS
+    if function and isinstance(right, exp.Literal) and right.name == "0":
+        node.set("expression", exp.Literal.string("-"))
+    return node
+
+
 _REWRITTEN: Mapping[type[exp.Expr], Callable[[Any], exp.Expr]] = {
     exp.Dot: _dot,
     exp.Cast: recast,
     exp.Collate: lambda node: node.this,
     exp.Operator: _operator,
     exp.Any: _any,
+    exp.EQ: _function_column,
+    exp.NEQ: _function_column,
 }
 
 
