@@ -108,6 +108,7 @@ class Curator:
             self.catalog.engine_url,
             self.catalog.sources,
             encodings=self.catalog.encodings,
+            paths=self.catalog.paths,
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,

@@ -27,6 +27,7 @@ from discreet.plan.signature import signature
 from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import ResultTable, finish
+from discreet.release.left_out import bounding_notes
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
@@ -322,6 +323,7 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
         for table, version in sorted(ready.question.snapshots.items())
         if version != "1"
     ]
+    notes += bounding_notes(ready.question.statement)
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
     if ready.exposure is not None:
