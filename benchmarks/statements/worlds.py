@@ -57,6 +57,8 @@ def _pick(salt: str, many: int) -> str:
 
 
 _PHRASES = "['', '', '', 'weather', 'tickets', 'cheap shoes', 'maps', 'news today', 'recipes']"
+
+
 def _page(salt: str) -> str:
     sites = "['http://a.example/', 'http://www.google.example/s', 'http://mail.google.example/']"
     return f"(({sites})[1 + {_pick(salt, 3)}] || {_pick(salt + 'n', 400)})"

@@ -18,10 +18,11 @@ from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
 from discreet.plan.keys import PublicGroups
+from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import is_finite, tabulated
+from discreet.plan.values import tabulated
 
 Box = Mapping[str, Positions]
 

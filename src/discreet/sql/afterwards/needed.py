@@ -148,15 +148,21 @@ def groups_by_person(select: exp.Select, catalog: Catalog, known: Known) -> bool
 
 
 def _resolved(node: exp.Expr, select: exp.Select) -> exp.Expr:
+    outputs: list[exp.Expr] = list(select.expressions)
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
         place = int(node.this) - 1
-        if 0 <= place < len(select.expressions):
-            return select.expressions[place].unalias()
-    for output in select.expressions:
-        if isinstance(output, exp.Alias) and isinstance(node, exp.Column) and not node.table:
-            if output.alias.lower() == node.name.lower():
-                return output.this
+        return meant(outputs[place]) if 0 <= place < len(outputs) else node
+    if isinstance(node, exp.Column) and not node.table:
+        named = [each for each in outputs if isinstance(each, exp.Alias)]
+        same = [each for each in named if each.alias.lower() == node.name.lower()]
+        return meant(same[0]) if same else node
     return node
+
+
+def meant(output: exp.Expr) -> exp.Expr:
+    """Return an output without its name."""
+    found: exp.Expr = output.this if isinstance(output, exp.Alias) else output
+    return found
 
 
 def person_columns(select: exp.Select, catalog: Catalog, known: Known) -> set[str]:

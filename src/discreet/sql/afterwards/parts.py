@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.sql.afterwards.needed import rolled_up
+from discreet.sql.afterwards.needed import meant, rolled_up
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows
@@ -116,9 +116,8 @@ def _plain(node: exp.Expr, *, tables: bool) -> exp.Expr:
         if isinstance(part, exp.Column):
             table = part.table.lower() if tables else ""
             return exp.column(part.name.lower(), table=table or None)
-        if isinstance(part, exp.Paren):
-            return part.this
-        return part
+        inner: exp.Expr = part.this if isinstance(part, exp.Paren) else part
+        return inner
 
     return node.copy().transform(changed)
 
@@ -132,7 +131,7 @@ class _Keys:
         self.nodes: list[exp.Expr] = []
         group = node.args.get("group")
         self._terms: list[list[tuple[int, ...]]] = []
-        trailing = ()
+        trailing: list[exp.Expr] = []
         if group is not None:
             if group.args.get("all") or group.args.get("totals"):
                 raise refusal("clause", what="GROUP BY ALL")
@@ -140,8 +139,8 @@ class _Keys:
             if trailing and not any(each.expressions for each in trailing):
                 # GROUP BY a, b WITH ROLLUP
                 kind = type(trailing[0])
-                listed = kind(expressions=[each.copy() for each in group.expressions])
-                self._terms.append(self._term(listed))
+                rolled = kind(expressions=[each.copy() for each in group.expressions])
+                self._terms.append(self._term(rolled))
                 return
         listed = [] if group is None else [*group.expressions, *trailing]
         if group is not None:
@@ -194,13 +193,13 @@ class _Keys:
         if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
             if not 1 <= int(node.this) <= len(outputs):
                 raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            return outputs[int(node.this) - 1].unalias()
+            return meant(outputs[int(node.this) - 1])
         if isinstance(node, exp.Column) and not node.table:
             name = node.name.lower()
             if name not in self.visible:
                 for output in outputs:
                     if isinstance(output, exp.Alias) and output.alias.lower() == name:
-                        return output.this
+                        return meant(output)
         return node
 
     def place(self, node: exp.Expr) -> int | None:
@@ -314,7 +313,7 @@ def _listed(node: exp.Expr) -> list[exp.Expr] | None:
         return None
     for name, value in node.args.items():
         if isinstance(value, exp.Array):
-            found = []
+            found: list[exp.Expr] = []
             for share in value.expressions:
                 each = node.copy()
                 each.set(name, share.copy())

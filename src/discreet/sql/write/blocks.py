@@ -38,9 +38,9 @@ from discreet.plan.ir import (
     fields_of,
     unit_of,
 )
+from discreet.plan.lattices import lattice
 from discreet.plan.regions import domains_of
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import lattice
 from discreet.sql.write.cells import Cell, in_positions
 from discreet.sql.write.expressions import Writer
 
