@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from discreet.core.region import NULL, Positions
@@ -13,7 +12,6 @@ from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.kernel.sensitivity import Kind
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
@@ -23,6 +21,7 @@ from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
 from discreet.plan.values import tabulated
+from discreet.release.kept_noise import law_from, law_json
 
 Box = Mapping[str, Positions]
 
@@ -42,25 +41,22 @@ class Known:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
-        laplace = isinstance(self.law, LaplaceLaw)
-        size = self.law.scale if isinstance(self.law, LaplaceLaw) else self.law.sigma_squared
         return {
             "table": self.table,
             "measure": self.measure,
             "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
             "value": str(self.value),
-            "law": ["laplace" if laplace else "gaussian", str(size)],
+            "law": law_json(self.law),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Known:
         """Return what `to_json` wrote."""
-        kind, size = data["law"]
-        law: Law = LaplaceLaw(Fraction(size)) if kind == "laplace" else GaussianLaw(Fraction(size))
         box = tuple(
             (name, Positions.of((low, high) for low, high in spans))
             for name, spans in sorted(data["box"].items())
         )
+        law = law_from(data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
 
 
