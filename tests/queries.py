@@ -165,8 +165,7 @@ CTE = "WITH old AS (SELECT cost, code / 2 AS half, ward, day, reason FROM visits
 
 _MEMBERS = (
     "(SELECT * FROM patients AS p WHERE p.person {}IN (SELECT person FROM visits WHERE cost > 5)) AS p",
-    "(SELECT * FROM patients AS p WHERE {}EXISTS (SELECT 1 FROM visits v "
-    "WHERE v.person = p.person AND v.code < 900)) AS p",
+    "(SELECT * FROM patients AS p WHERE {}EXISTS (SELECT 1 FROM visits v WHERE v.person = p.person)) AS p",
 )
 _ARE_MEMBERS = tuple(
     Source(text.format(word), ("p.age", "p.weight"), (("p.sex", _SEX[:2]),), ("p.born",), ("p.smoker",),
