@@ -184,6 +184,12 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) / CAST($1 AS BIGINT) END",
             spark="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) div CAST($1 AS BIGINT) END",
         ),
+        # The divisor is known not to be 0.
+        "whole_quotient": _each(
+            duckdb="CAST($0 AS BIGINT) // CAST($1 AS BIGINT)",
+            postgres="CAST($0 AS BIGINT) / CAST($1 AS BIGINT)",
+            spark="CAST($0 AS BIGINT) div CAST($1 AS BIGINT)",
+        ),
         "modulo": _same("CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) % CAST($1 AS BIGINT) END"),
         "divide_number": _by_dialect(
             lambda d: (
@@ -209,6 +215,11 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             spark="CAST(SUM(CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
         ),
+        "sum_distinct": _each(
+            duckdb="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            postgres="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            spark="CAST(SUM(DISTINCT CAST($0 AS DECIMAL(19, 0))) AS DECIMAL(38, 0))",
+        ),
         # -- dates
         "day_number": _each(
             duckdb="date_diff('day', DATE '1970-01-01', $0)",
@@ -225,6 +236,7 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
         "month": _same("CAST(EXTRACT(MONTH FROM $0) AS BIGINT)"),
         "week": _same("CAST(EXTRACT(WEEK FROM $0) AS BIGINT)"),
         "day": _same("CAST(EXTRACT(DAY FROM $0) AS BIGINT)"),
+        "doy": _same("CAST(EXTRACT(DOY FROM $0) AS BIGINT)"),
         "weekday": _each(
             duckdb="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
             postgres="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",

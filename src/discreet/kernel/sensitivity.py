@@ -21,6 +21,9 @@ class Kind(Enum):
     CENTRED = "centred"
     SQUARES = "squares"
     UNITS = "units"
+    DISTINCT_SUM = "distinct sum"
+    """Each different value once, added up; SQUARES of them likewise."""
+    DISTINCT_SQUARES = "distinct squares"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from discreet.core.numbers import plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
+from discreet.plan.functions import MORE
 
 Row = Mapping[str, Any]
 
@@ -204,6 +205,11 @@ def _coalesce(node: e.Coalesce, row: Row) -> Any:
     return None
 
 
+def _concat(node: e.Concat, row: Row) -> str | None:
+    values = [evaluate(operand, row) for operand in node.operands]
+    return None if None in values else "".join(map(str, values))
+
+
 def _date_part(node: e.DatePart, row: Row) -> int | None:
     value = evaluate(node.operand, row)
     return None if value is None else part_of(node.part, value)
@@ -222,6 +228,10 @@ def part_of(part: Part, day: dt.date) -> int:
             return day.day
         case Part.WEEKDAY:
             return day.isoweekday() % 7
+        case Part.WEEK:
+            return day.isocalendar().week
+        case Part.DAY_OF_YEAR:
+            return day.timetuple().tm_yday
 
 
 def _call(node: e.Call, row: Row) -> Any:
@@ -310,6 +320,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "trim": lambda value: str(value).strip(" "),
     "truncate_date": _truncate_date,
     "upper": lambda value: str(value).upper(),
+    **{name: function.compute for name, function in MORE.items()},
 }
 """Every function of one value that an analyst may use, each total."""
 
@@ -328,6 +339,7 @@ _RULES: dict[type, Callable[[Any, Row], Any]] = {
     e.Case: _case,
     e.Extreme: _extreme,
     e.Coalesce: _coalesce,
+    e.Concat: _concat,
     e.DatePart: _date_part,
     e.Call: _call,
 }

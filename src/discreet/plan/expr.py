@@ -47,6 +47,8 @@ class Part(Enum):
     MONTH = "month"
     DAY = "day"
     WEEKDAY = "dow"
+    WEEK = "week"
+    DAY_OF_YEAR = "doy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,13 @@ class Coalesce:
     operands: tuple[Expr, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """Texts one behind the other, NULL if any of them is NULL."""
+
+    operands: tuple[Expr, ...]
+
+
 Expr: TypeAlias = (
     ColumnRef
     | Literal
@@ -190,6 +199,7 @@ Expr: TypeAlias = (
     | Call
     | DatePart
     | Coalesce
+    | Concat
 )
 
 TRUE = Literal(value=True)
@@ -204,7 +214,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (left, right)
         case And(operands=operands) | Or(operands=operands) | Coalesce(operands=operands):
             return operands
-        case Extreme(operands=operands):
+        case Extreme(operands=operands) | Concat(operands=operands):
             return operands
         case Case(branches=branches, otherwise=otherwise):
             return (*(part for branch in branches for part in branch), otherwise)

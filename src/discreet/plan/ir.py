@@ -119,6 +119,7 @@ class Aggregate:
     function: Function
     operand: Expr | None = None
     quantile: Fraction | None = None
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions import MORE
 
 Kinds: TypeAlias = Mapping[str, str]
 """The kind of each column: number, category, boolean, date, identifier, text."""
@@ -37,6 +38,8 @@ def _must(expr: Expr, kinds: Kinds, wanted: str, what: str) -> None:
 
 
 def _expect(found: str, wanted: str, what: str) -> None:
+    if found == "text" and wanted == "category":
+        return  # a text like any other, only that nobody listed its values
     if found not in {wanted, NULL}:
         raise QueryRefused(
             f"{what} must be {_one(wanted)} here, not {_one(found)}.",
@@ -47,6 +50,8 @@ def _expect(found: str, wanted: str, what: str) -> None:
 
 def _same(parts: list[Expr], kinds: Kinds, what: str) -> str:
     found = {kind_of(part, kinds) for part in parts} - {NULL}
+    if found == {"text", "category"}:
+        return "text"
     if len(found) > 1:
         raise QueryRefused(
             f"{what} mixes {' and '.join(map(_one, sorted(found)))}.",
@@ -92,10 +97,10 @@ def _negate(node: e.Negate, kinds: Kinds) -> str:
 
 
 def _compare(node: e.Compare, kinds: Kinds) -> str:
-    if _same([node.left, node.right], kinds, "A comparison") in {"identifier", "text"}:
+    if _same([node.left, node.right], kinds, "A comparison") == "identifier":
         raise QueryRefused(
-            "Identifiers and free text cannot be compared.",
-            hint="Count or join on identifiers; declare the values of a text.",
+            "Identifiers cannot be compared.",
+            hint="Count them, or join on them.",
             construct="comparison",
         )
     return "boolean"
@@ -141,6 +146,12 @@ def _coalesce(node: e.Coalesce, kinds: Kinds) -> str:
     return _same(list(node.operands), kinds, "COALESCE")
 
 
+def _concat(node: e.Concat, kinds: Kinds) -> str:
+    for operand in node.operands:
+        _must(operand, kinds, "category", "What is put together")
+    return _same(list(node.operands), kinds, "||")
+
+
 def _date_part(node: e.DatePart, kinds: Kinds) -> str:
     _must(node.operand, kinds, "date", "What a date part is taken of")
     return "number"
@@ -153,6 +164,7 @@ _CALLS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(_NUMBERS, ("number", "number")),
     "length": ("category", "number"),
     "truncate_date": ("date", "date"),
+    **{name: (function.takes, function.gives) for name, function in MORE.items()},
 }
 _PLAIN = frozenset({"number", "category", "boolean", NULL})
 _CASTABLE = {"integer": _PLAIN, "number": _PLAIN, "text": _PLAIN | {"date"}}
@@ -170,7 +182,8 @@ def _call(node: e.Call, kinds: Kinds) -> str:
         return _CASTS[node.function]
     taken, given = _CALLS[node.function]
     _must(node.operand, kinds, taken, f"What {node.function.upper()} takes")
-    return given
+    free = given == "category" and kind_of(node.operand, kinds) == "text"
+    return "text" if free else given
 
 
 _RULES: dict[type, Callable[[Any, Kinds], str]] = {
@@ -188,6 +201,7 @@ _RULES: dict[type, Callable[[Any, Kinds], str]] = {
     e.Case: _case,
     e.Extreme: _extreme,
     e.Coalesce: _coalesce,
+    e.Concat: _concat,
     e.DatePart: _date_part,
     e.Call: _call,
 }

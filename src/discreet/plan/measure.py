@@ -18,14 +18,11 @@ from discreet.kernel.sensitivity import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import Fields, infer, lattice, numeric
+from discreet.plan.lattices import lattice
+from discreet.plan.values import Fields, infer, numeric
 
 BINS = 4096
 """A quantile is chosen among at most this many public values."""
-
-WIDEST = 10**13
-"""The squares of 10^12 rows that reach this many steps still add up within 38 digits."""
-
 
 LARGEST_SQUARED = 2**44
 """Squares of row values below this add up over 10^11 rows within a DECIMAL(38)."""
@@ -141,6 +138,8 @@ class _Collector:
         operand = aggregate.operand
         if operand is None:
             return self.measure(Measure(Kind.ROWS, None, 0, 1), Fraction(1))
+        if aggregate.distinct:
+            return self._of_distinct(aggregate.function, operand)
         match aggregate.function:
             case Function.COUNT:
                 return self._present(operand, Fraction(1))
@@ -161,6 +160,32 @@ class _Collector:
         kind = Kind.UNITS if self._is_unit(operand) else Kind.DISTINCT
         counted = None if operand == e.ColumnRef(self.unit or "") else operand
         return self.measure(Measure(kind, counted, 0, 1), Fraction(1))
+
+    def _of_distinct(self, function: Function, operand: Expr) -> Expr:
+        """Return a sum, mean or variance of the different values, each of them once."""
+        low, high, step = self._steps(operand)
+        clamp = (low, high)
+        total = self.measure(
+            Measure(Kind.DISTINCT_SUM, operand, min(low, 0), max(high, 0, 1), step, clamp=clamp),
+            Fraction(1),
+        )
+        if function is Function.SUM:
+            return _times(total, step)
+        count = self.measure(Measure(Kind.DISTINCT, operand, 0, 1), Fraction(1))
+        mean = _ratio(total, count, step)
+        if function is Function.AVG:
+            return clamped(mean, low * step, high * step)
+        if max(abs(low), abs(high)) >= 2**31:
+            raise _too_wide()
+        most = max(low**2, high**2, 1)
+        squares = self.measure(
+            Measure(Kind.DISTINCT_SQUARES, operand, 0, most, step, clamp=clamp), Fraction(1)
+        )
+        square = e.Arithmetic(Operator.MULTIPLY, mean, mean)
+        found = e.Arithmetic(Operator.SUBTRACT, _ratio(squares, count, step**2), square)
+        # No variance exceeds that of two equal heaps at the ends of the range.
+        held = clamped(found, Fraction(0), (Fraction(high - low, 2) * step) ** 2)
+        return held if function is Function.VARIANCE else e.Call("sqrt", held)
 
     def _is_unit(self, operand: Expr) -> bool:
         """Return whether `operand` is the row's own unit or NULL: CASE, FILTER, a joined twin.
@@ -207,7 +232,7 @@ class _Collector:
         clamp = self._whole_range(operand, low, high)
         sought = Measure(Kind.SUM, operand, min(low, 0), top, step, clamp=clamp)
         found = self.measure(sought, Fraction(1))
-        return found if step == 1 else e.Arithmetic(Operator.MULTIPLY, found, e.Literal(step))
+        return _times(found, step)
 
     def _whole_range(self, operand: Expr, low: int, high: int) -> tuple[int, int]:
         """Return the declared range where a narrower one would not lower the noise of a sum.
@@ -238,18 +263,8 @@ class _Collector:
         low, high, step = self._steps(operand)
         centred, count = self._centred(operand, Fraction(1, 3))
         width = max(high - low, 1)
-        if max(abs(low), abs(high)) > WIDEST:
-            raise QueryRefused(
-                "The squares of these numbers can become too large to be summed exactly.",
-                hint="Narrow the declared bounds or WHERE, or use a coarser step.",
-                construct="overflow",
-            )
         if max(abs(low), abs(high)) >= LARGEST_SQUARED:
-            raise QueryRefused(
-                "The squares of this expression can become too large to be summed exactly.",
-                hint="Narrow the declared bounds, or use a coarser step.",
-                construct="overflow",
-            )
+            raise _too_wide()
         squares = self.measure(
             Measure(Kind.SQUARES, operand, 0, width**2, step, low + high, (low, high)),
             Fraction(1, 3),
@@ -267,6 +282,18 @@ def clamped(expr: Expr, low: Fraction, high: Fraction) -> Expr:
     """Return `expr` held inside the range in which the truth must lie."""
     capped = e.Extreme(greatest=False, operands=(expr, e.Literal(high)))
     return e.Extreme(greatest=True, operands=(capped, e.Literal(low)))
+
+
+def _times(expr: Expr, factor: Fraction) -> Expr:
+    return expr if factor == 1 else e.Arithmetic(Operator.MULTIPLY, expr, e.Literal(factor))
+
+
+def _too_wide() -> QueryRefused:
+    return QueryRefused(
+        "The squares of this expression can become too large to be summed exactly.",
+        hint="Narrow the declared bounds, or use a coarser step.",
+        construct="overflow",
+    )
 
 
 def _ratio(top: Expr, bottom: Expr, factor: Fraction) -> Expr:
@@ -294,6 +321,7 @@ def to_measures(
         aggregate.operand
         for _, aggregate in aggregates
         if aggregate.operand is not None
+        and not aggregate.distinct
         and aggregate.function in {Function.AVG, Function.VARIANCE, Function.STDDEV}
     }
     collector = _Collector(fields, narrowed=narrowed, averaged=averaged, unit=unit, twins=twins)

@@ -6,12 +6,12 @@ rounds. An expression over one column with a small domain is simply tabulated.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import Any, TypeAlias
 
 from discreet.core.schema import (
@@ -20,69 +20,37 @@ from discreet.core.schema import (
     DateDomain,
     Domain,
     FiniteDomain,
-    IdentifierDomain,
     IntegerDomain,
-    NumberDomain,
     TextDomain,
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate, part_of
 from discreet.plan.expr import Expr, Operator, Part
+from discreet.plan.functions import LONGEST_TEXT, MORE, ON_TEXT
+from discreet.plan.lattices import (
+    check_fits,
+    common_step,
+    domain_of_values,
+    is_finite,
+    kind,
+    lattice,
+    not_exact,
+    number_domain,
+    points,
+    rounded,
+)
 
 TABULATE = 10_000
 """An expression over one column with at most this many values is evaluated value by value."""
 
+MOST_DAYS = 50_000
+"""The same for dates: 137 years, since a run of days with one value is written as one range."""
+
 MOST_WORK = 400_000
 """No more than so many nodes are evaluated for one table: planning takes a bounded time."""
 
-LARGEST = 2**62
-"""Every row value, counted in steps, stays below this, so 64-bit arithmetic cannot overflow."""
-
 Fields: TypeAlias = Mapping[str, Domain]
-
-
-def number_domain(lower: Fraction, upper: Fraction, step: Fraction) -> IntegerDomain | NumberDomain:
-    """Return the lattice domain; whole numbers in steps of one are integers."""
-    _fits(lower, upper, step)
-    if step == 1:
-        return IntegerDomain(int(lower), int(upper))
-    return NumberDomain(lower, upper, step)
-
-
-def _fits(lower: Fraction, upper: Fraction, step: Fraction) -> None:
-    """Refuse a range that overflows when it is counted in `step`.
-
-    An overflow would fail on some rows and not on others, which tells that such rows are there.
-    """
-    if max(abs(lower), abs(upper)) / step >= LARGEST:
-        raise QueryRefused(
-            "This expression can become too large to be summed exactly.",
-            hint="Narrow the declared bounds, or use a coarser step.",
-            construct="overflow",
-        )
-
-
-def lattice(domain: Domain) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return (lower, upper, step) of a numeric domain, None for others."""
-    match domain:
-        case IntegerDomain(lower=lower, upper=upper):
-            return Fraction(lower), Fraction(upper), Fraction(1)
-        case NumberDomain(lower=lower, upper=upper, step=step):
-            return lower, upper, step
-        case _:
-            return None
-
-
-def points(domain: FiniteDomain) -> Iterator[Any]:
-    """Yield every value of a finite domain in order; NULL is not among them."""
-    for position in range(domain.size):
-        yield domain.value(position)
-
-
-def is_finite(domain: Domain) -> bool:
-    """Return whether the domain has a declared list or range of values."""
-    return not isinstance(domain, IdentifierDomain | TextDomain)
 
 
 def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
@@ -102,7 +70,8 @@ def _one_small_column(expr: Expr, fields: Fields) -> str | None:
         return None
     (name,) = names
     domain = fields[name]
-    if not is_finite(domain) or domain.size > TABULATE:  # type: ignore[union-attr]  # finite: has size
+    most = MOST_DAYS if isinstance(domain, DateDomain) else TABULATE
+    if not is_finite(domain) or domain.size > most:  # type: ignore[union-attr]  # finite: has size
         return None
     if domain.size * e.size(expr) > MOST_WORK:  # type: ignore[union-attr]  # finite: has size
         return None
@@ -129,7 +98,8 @@ class _Written:
 @lru_cache(maxsize=256)
 def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
     # Planning and rendering ask for the same few tables a hundred times.
-    return tuple(evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
+    found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
+    return tuple(rounded(value) if isinstance(value, float) else value for value in found)
 
 
 @lru_cache(maxsize=1024)
@@ -159,45 +129,6 @@ def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
     return _RULES[type(expr)](expr, fields)
 
 
-def domain_of_values(values: list[Any]) -> Domain:
-    """Return the least domain that holds all of these values; NULLs do not count."""
-    present = [value for value in values if value is not None]
-    if not present:
-        return BooleanDomain()
-    first = present[0]
-    if isinstance(first, bool):
-        return BooleanDomain()
-    if isinstance(first, str):
-        return CategoryDomain(tuple(dict.fromkeys(str(value) for value in present)))
-    if isinstance(first, dt.date):
-        return DateDomain(min(present), max(present))
-    if any(isinstance(value, float) for value in present):
-        raise _not_exact()
-    exact = [Fraction(value) for value in present]
-    step = Fraction(0)
-    for value in exact:
-        step = common_step(step, value)
-    return number_domain(min(exact), max(exact), step or Fraction(1))
-
-
-def _not_exact() -> QueryRefused:
-    return QueryRefused(
-        "Square roots, logarithms and other inexact functions cannot be used inside an aggregate.",
-        hint="Apply them to the result, for example SQRT(SUM(x)), where they are free.",
-        construct="inexact function",
-    )
-
-
-def common_step(first: Fraction, second: Fraction) -> Fraction:
-    """Return the greatest step of which both are whole multiples (the gcd of two fractions)."""
-    bottom = first.denominator * second.denominator
-    top = math.gcd(
-        first.numerator * second.denominator,
-        second.numerator * first.denominator,
-    )
-    return Fraction(top, bottom)
-
-
 def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
     """Return (lower, upper, step) of a numeric expression, or refuse it."""
     found = lattice(infer(expr, fields))
@@ -219,13 +150,15 @@ def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
     if days is not None:
         return days
     low1, high1, step1 = numeric(node.left, fields)
+    if node.operator is Operator.DIVIDE and not isinstance(node.right, e.Literal):
+        return _quotient(node, (low1, high1, step1), fields)
     if node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}:
         return _division(node, (low1, high1, step1))
     low2, high2, step2 = numeric(node.right, fields)
     if node.operator is not Operator.MULTIPLY:
         # Both sides are counted in the common step before they cancel.
-        _fits(low1, high1, common_step(step1, step2))
-        _fits(low2, high2, common_step(step1, step2))
+        check_fits(low1, high1, common_step(step1, step2))
+        check_fits(low2, high2, common_step(step1, step2))
     match node.operator:
         case Operator.ADD:
             return number_domain(low1 + low2, high1 + high2, common_step(step1, step2))
@@ -247,6 +180,31 @@ def _date_difference(node: e.Arithmetic, fields: Fields) -> Domain | None:
     return None
 
 
+FINER = 1_000
+"""A quotient of two columns is counted in a step so much finer than theirs, and rounded down to it."""
+
+
+def _quotient(
+    node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction], fields: Fields
+) -> Domain:
+    """Return the range of a number over one that is never negative; over 0 it is NULL."""
+    low, high, step = bounds
+    least, most, by = numeric(node.right, fields)
+    if least < 0 or not most:
+        raise QueryRefused(
+            "Inside an aggregate, a column can be divided by a number that is never negative.",
+            hint="Divide the results instead, for example SUM(a) / SUM(b).",
+            construct="division",
+        )
+    least = max(least, by)
+    fine = step / (by * FINER)
+    check_fits(low, high, step / FINER)
+    ends = [end / each for end in (low, high) for each in (least, most)]
+    return number_domain(
+        math.floor(min(ends) / fine) * fine, math.ceil(max(ends) / fine) * fine, fine
+    )
+
+
 def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -> Domain:
     low, high, step = bounds
     divisor = node.right.value if isinstance(node.right, e.Literal) else None
@@ -266,15 +224,15 @@ def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -
     if node.operator is Operator.FLOOR_DIVIDE:
         return IntegerDomain(math.floor(low / by), math.floor(high / by))
     fine = common_step(step, by)
-    _fits(low, high, fine)
+    check_fits(low, high, fine)
     return number_domain(Fraction(0), by - fine, fine)
 
 
 def _fits_division(bounds: tuple[Fraction, Fraction, Fraction], by: Fraction) -> None:
     # The SQL multiplies by the denominator first: floor(n * step / by) = n * q // p, p/q = by/step.
     low, high, step = bounds
-    _fits(low, high, step / (by / step).denominator)
-    _fits(by, by, step / (by / step).denominator)
+    check_fits(low, high, step / (by / step).denominator)
+    check_fits(by, by, step / (by / step).denominator)
 
 
 def _negate(node: e.Negate, fields: Fields) -> Domain:
@@ -291,7 +249,8 @@ def check(expr: Expr, fields: Fields) -> None:
     """Refuse a condition whose parts cannot be compared exactly."""
     if isinstance(expr, e.Compare):
         left, right = infer(expr.left, fields), infer(expr.right, fields)
-        if kind(left) != kind(right) or kind(left) in {"identifier", "text"}:
+        texts = {kind(left), kind(right)} <= {"category", "text"}
+        if (kind(left) != kind(right) and not texts) or kind(left) == "identifier":
             raise QueryRefused(
                 f"A {kind(left)} cannot be compared with a {kind(right)} here.",
                 hint="Compare a column with a constant of its own type.",
@@ -305,8 +264,6 @@ def check(expr: Expr, fields: Fields) -> None:
         infer(expr.operand, fields)
         return
     if isinstance(expr, e.In | e.Like):
-        if tabulated(expr, fields) is None and not isinstance(expr, e.In):
-            raise _unsupported("LIKE on a column without a declared list of values")
         infer(expr.operand, fields)
         return
     if isinstance(expr, e.And | e.Or | e.Not | e.IsNull):
@@ -314,27 +271,6 @@ def check(expr: Expr, fields: Fields) -> None:
             infer(child, fields)
         return
     infer(expr, fields)
-
-
-def kind(domain: Domain) -> str:
-    """Return the everyday word for a domain's type."""
-    return _KINDS[type(domain)]
-
-
-def kinds_of(fields: Fields) -> dict[str, str]:
-    """Return the everyday word for the type of each column."""
-    return {name: kind(domain) for name, domain in fields.items()}
-
-
-_KINDS: dict[type, str] = {
-    IntegerDomain: "number",
-    NumberDomain: "number",
-    CategoryDomain: "category",
-    BooleanDomain: "boolean",
-    DateDomain: "date",
-    IdentifierDomain: "identifier",
-    TextDomain: "text",
-}
 
 
 def _union(parts: list[Expr], fields: Fields) -> Domain:
@@ -351,6 +287,8 @@ def _union(parts: list[Expr], fields: Fields) -> Domain:
         for low, _, each in bounds:
             step = common_step(common_step(step, each), low)
         return number_domain(min(b[0] for b in bounds), max(b[1] for b in bounds), step)
+    if {kind(domain) for domain in domains} == {"category", "text"}:
+        return TextDomain()
     if len({kind(domain) for domain in domains}) > 1:
         raise _unsupported("a CASE whose branches have different types")
     if all(isinstance(domain, CategoryDomain) for domain in domains):
@@ -381,7 +319,7 @@ def _extreme(node: e.Extreme, fields: Fields) -> Domain:
     for low, _, each in bounds:
         step = common_step(common_step(step, each), low)
     for low, high, _ in bounds:
-        _fits(low, high, step)
+        check_fits(low, high, step)
     return number_domain(best(b[0] for b in bounds), best(b[1] for b in bounds), step)
 
 
@@ -395,7 +333,14 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
         raise _unsupported("a date part of something that is not a date")
     if node.part is Part.YEAR:
         return IntegerDomain(domain.lower.year, domain.upper.year)
-    greatest = {Part.QUARTER: 4, Part.MONTH: 12, Part.DAY: 31, Part.WEEKDAY: 6}[node.part]
+    greatest = {
+        Part.QUARTER: 4,
+        Part.MONTH: 12,
+        Part.DAY: 31,
+        Part.WEEKDAY: 6,
+        Part.WEEK: 53,
+        Part.DAY_OF_YEAR: 366,
+    }[node.part]
     if domain.size <= TABULATE:
         seen = {part_of(node.part, domain.value(i)) for i in range(domain.size)}
         return IntegerDomain(min(seen), max(seen))
@@ -405,7 +350,27 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
 _BOUNDED = {"abs", "ceil", "exp", "floor", "ln", "log10", "number", "power", "sqrt"}
 
 
+def _concat(node: e.Concat, fields: Fields) -> Domain:
+    """Return every way to put declared texts together, or free text where they are too many."""
+    domains = [infer(operand, fields) for operand in node.operands]
+    known = [domain.values for domain in domains if isinstance(domain, CategoryDomain)]
+    if len(known) < len(domains) or math.prod(map(len, known)) > TABULATE:
+        return TextDomain()
+    return CategoryDomain(tuple(dict.fromkeys(map("".join, product(*known)))))
+
+
+def _of_text(node: e.Call) -> Domain:
+    if node.function not in ON_TEXT:
+        raise _unsupported(f"{node.function.upper()} of free text")
+    if node.function == "length":
+        return IntegerDomain(0, LONGEST_TEXT)
+    truth = node.function in MORE and MORE[node.function].gives == "boolean"
+    return BooleanDomain() if truth else TextDomain()
+
+
 def _call(node: e.Call, fields: Fields) -> Domain:
+    if isinstance(infer(node.operand, fields), TextDomain):
+        return _of_text(node)
     if node.function not in _BOUNDED:
         name = {"truncate_date": "DATE_TRUNC"}.get(node.function, node.function.upper())
         raise _unsupported(f"{name} on a column with so many values")
@@ -425,7 +390,7 @@ def _call(node: e.Call, fields: Fields) -> Domain:
         case "number":
             return number_domain(low, high, step)
         case _:
-            raise _not_exact()
+            raise not_exact()
 
 
 def _unsupported(what: str) -> QueryRefused:
@@ -450,6 +415,7 @@ _RULES: dict[type, Callable[[Any, Fields], Domain]] = {
     e.Case: _case,
     e.Extreme: _extreme,
     e.Coalesce: _coalesce,
+    e.Concat: _concat,
     e.DatePart: _date_part,
     e.Call: _call,
 }

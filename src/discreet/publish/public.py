@@ -1,16 +1,14 @@
-"""The rows of public tables, read from the held state: they hold nobody's data and cost nothing."""
+"""The rows of public tables for a release: each table is read once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.engine.base import Engine, Held, open_exact
-from discreet.errors import InternalError
-from discreet.kernel.look import canonical
+from discreet.engine.base import Engine, Held
 from discreet.plan.ir import Scan
 from discreet.publish.families.bound import PublicRows
-from discreet.sql.write.blocks import BlockWriter
+from discreet.release.public_rows import read_public
 
 
 def public_rows(engine: Engine, held: Held) -> PublicRows:
@@ -19,21 +17,7 @@ def public_rows(engine: Engine, held: Held) -> PublicRows:
 
     def rows(scan: Scan) -> Mapping[str, Sequence[Any]]:
         if scan.table.name not in known:
-            known[scan.table.name] = _read(scan, engine, held)
+            known[scan.table.name] = read_public(scan, engine, held)
         return known[scan.table.name]
 
     return rows
-
-
-def _read(scan: Scan, engine: Engine, held: Held) -> Mapping[str, Sequence[Any]]:
-    if not scan.public:
-        raise InternalError("only public tables are read for nothing")
-    fields = [f for f in scan.fields if f.origin is not None]
-    block = BlockWriter(engine, frozenset(f.name for f in fields)).block(scan)
-    cells = [f"{block.cells[f.name].value} AS k{i}" for i, f in enumerate(fields)]
-    table = open_exact(held.run(f"SELECT {', '.join(cells)} {block.body()}"))
-    return {
-        f.origin.column.name: [canonical(v, f.domain) for v in table.column(i).to_pylist()]
-        for i, f in enumerate(fields)
-        if f.origin is not None
-    }

@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.kernel.sensitivity import Kind
+from discreet.noise.laws import law_of
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
 from discreet.plan.keys import PublicGroups
+from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import is_finite, tabulated
+from discreet.plan.values import tabulated
 
 Box = Mapping[str, Positions]
 
@@ -40,25 +41,22 @@ class Known:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
-        laplace = isinstance(self.law, LaplaceLaw)
-        size = self.law.scale if isinstance(self.law, LaplaceLaw) else self.law.sigma_squared
         return {
             "table": self.table,
             "measure": self.measure,
             "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
             "value": str(self.value),
-            "law": ["laplace" if laplace else "gaussian", str(size)],
+            "law": self.law.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Known:
         """Return what `to_json` wrote."""
-        kind, size = data["law"]
-        law: Law = LaplaceLaw(Fraction(size)) if kind == "laplace" else GaussianLaw(Fraction(size))
         box = tuple(
             (name, Positions.of((low, high) for low, high in spans))
             for name, spans in sorted(data["box"].items())
         )
+        law = law_of(*data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
 
 
@@ -161,6 +159,10 @@ def signature(measure: Measure, called: Mapping[str, str]) -> str:
     return f"{measure.kind.value}|{operand}|{measure.step}|{measure.centre}|{measure.grain}"
 
 
+_ADDITIVE = frozenset({Kind.ROWS, Kind.PRESENT, Kind.SUM, Kind.CENTRED, Kind.SQUARES})
+"""Kinds whose values over disjoint boxes add up to that over both."""
+
+
 def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tuple[Known, ...]:
     """Return the reusable numbers of an answer."""
     cells = cells_of(question) if laws else None
@@ -171,6 +173,6 @@ def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tup
             cells.table, signature(measure, cells.called), box, noisy.measures[name][i], laws[name]
         )
         for name, measure in question.measured.measures
-        if measure.kind.value not in {"distinct", "units"}
+        if measure.kind in _ADDITIVE
         for i, box in enumerate(cells.boxes)
     )

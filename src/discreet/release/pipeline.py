@@ -14,6 +14,7 @@ from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
@@ -23,15 +24,18 @@ from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
+from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import ResultTable, finish
+from discreet.release.kept_noise import kept_noise, shown_again
+from discreet.release.left_out import bounding_notes
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold, label, snapshots_of, tables_of
-from discreet.release.stored import pack, unpack
+from discreet.release.stored import KeptAnswer, pack, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
@@ -92,7 +96,7 @@ def _prepare(  # noqa: PLR0917 a step of `prepared`
         paid = ledger.find_answer(
             request.analyst, question.dataset.name, signature(statement), label(snapshots)
         )
-        earlier = None if paid is None else unpack(paid[1]).answer
+        earlier = None if paid is None else _in_form(unpack(paid[1]), question)
         allowed = allowed_errors(request.wanted, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
@@ -116,14 +120,15 @@ def release(
         durable before it is returned, and is what the same request id gets again (`once`), also
         where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
-    before = _told_before(request, ledger)
+    before = told_before(request, ledger)
     if before is not None:
         return before
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
         return _released(ready, held, ledger=ledger, rng=rng)
 
 
-def _told_before(request: Request, ledger: Ledger) -> Answer | None:
+def told_before(request: Request, ledger: Ledger) -> Answer | None:
+    """Return what a request was answered before under the id that its caller chose."""
     if not request.named:
         return None  # an id that was drawn just now
     stored = ledger.stored.finished(
@@ -162,6 +167,7 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
         pack(free, (), ready.plan.epsilon),
         request_id=request.request_id,
         body=request.body,
+        note=str(request.sql),
     )
 
 
@@ -171,7 +177,8 @@ def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = _answer(ready, table, receipt, rng)
-    return pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
+    known = known_from(ready.question, noisy, laws)
+    return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
 
 def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
@@ -206,9 +213,10 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     same = ledger.find_answer(payer.analyst, payer.dataset, ready.key, ready.snapshot)
     if same is not None:
         found = unpack(same[1])
-        if found.epsilon >= ready.plan.epsilon.value:
+        shown = _in_form(found, ready.question)
+        if shown is not None and found.epsilon >= ready.plan.epsilon.value:
             note = "The same question was answered before; this is that answer, free of charge."
-            return _again(found.answer, ready, ledger, note)
+            return _again(shown, ready, ledger, note)
     if cells_of(ready.question) is None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
@@ -216,21 +224,39 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     table = implied(ready.plan, known)
     if table is None:
         return None
-    balance = _balance(ledger, ready.payer)
+    balance = balance_of(ledger, ready.payer)
     return _free_answer(ready, table, balance)
 
 
+def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
+    """Return a paid answer in the form that a question asks for it, None where it cannot be."""
+    kept = None if found.noise is None else shown_again(found.noise, question)
+    if kept is None:
+        return None
+    table = finish(kept[0], question, kept[1])
+    return replace(
+        found.answer,
+        columns=table.columns,
+        rows=table.rows,
+        error95=table.error95,
+        keys=len(question.statement.keys),
+        intervals=table.intervals,
+        covariance=table.covariance,
+        noisy=table.noisy,
+    )
+
+
 def _again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
-    now = _balance(ledger, ready.payer)
+    now = balance_of(ledger, ready.payer)
     known = answer.provenance.notes
     later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
     provenance = replace(answer.provenance, notes=(*known, *later, note))
     return replace(
         answer,
         cost=spent_of(FREE),
-        before=_spent(now),
-        after=_spent(now),
-        limit=_limit(now),
+        before=spent_so_far(now),
+        after=spent_so_far(now),
+        limit=limit_of(now),
         free=True,
         provenance=provenance,
     )
@@ -245,9 +271,9 @@ def _free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) 
         ready,
         table,
         cost=spent_of(FREE),
-        before=_spent(balance),
-        after=_spent(balance),
-        limit=_limit(balance),
+        before=spent_so_far(balance),
+        after=spent_so_far(balance),
+        limit=limit_of(balance),
         free=True,
         notes=(note,) if ready.exposure is None else (note, ready.exposure),
         private=True,
@@ -259,9 +285,9 @@ def _answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, rng: 
         ready,
         table,
         cost=spent_of(receipt.cost),
-        before=_spent(receipt.before),
-        after=_spent(receipt.after),
-        limit=_limit(receipt.after),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
         free=receipt.cost == FREE,
         notes=_notes(ready),
         private=getattr(rng, "private", True),
@@ -318,6 +344,7 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
         for table, version in sorted(ready.question.snapshots.items())
         if version != "1"
     ]
+    notes += bounding_notes(ready.question.statement)
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
     if ready.exposure is not None:
@@ -325,10 +352,24 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
-    """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
+def explain(
+    request: Request,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    group_size: int | None = None,
+) -> Explanation:
+    """Return the plan, the generated SQL, the price and the expected error; spends nothing.
+
+    `group_size` names a number of rows for which the noise of means, variances and quantiles is told.
+    """
+    if group_size is not None and (type(group_size) is not int or group_size < 1):
+        raise InvalidInput("The size of a group is a whole number of at least 1.")
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
-        return _explained(ready, catalog, ledger)
+        said = _explained(ready, catalog, ledger)
+        stated = None if group_size is None else stated_noise(ready.plan, group_size)
+        return replace(said, stated=stated)
 
 
 def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Explanation:
@@ -341,9 +382,9 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         sql="\n".join(read.draft.sql for read in ready.sealed.reads),
         mechanisms=mechanism_words(ready.plan),
         cost=spent_of(FREE if free is not None else ready.quote.cost),
-        before=_spent(before),
-        after=_spent(after if free is None else before),
-        limit=_limit(before),
+        before=spent_so_far(before),
+        after=spent_so_far(after if free is None else before),
+        limit=limit_of(before),
         expected_error=expected_errors(ready.plan),
         region=catalog.describe_region(ready.question.region),
         free=free is not None,
@@ -358,14 +399,17 @@ def spent_of(cost: Cost) -> Spent:
     return Spent(cost.epsilon, cost.delta)
 
 
-def _balance(ledger: Ledger, payer: Payer) -> Balance:
+def balance_of(ledger: Ledger, payer: Payer) -> Balance:
+    """Return what a payer has spent so far, and may spend."""
     found = ledger.spent(payer.budget, payer.analyst)
     return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
 
 
-def _spent(balance: Balance) -> Spent:
+def spent_so_far(balance: Balance) -> Spent:
+    """Return what a balance says was spent."""
     return Spent(balance.epsilon, balance.delta)
 
 
-def _limit(balance: Balance) -> Spent:
+def limit_of(balance: Balance) -> Spent:
+    """Return what a balance says may be spent."""
     return Spent(balance.limit_epsilon, balance.limit_delta)

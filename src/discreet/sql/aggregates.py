@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -61,9 +62,15 @@ def _count(node: exp.Count, operand: Operand) -> Aggregate:
 
 def _distinct(node: exp.Expr, operand: Operand) -> Aggregate:
     columns = node.this.expressions
-    if not isinstance(node, exp.Count) or len(columns) != 1:
-        raise refusal("clause", what="DISTINCT in anything but COUNT of one column")
-    return Aggregate(Function.COUNT_DISTINCT, operand(columns[0]))
+    if len(columns) != 1:
+        raise refusal("clause", what="DISTINCT of several columns")
+    if isinstance(node, exp.Count):
+        return Aggregate(Function.COUNT_DISTINCT, operand(columns[0]))
+    plain = node.copy()
+    plain.set("this", columns[0].copy())
+    found = _SIMPLE[type(node)](plain, operand)
+    # The least, the greatest and the like are the same whether values are repeated or not.
+    return replace(found, distinct=found.function in _REPEATING)
 
 
 def _plain(function: Function) -> Callable[[Any, Operand], Aggregate]:
@@ -110,8 +117,10 @@ def _filtered(node: exp.Filter, operand: Operand) -> Aggregate:
         raise refusal("clause", what="FILTER")
     condition = operand(node.expression.this)
     value = e.Literal(1) if inner.operand is None else inner.operand
-    return Aggregate(inner.function, e.Case(((condition, value),), e.Literal(None)), inner.quantile)
+    return replace(inner, operand=e.Case(((condition, value),), e.Literal(None)))
 
+
+_REPEATING = {Function.SUM, Function.AVG, Function.VARIANCE, Function.STDDEV}
 
 _SIMPLE: dict[type[exp.Expr], Callable[[Any, Operand], Aggregate]] = {
     exp.Count: _count,

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain, TextDomain
+from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
 from discreet.plan.kinds import check_condition, kind_of
-from discreet.plan.values import infer, kinds_of, numeric
+from discreet.plan.lattices import kinds_of
+from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import is_aggregate, to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.grammar import only_known
-from discreet.sql.names import Names
+from discreet.sql.names import Names, grouped_by, place_of
 from discreet.sql.parse import Written, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
+from discreet.sql.statistics import PAIRED, of_two
 
 FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""
@@ -58,7 +61,7 @@ class _Outer:
     def statement(self) -> Statement:
         group = self.select.args.get("group")
         for node in group.expressions if group is not None else ():
-            self._add_key(self._group_expression(node))
+            self._add_key(grouped_by(node, self.select, self.names))
         outputs = tuple(
             self._named_output(i, node) for i, node in enumerate(self.select.expressions)
         )
@@ -80,19 +83,6 @@ class _Outer:
             # Keys alone: which groups exist is itself a count.
             self._aggregate_ref(Aggregate(Function.COUNT))
         return replace(found, aggregates=tuple(self.aggregates))
-
-    def _group_expression(self, node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Literal) and not node.is_string:
-            place = _place(node)
-            if not 0 <= place < len(self.select.expressions):
-                raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            chosen = self.select.expressions[place]
-            inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
-            return inner
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in self.aliases:
-            aliased = self.aliases[node.name.lower()]
-            return node if self.names.has(node.name.lower()) else aliased
-        return node
 
     def _add_key(self, node: exp.Expr) -> None:
         if is_aggregate(node):
@@ -151,6 +141,9 @@ class _Outer:
         return to_expr(node, Scope(self._bare_column, self._key_or_aggregate))
 
     def _key_or_aggregate(self, node: exp.Expr) -> Expr | None:
+        if isinstance(node, PAIRED):
+            first, second = (row_expr(part, self.names) for part in (node.this, node.expression))
+            return of_two(node, first, second, self.domains, self._aggregate_ref)
         found = to_aggregate(node, lambda part: row_expr(part, self.names))
         if found is not None:
             return self._aggregate_ref(found)
@@ -181,7 +174,8 @@ class _Outer:
             if key.value == value:
                 return e.ColumnRef(key.name)
         aliased = self.aliases.get(column.name.lower())
-        plain = column.table or aliased is None or isinstance(aliased, exp.Column)
+        plain = column.table or aliased is None
+        plain = plain or (value is not None and isinstance(aliased, exp.Column))
         if plain or column.name.lower() in self.opened:
             # An alias inside its own meaning is the column, which nobody aggregated.
             raise refusal("raw rows", what=column.name)
@@ -192,6 +186,7 @@ class _Outer:
             self.opened.pop()
 
     def _aggregate_ref(self, found: Aggregate) -> e.ColumnRef:
+        found = counting_truth(found, self.domains)
         self._check(found)
         for name, known in self.aggregates:
             if known == found:
@@ -208,9 +203,7 @@ class _Outer:
             return
         kind_of(aggregate.operand, kinds_of(self.domains))
         if aggregate.function in {Function.COUNT, Function.COUNT_DISTINCT}:
-            domain = infer(aggregate.operand, self.domains)
-            if isinstance(domain, TextDomain):
-                raise refusal("free text")
+            infer(aggregate.operand, self.domains)
             return
         if aggregate.function is Function.QUANTILE:
             domain = infer(aggregate.operand, self.domains)
@@ -222,7 +215,7 @@ class _Outer:
     def _order(self, node: exp.Expr, outputs: tuple[tuple[str, Expr], ...]) -> Order:
         inner = node.this if isinstance(node, exp.Ordered) else node
         if isinstance(inner, exp.Literal) and not inner.is_string:
-            place = _place(inner)
+            place = place_of(inner)
             if not 0 <= place < len(outputs):
                 raise refusal("order", what=f"column {str(inner.this)[:40]}")
             value = outputs[place][1]
@@ -240,6 +233,12 @@ class _Outer:
         return int(value.this)
 
 
-def _place(node: exp.Literal) -> int:
-    """Return the place among the outputs that a bare number means, -1 if it means none."""
-    return int(node.this) - 1 if str(node.this).isdigit() else -1
+def counting_truth(aggregate: Aggregate, fields: Mapping[str, Domain]) -> Aggregate:
+    """Return SUM and AVG of a truth value as those of 1 and 0."""
+    operand = aggregate.operand
+    if operand is None or aggregate.function not in {Function.SUM, Function.AVG}:
+        return aggregate
+    if kind_of(operand, kinds_of(fields)) != "boolean":
+        return aggregate
+    ones = ((operand, e.Literal(1)), (e.Not(operand), e.Literal(0)))
+    return replace(aggregate, operand=e.Case(ones, e.Literal(None)))

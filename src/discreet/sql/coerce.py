@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from discreet.core.numbers import to_fraction
-from discreet.core.schema import DateDomain, Domain, IntegerDomain, NumberDomain
+from discreet.core.numbers import plain, to_fraction
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    TextDomain,
+)
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
+from discreet.plan.expr import Comparison, Expr
 from discreet.plan.values import Fields
-from discreet.sql.scalars import parse_date
+from discreet.sql.days import parse_date
 
 
 def coerce(expr: Expr, fields: Fields) -> Expr:
@@ -22,12 +31,12 @@ def coerce(expr: Expr, fields: Fields) -> Expr:
     }
     rebuilt: Expr = replace(expr, **changed)
     match rebuilt:
-        case e.Compare(left=left, right=right):
-            return replace(
-                rebuilt,
-                left=_constant(left, _domain(right, fields)),
-                right=_constant(right, _domain(left, fields)),
-            )
+        case e.Compare(left=left, right=right, comparison=comparison):
+            one, two = _domain(left, fields), _domain(right, fields)
+            if comparison not in _SAME:
+                left, one = _as_number(left, one, right)
+                right, two = _as_number(right, two, left)
+            return replace(rebuilt, left=_constant(left, two), right=_constant(right, one))
         case e.In(operand=operand, values=values):
             domain = _domain(operand, fields)
             return replace(rebuilt, values=tuple(_value(value, domain) for value in values))
@@ -46,11 +55,58 @@ def _domain(expr: Expr, fields: Fields) -> Domain | None:
     return fields.get(expr.name) if isinstance(expr, e.ColumnRef) else None
 
 
+_SAME = {Comparison.EQUAL, Comparison.NOT_EQUAL}
+
+
+def _as_number(expr: Expr, domain: Domain | None, other: Expr) -> tuple[Expr, Domain | None]:
+    """Return a category of numbers as numbers, where it is compared with one: educ < 12."""
+    if not isinstance(domain, CategoryDomain) or not isinstance(other, e.Literal):
+        return expr, domain
+    if not isinstance(other.value, int | Fraction) or not all(map(_is_number, domain.values)):
+        return expr, domain
+    return e.Call("number", expr), None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        to_fraction(text)
+    except DiscreetError:
+        return False
+    return True
+
+
 def _constant(expr: Expr, domain: Domain | None) -> Expr:
     return e.Literal(_value(expr.value, domain)) if isinstance(expr, e.Literal) else expr
 
 
+def _spelled(value: Any, domain: CategoryDomain) -> Any:
+    """Return a number or truth value as the declared text that says the same: 1 as '1'."""
+    if isinstance(value, bool):
+        said = ("1", "true", "t", "yes", "y") if value else ("0", "false", "f", "no", "n")
+        return next((text for text in domain.values if text.lower() in said), value)
+    if isinstance(value, int | Fraction):
+        known = [text for text in domain.values if _is_number(text) and to_fraction(text) == value]
+        return known[0] if known else plain(Fraction(value))
+    return value
+
+
+_TRUTHS = {"true": True, "t": True, "yes": True, "false": False, "f": False, "no": False}
+
+
+def _truth(value: Any) -> Any:
+    if isinstance(value, str):
+        return _TRUTHS.get(value.lower(), value)
+    number = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    return bool(value) if number and value in {0, 1} else value
+
+
 def _value(value: Any, domain: Domain | None) -> Any:
+    if isinstance(domain, CategoryDomain):
+        return _spelled(value, domain)
+    if isinstance(domain, TextDomain) and isinstance(value, int | Fraction):
+        return plain(Fraction(value))
+    if isinstance(domain, BooleanDomain):
+        return _truth(value)
     if not isinstance(value, str):
         return value
     if isinstance(domain, DateDomain):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -39,6 +40,7 @@ class Names:
     catalog: Catalog
     entries: tuple[Named, ...]
     sizes: Sizes
+    merged: tuple[str, ...] = ()
 
     def find(self, column: exp.Column) -> e.ColumnRef:
         """Return the field that a written column means, or say why there is none."""
@@ -47,7 +49,7 @@ class Names:
         if column.db:
             seen = [entry for entry in seen if self._of_dataset(entry, column.db)]
         found = [(entry, field) for entry in seen for field in entry.ids(name)]
-        if len(found) == 1:
+        if len(found) == 1 or (found and not alias and name in self.merged):
             return e.ColumnRef(found[0][1])
         if found:
             raise _ambiguous(column.name, [entry.alias for entry, _ in found])
@@ -64,15 +66,19 @@ class Names:
         """Return whether any column goes by a lower-case name."""
         return any(entry.ids(name) for entry in self.entries)
 
-    def joined(self, entry: Named) -> Names:
-        """Return these names and those of one more table, whose alias must be its own."""
+    def joined(self, entry: Named, *, merged: Sequence[str] = ()) -> Names:
+        """Return these names and those of one more table, whose alias must be its own.
+
+        `merged`: columns of USING, which mean the left side's where no table is named.
+        """
         alias = entry.alias.lower()
         if alias and any(known.alias.lower() == alias for known in self.entries):
             raise UnknownName(
                 f"Two tables are called '{entry.alias}' in this question.",
                 hint="Give one of them another alias.",
             )
-        return replace(self, entries=(*self.entries, entry))
+        merged = tuple(dict.fromkeys((*self.merged, *(name.lower() for name in merged))))
+        return replace(self, entries=(*self.entries, entry), merged=merged)
 
     def _unknown(self, column: exp.Column) -> Exception:
         alias = column.table.lower()
@@ -100,6 +106,29 @@ def written_name(output: exp.Expr) -> str:
     if not name:
         raise refusal("clause", what="A column without a name in a subquery")
     return name
+
+
+def grouped_by(node: exp.Expr, select: exp.Select, names: Names) -> exp.Expr:
+    """Return what GROUP BY means: an output by its place or its name, where no column has that."""
+    outputs: list[exp.Expr] = list(select.expressions)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        place = place_of(node)
+        if not 0 <= place < len(outputs):
+            raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
+        chosen = outputs[place]
+        inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
+        return inner
+    if isinstance(node, exp.Column) and not node.table and not names.has(node.name.lower()):
+        for output in outputs:
+            if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
+                aliased: exp.Expr = output.this
+                return aliased
+    return node
+
+
+def place_of(node: exp.Literal) -> int:
+    """Return the place among the outputs that a bare number means, -1 if it means none."""
+    return int(node.this) - 1 if str(node.this).isdigit() else -1
 
 
 def _ambiguous(name: str, aliases: list[str]) -> UnknownName:

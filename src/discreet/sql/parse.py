@@ -10,9 +10,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.errors import QueryRefused
 from discreet.sql.calls import only_whole_calls
+from discreet.sql.desugar import desugared
 from discreet.sql.grammar import only_read
 from discreet.sql.refuse import refusal
 
@@ -49,15 +51,20 @@ def parse(sql: str | Written) -> exp.Select:
     Guarantee: the text is parsed once, and what the parser found is never written out and parsed
         again; every argument of every node it found is read by a rule, or the question is refused.
     """
+    found = checked(read_checked(sql))
+    for node in found.walk():
+        only_read(node)
+    return found
+
+
+def read_checked(sql: str | Written) -> exp.Expr:
+    """Return the tree of a statement that is neither too deep nor too long, of whatever kind."""
     tree = sql.tree if isinstance(sql, Written) else read(sql)
     if _depth(tree) > DEEPEST:
         raise refusal("clause", what=f"A question nested more than {DEEPEST} levels deep")
-    found = checked(tree)
-    for number, node in enumerate(found.walk()):
-        if number > MOST_NODES:
-            raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
-        only_read(node)
-    return found
+    if sum(1 for _ in tree.walk()) > MOST_NODES:
+        raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
+    return desugared(tree)
 
 
 def read(sql: str) -> exp.Expr:
@@ -65,7 +72,7 @@ def read(sql: str) -> exp.Expr:
     if len(sql) > LONGEST:
         raise refusal("clause", what="A question of more than 100,000 characters")
     try:
-        tokens = _DIALECT.tokenize(sql)
+        tokens = with_limit(_DIALECT.tokenize(sql))
         only_whole_calls(tokens)
         statements = [tree for tree in _DIALECT.parser().parse(tokens, sql) if tree is not None]
     except QueryRefused:
@@ -75,6 +82,16 @@ def read(sql: str) -> exp.Expr:
     if len(statements) != 1:
         raise refusal("several statements" if statements else "not a select")
     return statements[0]
+
+
+def with_limit(tokens: list[Token]) -> list[Token]:
+    """Return SELECT TOP 5 ... as SELECT ... LIMIT 5, where it is the outermost SELECT."""
+    if len(tokens) < 3 or tokens[0].token_type is not TokenType.SELECT:
+        return tokens
+    if tokens[1].text.upper() != "TOP" or tokens[2].token_type is not TokenType.NUMBER:
+        return tokens
+    rest = [token for token in tokens[3:] if token.token_type is not TokenType.SEMICOLON]
+    return [tokens[0], *rest, Token(TokenType.LIMIT, "LIMIT"), tokens[2]]
 
 
 def parse_everywhere(sql: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.core.schema import Domain, IdentifierDomain, IntegerDomain
 from discreet.plan import expr as e
-from discreet.plan.expr import Expr
+from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import (
     Aggregate,
     Field,
@@ -20,11 +21,13 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.lattices import kinds_of, number_domain
+from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import Fields, infer, kinds_of, number_domain, numeric
+from discreet.plan.values import Fields, infer, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
-from discreet.sql.names import Names, written_name
+from discreet.sql.names import Names, grouped_by, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
@@ -43,7 +46,8 @@ def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -
     domains = {name: field.domain for name, field in names.fields().items()}
     builder = _Builder(names, domains, bound_rows(source), sizes)
     group = select.args.get("group")
-    keys = [builder.row(node) for node in (group.expressions if group else ())]
+    written = [grouped_by(node, select, names) for node in (group.expressions if group else ())]
+    keys = [builder.row(node) for node in written]
     if e.ColumnRef(unit) not in keys:
         raise refusal("subquery group", unit=names.fields()[unit].called)
     extra = [key for key in keys if key != e.ColumnRef(unit)]
@@ -67,7 +71,7 @@ class _Builder:
     def row(self, node: exp.Expr) -> Expr:
         found = coerce(to_expr(node, Scope(self.names.find, lambda _: None)), self.domains)
         kind_of(found, kinds_of(self.domains))
-        return found
+        return lowered(found, self.domains)
 
     def output(self, node: exp.Expr, keys: list[Expr]) -> Expr:
         inner = node.this if isinstance(node, exp.Alias) else node
@@ -83,6 +87,15 @@ class _Builder:
         found = to_aggregate(node, self.row)
         if found is None:
             return None
+        if found.function is Function.AVG and not found.distinct:
+            total, count = (
+                self._kept(replace(found, function=each)) for each in (Function.SUM, Function.COUNT)
+            )
+            return e.Arithmetic(Operator.DIVIDE, total, count)
+        return self._kept(found)
+
+    def _kept(self, found: Aggregate) -> Expr:
+        """Return the column that stands for one of a person's own aggregates."""
         if found.operand is not None:
             kind_of(found.operand, kinds_of(self.domains))
         for name, known in self.aggregates:
@@ -99,7 +112,7 @@ class _Builder:
         match aggregate.function:
             case Function.COUNT | Function.COUNT_DISTINCT:
                 return IntegerDomain(0, self.max_rows)
-            case Function.SUM if aggregate.operand is not None:
+            case Function.SUM if aggregate.operand is not None and not aggregate.distinct:
                 low, high, step = numeric(aggregate.operand, self.domains)
                 return number_domain(
                     min(low, Fraction(0)) * self.max_rows,

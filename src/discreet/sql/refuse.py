@@ -24,6 +24,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "The function {what} is not on the list of functions that are safe on private data.",
         "See the list in docs/sql.md; functions that can fail on some value are never run.",
     ),
+    "afterwards": (
+        "{what} is not on the list of what may be done with results.",
+        "See the list in docs/sql.md, or work on the answer yourself: it may be used freely.",
+    ),
     "formatted": (
         "{what} is declined: dates are not made into text.",
         "Group by DATE_TRUNC('month', day), or by EXTRACT(YEAR FROM day).",
@@ -52,6 +56,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "row join": (
         "Two tables whose rows each stand for another person cannot be joined.",
         "Declare a person column as the unit of both tables, then join on it.",
+    ),
+    "other unit": (
+        "'{what}' is not the column that names the person here.",
+        "The owner declared {unit}; leave privacy_unit_column out.",
     ),
     "two datasets": (
         "A question can read one dataset at a time, and public tables.",

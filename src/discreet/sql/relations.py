@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.schema import IdentifierDomain
+from discreet.core.schema import Dataset, IdentifierDomain, Table
+from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import (
     Field,
     Filter,
-    Join,
     JoinKind,
     Origin,
     Project,
@@ -26,9 +26,13 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition, kind_of
-from discreet.plan.values import infer, kind, kinds_of, lattice
+from discreet.plan.lattices import kinds_of
+from discreet.plan.lower import lowered
+from discreet.plan.values import infer
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
+from discreet.sql.joins import checked_join, conjuncts_of, joined, next_join, shared
+from discreet.sql.memberships import is_membership, membership
 from discreet.sql.names import Named, Names, written_name
 from discreet.sql.parse import checked, checked_table
 from discreet.sql.per_unit import per_unit
@@ -82,24 +86,49 @@ def bind_rows(select: exp.Select, context: BindingContext) -> tuple[Relation, Na
         tables = ", ".join(t.name for d in context.catalog.datasets.values() for t in d.tables)
         raise refusal("no from", tables=tables)
     where = select.args.get("where")
-    loose = list(_conjuncts(where.this)) if where is not None else []
+    loose = list(conjuncts_of(where.this)) if where is not None else []
     names = Names(context.catalog, (_named(source.this, context),), context.sizes)
     relation = names.entries[0].relation
     pending = [(join, _named(join.this, context)) for join in select.args.get("joins") or ()]
     while pending:
-        join, entry = _next_join(pending, names, loose)
+        join, entry = next_join(pending, names, loose)
         pending.remove((join, entry))
-        relation = _joined(relation, names, join, entry, loose)
-        names = names.joined(entry)
+        relation = joined(relation, names, join, entry, loose, row_expr)
+        names = names.joined(entry, merged=shared(join, names, entry))
     _one_dataset(relation, where, context)
-    if not loose:
+    membership = _Memberships(context)
+    plain = [part for part in loose if not is_membership(part)]
+    for part in loose:
+        if is_membership(part):
+            relation, names = membership.joined(relation, names, part)
+    if not plain and not membership.tests:
         return relation, names
-    condition = e.all_of(tuple(row_expr(part, names) for part in loose))
+    parts = (*(row_expr(part, names) for part in plain), *membership.tests)
+    condition = e.all_of(parts)
     context.sizes.add(condition)
     domains = {name: field.domain for name, field in names.fields().items()}
     check_condition(condition, kinds_of(domains))
     infer(condition, domains)
     return Filter(relation, condition), names
+
+
+class _Memberships:
+    """Joins what IN (SELECT ...) and EXISTS ask about, and collects what must hold of it."""
+
+    def __init__(self, context: BindingContext) -> None:
+        self.context = context
+        self.tests: list[Expr] = []
+
+    def joined(self, relation: Relation, names: Names, part: exp.Expr) -> tuple[Relation, Names]:
+        asked = membership(part)
+        source, inner = bind_rows(asked.bare, self.context.deeper())
+        select = asked.grouped(source, names, inner)
+        entry = _derived(select, f"_exists{len(self.tests)}", self.context)
+        test, pairs = asked.condition(names, entry)
+        kind = JoinKind.LEFT if asked.negated else JoinKind.INNER
+        self.tests.append(test)
+        hidden = replace(entry, columns=())
+        return checked_join(relation, entry.relation, pairs, kind), names.joined(hidden)
 
 
 def row_expr(node: exp.Expr, names: Names) -> Expr:
@@ -114,13 +143,7 @@ def row_expr(node: exp.Expr, names: Names) -> Expr:
     names.sizes.check(found)
     found = coerce(found, domains)
     kind_of(found, kinds_of(domains))
-    return found
-
-
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.And):
-        return [part for side in node.flatten() for part in _conjuncts(side)]
-    return _conjuncts(node.this) if isinstance(node, exp.Paren) else [node]
+    return lowered(found, domains)
 
 
 def _named(node: exp.Expr, context: BindingContext) -> Named:
@@ -138,11 +161,22 @@ def _named(node: exp.Expr, context: BindingContext) -> Named:
 
 
 def _scan(context: BindingContext, written: exp.Table) -> Named:
-    catalog = context.catalog
-    table = catalog.table(written.name, written.db or None)
-    dataset = catalog.dataset_of(table)
+    table = context.catalog.table(written.name, written.db or None)
     if getattr(written.args.get("alias"), "columns", None):
         raise refusal("clause", what="Renaming columns in FROM")
+    scan, columns = _declared(context.catalog.dataset_of(table), table, context.sizes)
+    return Named(written.alias or table.name, _complete(scan), columns, table)
+
+
+def scan_of(dataset: Dataset, table: Table) -> Scan:
+    """Return a table of the catalog as it is read by itself."""
+    return _declared(dataset, table, Sizes())[0]
+
+
+def _declared(
+    dataset: Dataset, table: Table, sizes: Sizes
+) -> tuple[Scan, tuple[tuple[str, str], ...]]:
+    """Return the scan of a table, and the columns that may be named with the ids of their fields."""
     unit_column = table.unit.column if table.unit is not None else None
     fields: list[Field] = []
     columns: list[tuple[str, str]] = []
@@ -151,15 +185,14 @@ def _scan(context: BindingContext, written: exp.Table) -> Named:
         usable = not column.hidden and column.reviewed
         if not usable and column.name != unit_column:
             continue
-        name = context.sizes.fresh()
+        name = sizes.fresh()
         origin = Origin(dataset.name, table.name, column.by_day())
         fields.append(Field(name, origin.column.domain, origin, column.missing, column.name))
         if usable:
             columns.append((column.name.lower(), name))
         if column.name == unit_column:
             unit = name
-    scan = Scan(dataset, table, tuple(fields), unit)
-    return Named(written.alias or table.name, _complete(scan), tuple(columns), table)
+    return Scan(dataset, table, tuple(fields), unit), tuple(columns)
 
 
 def _complete(scan: Scan) -> Relation:
@@ -221,119 +254,29 @@ def _outputs(select: exp.Select, names: Names) -> list[tuple[str, Expr]]:
     """Return the named outputs, `*` spelled out (inside a subquery nobody sees the rows)."""
     found: list[tuple[str, Expr]] = []
     for output in select.expressions:
-        if isinstance(output, exp.Star):
-            listed = [column for entry in names.entries for column in entry.columns]
-            found += [(name, e.ColumnRef(field)) for name, field in listed]
+        if isinstance(output, exp.Star) or isinstance(output.this, exp.Star):
+            alias = output.table.lower() if isinstance(output, exp.Column) else ""
+            seen = [entry for entry in names.entries if alias in {"", entry.alias.lower()}]
+            if not seen:
+                raise UnknownName(f"There is no table or alias '{output.table}' in this question.")
+            found += [(name, e.ColumnRef(field)) for name, field in _spread(seen, names)]
         else:
             value = row_expr(output, names)  # refused, if at all, before its name is looked for
             found.append((written_name(output), value))
     return found
 
 
-def _next_join(
-    pending: list[tuple[exp.Join, Named]], names: Names, loose: list[exp.Expr]
-) -> tuple[exp.Join, Named]:
-    """Return the first join whose condition, written in ON or in WHERE, links it to the rest."""
-    for join, entry in pending:
-        if join.args.get("on") or join.args.get("using"):
-            return join, entry
-        # A condition may name tables that come later in FROM; those wait for their turn.
-        seen = [part for part in loose if _visible(part, names, entry)]
-        if any(_pair(part, names, entry) is not None for part in seen):
-            return join, entry
-    raise refusal("join condition", what=f"none links {pending[0][1].alias} to the other tables")
-
-
-def _pair(part: exp.Expr, names: Names, entry: Named) -> tuple[str, str] | None:
-    """Return (left field, right field) if `part` equates a column of `entry` with one in `names`."""
-    if not isinstance(part, exp.EQ):
-        return None
-    if not isinstance(part.this, exp.Column) or not isinstance(part.expression, exp.Column):
-        return None
-    both = names.joined(entry)
-    one, two = both.find(part.this).name, both.find(part.expression).name
-    mine = {field for _, field in entry.columns}
-    if one not in mine and two in mine:
-        return one, two
-    if two not in mine and one in mine:
-        return two, one
-    return None
-
-
-def _joined(
-    left: Relation, names: Names, join: exp.Join, entry: Named, loose: list[exp.Expr]
-) -> Join:
-    kind = _kind(join)
-    pairs: list[tuple[str, str]] = []
-    for column in join.args.get("using") or ():
-        written = exp.column(column.name)
-        only_right = replace(names, entries=(entry,))
-        pairs.append((names.find(written).name, only_right.find(written).name))
-    for part in _conjuncts(join.args["on"]) if join.args.get("on") else ():
-        pair = _pair(part, names, entry)
-        if pair is not None:
-            pairs.append(pair)
-        elif kind is JoinKind.INNER:
-            loose.append(part)
-        else:
-            raise refusal("join condition", what="LEFT JOIN takes nothing else in ON")
-    if kind is JoinKind.INNER:
-        for part in list(loose):
-            pair = _pair(part, names, entry) if _visible(part, names, entry) else None
-            if pair is not None:
-                pairs.append(pair)
-                loose.remove(part)
-    if not pairs:
-        raise refusal("join condition", what=f"none links {entry.alias} to the other tables")
-    return _checked_join(left, entry.relation, pairs, kind)
-
-
-def _visible(part: exp.Expr, names: Names, entry: Named) -> bool:
-    aliases = {known.alias.lower() for known in (*names.entries, entry)}
-    columns = {name for known in (*names.entries, entry) for name, _ in known.columns}
-    return all(
-        column.table.lower() in aliases if column.table else column.name.lower() in columns
-        for column in part.find_all(exp.Column)
-    )
-
-
-def _kind(join: exp.Join) -> JoinKind:
-    side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
-    if kind.upper() in {"", "INNER", "OUTER"} and side.upper() in {"", "LEFT"}:
-        return JoinKind.LEFT if side.upper() == "LEFT" else JoinKind.INNER
-    raise refusal("join kind", what=f"{side} {kind}".strip().upper())
-
-
-def _checked_join(
-    left: Relation, right: Relation, pairs: list[tuple[str, str]], kind: JoinKind
-) -> Join:
-    if is_public(left) and not is_public(right):
-        if kind is JoinKind.LEFT:
-            raise refusal("join kind", what="LEFT (from a public to a private table)")
-        return _checked_join(right, left, [(b, a) for a, b in pairs], kind)
-    _same_kind(left, right, pairs)
-    unit = unit_of(left)
-    if is_public(right):
-        copies = [scan.table.max_rows or 1 for scan in scans_of(right)]
-        return Join(left, right, tuple(pairs), kind, unit, copies=max(copies))
-    other = unit_of(right)
-    if unit is None or other is None:
-        raise refusal("row join")
-    # Always on the unit too: a pair of rows of two different people is never formed.
-    if (unit, other) not in pairs:
-        pairs = [(unit, other), *pairs]
-    return Join(left, right, tuple(pairs), kind, unit, copies=None)
-
-
-def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) -> None:
-    """Refuse to equate columns whose values an engine would first have to convert."""
-    known = {f.name: f for side in (left, right) for f in fields_of(side)}
-    for pair in pairs:
-        both = [known[name] for name in pair]
-        kinds = [(kind(f.domain), (lattice(f.domain) or ("",))[-1]) for f in both]
-        if kinds[0] != kinds[1]:
-            names = " and ".join(f.called for f in both)
-            raise refusal("join condition", what=f"{names} are declared differently")
+def _spread(seen: list[Named], names: Names) -> list[tuple[str, str]]:
+    """Return the columns of some tables; those of USING once, as the left side's."""
+    found: list[tuple[str, str]] = []
+    for entry in seen:
+        known = {name for name, _ in found}
+        found += [
+            (name, field)
+            for name, field in entry.columns
+            if not (name in names.merged and name in known)
+        ]
+    return found
 
 
 def _one_dataset(relation: Relation, where: exp.Expr | None, context: BindingContext) -> None:

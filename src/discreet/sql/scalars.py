@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,9 +12,11 @@ from sqlglot import exp
 from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
-from discreet.plan.expr import Comparison, Expr, Operator, Part
+from discreet.plan.expr import Comparison, Expr, Operator
 from discreet.plan.kinds import kind_of
+from discreet.sql.days import DAYS, Value, constant_day, moved, part_named, today
 from discreet.sql.refuse import refusal, too_large
+from discreet.sql.texts import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,6 @@ def _refuse(node: exp.Expr) -> Exception:
         return refusal("window")
     if isinstance(node, exp.Star):
         return refusal("star")
-    if isinstance(node, exp.ToChar | exp.TimeToStr):
-        return refusal("formatted", what=function_name(node))
     return refusal("function", what=function_name(node))
 
 
@@ -103,39 +102,19 @@ def _operands(node: exp.Expr, scope: Scope) -> tuple[Expr, Expr]:
 def _arithmetic(operator: Operator) -> Callable[[Any, Scope], Expr]:
     def build(node: exp.Binary, scope: Scope) -> Expr:
         if isinstance(node.expression, exp.Interval):
-            return _moved(to_expr(node.this, scope), node.expression, operator)
+            return moved(to_expr(node.this, scope), node.expression, operator)
         left, right = _operands(node, scope)
         return e.Arithmetic(operator, left, right)
 
     return build
 
 
-def _moved(day: Expr, interval: exp.Interval, operator: Operator) -> Expr:
-    if not isinstance(day, e.Literal) or not isinstance(day.value, dt.date):
-        raise refusal("clause", what="Moving a column by an interval")
-    unit = str(interval.unit or "day").lower().rstrip("s")
-    if unit not in {"day", "week", "month", "year"}:
-        raise refusal("clause", what=f"INTERVAL in {unit[:20]}s")
-    written = str(getattr(interval.this, "name", ""))
-    try:
-        amount = int(written) * (-1 if operator is Operator.SUBTRACT else 1)
-        return e.Literal(_day_after(day.value, amount, unit))
-    except (ValueError, OverflowError):
-        raise refusal("clause", what=f"An interval of '{written[:20]}' {unit}s") from None
-
-
-def _day_after(day: dt.date, amount: int, unit: str) -> dt.date:
-    if unit in {"day", "week"}:
-        return day + dt.timedelta(days=amount * (7 if unit == "week" else 1))
-    months = day.year * 12 + day.month - 1 + amount * (12 if unit == "year" else 1)
-    year, month = divmod(months, 12)
-    last = [31, 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28]
-    last += [31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    return day.replace(year, month + 1, min(day.day, last[month]))
-
-
 def _compare(comparison: Comparison) -> Callable[[Any, Scope], Expr]:
     def build(node: exp.Binary, scope: Scope) -> Expr:
+        if isinstance(node.expression, exp.Any) and comparison is Comparison.EQUAL:
+            listed = node.expression.this.unnest()
+            if isinstance(listed, exp.Array | exp.Tuple):
+                return _one_of(node.this, listed.expressions, scope)
         left, right = _operands(node, scope)
         return e.Compare(comparison, left, right)
 
@@ -163,11 +142,15 @@ def _between(node: exp.Between, scope: Scope) -> Expr:
 def _in(node: exp.In, scope: Scope) -> Expr:
     if node.args.get("query") is not None:
         raise refusal("subquery")
-    options = [to_expr(option, scope) for option in node.expressions]
+    return _one_of(node.this, node.expressions, scope)
+
+
+def _one_of(operand: exp.Expr, listed: list[exp.Expr], scope: Scope) -> Expr:
+    options = [to_expr(option, scope) for option in listed]
     if not all(isinstance(option, e.Literal) for option in options):
         raise refusal("clause", what="IN with anything but constants")
     return e.In(
-        to_expr(node.this, scope), tuple(o.value for o in options if isinstance(o, e.Literal))
+        to_expr(operand, scope), tuple(o.value for o in options if isinstance(o, e.Literal))
     )
 
 
@@ -246,12 +229,14 @@ def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
 
 
 def _log(node: exp.Log, scope: Scope) -> Expr:
-    """LOG(x) has the base 10; LOG10(x) is parsed as LOG(10, x)."""
+    """LOG(x) has the base 10; LOG10(x) is parsed as LOG(10, x), LOG2(x) as LOG(2, x)."""
     if node.expression is None:
         return e.Call("log10", to_expr(node.this, scope))
-    if to_expr(node.this, scope) != e.Literal(10):
-        raise refusal("clause", what="LOG with a base other than 10")
-    return e.Call("log10", to_expr(node.expression, scope))
+    names = {e.Literal(10): "log10", e.Literal(2): "log2"}
+    name = names.get(to_expr(node.this, scope))  # type: ignore[arg-type]  # only literals are found
+    if name is None:
+        raise refusal("clause", what="LOG with a base other than 2 or 10")
+    return e.Call(name, to_expr(node.expression, scope))
 
 
 def _cast(node: exp.Cast, scope: Scope) -> Expr:
@@ -260,7 +245,7 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
     if target.expressions and not _bare(target):
         raise refusal("clause", what="CAST to a type with a given length")
     if target.is_type("date", "timestamp", "timestampntz") and isinstance(operand, e.Literal):
-        return _constant_day(operand.value)
+        return constant_day(operand.value)
     if target.is_type(*exp.DataType.INTEGER_TYPES):
         return e.Call("integer", operand)
     if target.is_type(*exp.DataType.NUMERIC_TYPES):
@@ -276,56 +261,6 @@ def _bare(target: exp.DataType) -> bool:
     # The parser writes DECIMAL without digits as DECIMAL(18, 3); it is read as any exact number.
     written = [part.name for part in target.expressions]
     return target.is_type("decimal") and written == ["18", "3"]
-
-
-def _constant_day(value: Any) -> Expr:
-    day = value if isinstance(value, dt.date) else parse_date(value)
-    if day is None and value is not None:
-        raise refusal("clause", what=f"The date '{str(value)[:20]}' (write YYYY-MM-DD)")
-    return e.Literal(day)
-
-
-def parse_date(value: Any) -> dt.date | None:
-    """Return the day written as YYYY-MM-DD, None if it is not one."""
-    try:
-        written = dt.datetime.fromisoformat(str(value).strip())
-    except ValueError:
-        return None
-    if written.time() != dt.time():
-        raise refusal("time of day")
-    return written.date()
-
-
-_PARTS = {part.value: part for part in Part} | {"dayofweek": Part.WEEKDAY, "weekday": Part.WEEKDAY}
-
-
-def _part_named(name: str, operand: Expr) -> Expr:
-    part = _PARTS.get(name.lower())
-    if part is None:
-        raise refusal("function", what=f"the date part {name[:20]}")
-    return e.DatePart(part, operand)
-
-
-def _extract(node: exp.Extract, scope: Scope) -> Expr:
-    return _part_named(str(node.this.name), to_expr(node.expression, scope))
-
-
-def _part(part: Part) -> Callable[[Any, Scope], Expr]:
-    return lambda node, scope: e.DatePart(part, to_expr(node.this, scope))
-
-
-def _truncate(node: exp.TimestampTrunc | exp.DateTrunc, scope: Scope) -> Expr:
-    unit = str(node.args["unit"].name).lower()
-    if unit not in {"year", "quarter", "month", "week", "day"}:
-        raise refusal("function", what=f"DATE_TRUNC to {unit[:20]}")
-    return e.Call("truncate_date", to_expr(node.this, scope), (unit,))
-
-
-def _date_difference(node: exp.DateDiff, scope: Scope) -> Expr:
-    left, right = _operands(node, scope)
-    if str(node.args.get("unit") or "day").lower() != "day":
-        raise refusal("clause", what="DATEDIFF in anything but days")
-    return e.Arithmetic(Operator.SUBTRACT, left, right)
 
 
 def _is_number(value: Any) -> bool:
@@ -362,8 +297,16 @@ def _anonymous(node: exp.Anonymous, scope: Scope) -> Expr:
         capped = e.Extreme(greatest=False, operands=(value, high))
         return e.Extreme(greatest=True, operands=(capped, low))
     if name == "date_part" and len(arguments) == 2:
-        return _part_named(str(arguments[0].name), to_expr(arguments[1], scope))
+        return part_named(str(arguments[0].name), to_expr(arguments[1], scope))
+    if name == "strlen" and len(arguments) == 1:
+        return e.Call("length", to_expr(arguments[0], scope))
+    if name in {"now", "today", "getdate"} and not arguments:
+        return today()
     raise refusal("function", what=name[:40].upper())
+
+
+def _with_operands(rule: Callable[[Any, Value], Expr]) -> Callable[[Any, Scope], Expr]:
+    return lambda node, scope: rule(node, lambda part: to_expr(part, scope))
 
 
 _RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
@@ -419,17 +362,8 @@ _RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
     exp.Upper: _call("upper"),
     exp.Cast: _cast,
     exp.TryCast: _cast,
-    exp.Extract: _extract,
-    exp.Year: _part(Part.YEAR),
-    exp.Quarter: _part(Part.QUARTER),
-    exp.Month: _part(Part.MONTH),
-    exp.Day: _part(Part.DAY),
-    exp.DayOfMonth: _part(Part.DAY),
-    exp.DayOfWeek: _part(Part.WEEKDAY),
-    exp.TimestampTrunc: _truncate,
-    exp.DateTrunc: _truncate,
-    exp.DateDiff: _date_difference,
     exp.WidthBucket: _width_bucket,
     exp.Anonymous: _anonymous,
+    **{kind: _with_operands(rule) for kind, rule in (DAYS | TEXTS).items()},
 }
 """The allow-list. A SQL node that is not a key here never reaches a plan."""

@@ -7,7 +7,7 @@ applies; no range that anybody inferred is used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from discreet.core.region import Positions
@@ -28,6 +28,8 @@ class Form(Enum):
     SUM = "sum"
     SQUARES = "squares"
     UNITS = "units"
+    DISTINCT_SUM = "distinct sum"
+    DISTINCT_SQUARES = "distinct squares"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Facts:
         rows, of public tables and of the catalog; a unit has at most `rows` rows, each in one group,
         and each adds to an output within its bounds; units outside `region` have none. UNITS and
         DISTINCT are not such sums: they move by at most one for each unit, and for each of its rows.
+        Nor are DISTINCT_SUM and DISTINCT_SQUARES: a row can make one more value appear, which adds
+        that value, and it lies within the bounds.
     """
 
     keys: int
@@ -100,9 +104,13 @@ def _output(term: Term, below: Rows) -> Output:
         raise Unfit("an output that is no aggregate")
     if term.name == "count":
         return _count(term, below)
-    if term.name != "sum" or term.distinct or term.operand is None:
+    if term.name != "sum" or term.operand is None:
         raise Unfit(f"the aggregate {term.name}")
-    return _sum(term.operand, below)
+    found = _sum(term.operand, below)
+    return replace(found, form=_OF_DISTINCT[found.form]) if term.distinct else found
+
+
+_OF_DISTINCT = {Form.SUM: Form.DISTINCT_SUM, Form.SQUARES: Form.DISTINCT_SQUARES}
 
 
 def _count(term: Fold, below: Rows) -> Output:

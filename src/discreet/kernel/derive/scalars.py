@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, Term, Unfit, Window
 
 WIDEST = 2**63 - 1
@@ -287,6 +290,50 @@ def _cut(found: list[Value], term: Term) -> Value:
     return _texts(found[:1], term)
 
 
+def _pattern(found: list[Value], term: Term) -> Value:
+    """Return the rule of LIKE: a text beside a constant one, without an escape sign."""
+    _fixed(term, 1)
+    _texts(found, term)
+    return BOOLEAN
+
+
+def _fixed(term: Term, first: int) -> None:
+    others = term.operands[first:] if isinstance(term, Apply) else ()
+    if not all(isinstance(each, Constant) and isinstance(each.value, str) for each in others):
+        raise Unfit("a text changed by what a row says")
+
+
+def _replaced(found: list[Value], term: Term) -> Value:
+    _fixed(term, 1)
+    return _texts(found, term)
+
+
+def _split(found: list[Value], term: Term) -> Value:
+    """Return the rule of split_part: the place is a constant from 1 on, since 0 can raise."""
+    match term:
+        case Apply(operands=(_, Constant(value=str()), Constant(value=int(place), kind=""))):
+            if type(place) is int and place >= 1:
+                return _texts(found[:2], term)
+    raise Unfit("a text split at what a row says")
+
+
+def _searched(found: list[Value], term: Term) -> Value:
+    """Return the rule of a regular expression: a constant that RE2 knows, so never an error."""
+    _fixed(term, 1)
+    _texts(found, term)
+    if isinstance(term, Apply) and not _is_pattern(term.operands[1]):
+        raise Unfit("a regular expression that RE2 does not know")
+    return BOOLEAN if isinstance(term, Apply) and term.name == "regexp_matches" else TEXT
+
+
+def _is_pattern(term: Term) -> bool:
+    try:
+        pc.match_substring_regex(pa.array([""]), str(getattr(term, "value", "")))
+    except (pa.ArrowInvalid, ValueError):
+        return False
+    return True
+
+
 def _length(found: list[Value], _term: Term) -> Value:
     _texts(found, _term)
     return integer(0, 2**31 - 1, wide=False)
@@ -360,7 +407,11 @@ RULES: Mapping[str, Rule] = {
     "cast decimal(19, 0)": _widened,
     "cast smallint": _small,
     **dict.fromkeys(("cast varchar", "cast text", "cast string"), _to_text),
-    **dict.fromkeys(("||", "md5"), _texts),
+    **dict.fromkeys(("||", "md5", "lower", "upper", "trim"), _texts),
+    **dict.fromkeys(("~~", "like"), _pattern),
+    "replace": _replaced,
+    **dict.fromkeys(("split_part", "splitpart"), _split),
+    **dict.fromkeys(("regexp_matches", "regexp_replace"), _searched),
     **dict.fromkeys(("substr", "substring"), _cut),
     "length": _length,
     "try_cast enum": _of_list,
@@ -380,5 +431,9 @@ _OPERANDS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("date_part", "extract", "collate", "||"), (2,)),
     **dict.fromkeys(("substr", "substring"), (2, 3)),
     "date_diff": (3,),
+    **dict.fromkeys(("lower", "upper", "trim"), (1,)),
+    **dict.fromkeys(("~~", "like", "regexp_matches"), (2,)),
+    **dict.fromkeys(("replace", "split_part", "splitpart"), (3,)),
+    "regexp_replace": (3, 4),
 }
 """How many operands there may be; for what is not here, any number."""

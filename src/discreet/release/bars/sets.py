@@ -107,7 +107,7 @@ def _quotients(
     """Return the ends of all q with |top - q * bottom| within the noise of that difference."""
     above, below = laws[top], laws[bottom]
     over, under = as_float(row[top]), as_float(row[bottom])
-    if abs(under) <= half_width(below, confidence):
+    if abs(under) <= below.half_width(confidence):
         return EVERYTHING
     middle = over / under
     if not math.isfinite(middle):
@@ -169,8 +169,9 @@ class _Widths:
         self.laws = laws
         self.confidence = confidence
         self.log = math.log(_GRIDS[len(laws)])
-        first = math.sqrt(float(laws[0].variance)) / 20
-        self.floors = [first / math.sqrt(float(law.variance)) for law in laws[1:]]
+        # At a huge epsilon a variance underflows to 0; a millionth is as good as nothing, and divides.
+        first, *others = (max(math.sqrt(float(law.variance)), 1e-6) for law in laws)
+        self.floors = [first / 20 / other for other in others]
         self.known: dict[tuple[int, ...], float] = {}
 
     def at(self, *sizes: float) -> float:

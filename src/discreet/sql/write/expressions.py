@@ -8,17 +8,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.schema import DateDomain, Domain
+from discreet.core.schema import DateDomain, Domain, TextDomain
 from discreet.engine.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.values import common_step, infer, infer_by_rule, lattice, points, tabulated
+from discreet.plan.lattices import common_step, lattice, points
+from discreet.plan.values import FINER, infer, infer_by_rule, tabulated
 from discreet.sql.write.cells import Cell
+from discreet.sql.write.texts import joined, like, text_call
 
 LONGEST = 4_000_000
 """Characters of one expression in SQL."""
+
+LONG_RUN = 5
+"""Days from which on a range is shorter to write, and to read, than a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +103,10 @@ class Writer:
         _short(len(by_value) * len(cell.value))
         branches = []
         for value, givens in by_value.items():
-            listed = [self._input(given, cell.domain) for given in givens if given is not None]
-            if value is None or not listed:
+            known = [given for given in givens if given is not None]
+            if value is None or not known:
                 continue
-            inside = f"({cell.value}) IN ({', '.join(listed)})"
+            inside = self._one_of(cell, known)
             branches.append(f"WHEN {inside} THEN {self._literal(value, step)}")
         if of_null is not None:
             branches.append(f"WHEN ({cell.value}) IS NULL THEN {self._literal(of_null, step)}")
@@ -109,6 +114,21 @@ class Writer:
             return "NULL"
         written = f"CASE {' '.join(branches)} END"
         return written if lattice(self.domain(expr)) is None else _wide(written)
+
+    def _one_of(self, cell: Cell, givens: list[Any]) -> str:
+        """Return the condition that a cell is one of these values; long runs of days as ranges."""
+        if not isinstance(cell.domain, DateDomain) or len(givens) < LONG_RUN:
+            listed = ", ".join(self._input(given, cell.domain) for given in givens)
+            return f"({cell.value}) IN ({listed})"
+        runs: list[list[Any]] = []
+        for given in sorted(givens):
+            if runs and (given - runs[-1][1]).days == 1:
+                runs[-1][1] = given
+            else:
+                runs.append([given, given])
+        ends = [[self._input(end, cell.domain) for end in run] for run in runs]
+        parts = [f"({cell.value}) BETWEEN {low} AND {high}" for low, high in ends]
+        return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
     def _input(self, value: Any, domain: Domain) -> str:
         found = lattice(domain)
@@ -124,6 +144,10 @@ class Writer:
                 return self._branches(expr)
             case e.DatePart(part=part, operand=operand):
                 return self._date_part(part, operand)
+            case e.Concat(operands=operands):
+                return joined([f"({self.write(part)})" for part in operands], self.dialect)
+            case e.Call(operand=operand) if isinstance(self.domain(operand), TextDomain):
+                return text_call(expr, f"({self.write(operand)})", self.dialect)
             case e.Call(function=name, operand=operand):
                 return self._call(expr, name, operand)
             case _:
@@ -144,6 +168,8 @@ class Writer:
                 return f"(({self.write(operand)}) IS NULL)"
             case e.In(operand=operand, values=values):
                 return self._in(operand, values)
+            case e.Like(operand=operand):
+                return like(expr, f"({self.write(operand)})", self.dialect)
             case _:
                 raise AssertionError(type(expr).__name__)
 
@@ -168,11 +194,26 @@ class Writer:
                 product = f"({self.scaled(expr.left, one)}) * ({self.scaled(expr.right, two)})"
                 factor = one * two / step
                 return f"({product})" if factor == 1 else f"({product} * {int(factor)})"
+            case Operator.DIVIDE if not isinstance(expr.right, e.Literal):
+                return self._quotient(expr)
             case Operator.DIVIDE:
                 sign = "-" if expr.right.value < 0 else ""  # type: ignore[union-attr,operator]  # a constant, by inference
                 return f"{sign}({self.write(expr.left)})"
             case _:
                 return self._floor(expr)
+
+    def _quotient(self, expr: e.Arithmetic) -> str:
+        """Return a number over a positive one in whole steps, NULL over 0.
+
+        The divisor is held at 1 or more by a clamp, so that no engine can ever divide by 0.
+        """
+        top = f"CAST(({self.write(expr.left)}) AS BIGINT) * {FINER}"
+        bottom, found = self.write(expr.right), lattice(self.domain(expr.right))
+        assert found is not None, "divisors are numbers"
+        most = int(found[1] / found[2])
+        held = f"CASE WHEN {bottom} > {most} THEN {most} WHEN {bottom} < 1 THEN 1 ELSE CAST({bottom} AS BIGINT) END"
+        whole = function("whole_quotient", self.dialect, top, held)
+        return f"CASE WHEN ({bottom}) > 0 THEN {whole} END"
 
     def _floor(self, expr: e.Arithmetic) -> str:
         divisor = Fraction(expr.right.value)  # type: ignore[union-attr,arg-type]  # a constant, by inference
@@ -291,5 +332,6 @@ def _computes(expr: Expr) -> bool:
         isinstance(node, e.Arithmetic)
         and node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}
         and not isinstance(node.right, e.Literal)
+        and node.operator is not Operator.DIVIDE
         for node in e.walk(expr)
     )

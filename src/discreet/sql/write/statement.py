@@ -12,9 +12,9 @@ from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.lattices import lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
-from discreet.plan.values import lattice
 from discreet.sql.write.blocks import Block, BlockWriter, clamped
 from discreet.sql.write.expressions import Writer
 
@@ -26,6 +26,8 @@ _PARTS: dict[Kind, tuple[str, ...]] = {
     Kind.CENTRED: ("sum", "present"),
     Kind.SQUARES: ("squares", "sum", "present"),
     Kind.UNITS: ("units",),
+    Kind.DISTINCT_SUM: ("distinct sum",),
+    Kind.DISTINCT_SQUARES: ("distinct squares",),
 }
 """What the engine must add up for a measure; the parts of one measure share one clamped operand."""
 
@@ -88,6 +90,10 @@ class _Outputs:
                 return f"COUNT(DISTINCT {value})"
             case "sum":
                 return function("sum_integer", dialect, value)
+            case "distinct sum" | "distinct squares":
+                inner = f"CAST({value} AS BIGINT)"
+                summand = f"{inner} * {inner}" if part == "distinct squares" else value
+                return function("sum_distinct", dialect, summand)
             case _:
                 return _squares(value, measure.clamp or (0, 0), dialect)
 

@@ -1,0 +1,193 @@
+"""Private questions released one by one, then the step over their answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.answer import Answer, Provenance, Spent
+from discreet.core.numbers import Epsilon
+from discreet.core.output import OutputColumn
+from discreet.engine.duckdb.scratch import outcome
+from discreet.ledger.entry import Payer
+from discreet.noise.rng import Rng
+from discreet.release.afterwards.cells import shown_value
+from discreet.release.afterwards.tables import (
+    Surroundings,
+    answered,
+    part_shapes,
+    public_tables,
+    question,
+    typed,
+    written,
+)
+from discreet.release.pipeline import (
+    balance_of,
+    limit_of,
+    release,
+    spent_so_far,
+)
+from discreet.release.request import Request
+from discreet.release.stored import pack
+from discreet.sql.afterwards.program import Program
+from discreet.sql.bind import bind
+from discreet.sql.parse import Written
+from discreet.sql.refuse import refusal
+
+ONE = Epsilon(Fraction(1))
+
+
+def release_steps(program: Program, request: Request, around: Surroundings, rng: Rng) -> Answer:
+    """Return the outcome of a program.
+
+    Guarantee: rows of people are read by `pipeline.release` alone, each question charged first under
+        an id of its own that follows from this request's; what cannot be computed from answers of
+        their types is refused before the first of them is charged. The same request id gets the
+        same outcome, free.
+    """
+    payer = payer_of(program, request, around)
+    shapes = part_shapes(program, around)
+    columns = typed(program, shapes)
+    answers = [
+        release(
+            part_request(program, i, request),
+            catalog=around.catalog,
+            ledger=around.ledger,
+            engine=around.engine,
+            rng=rng,
+        )
+        for i in range(len(program.parts))
+    ]
+    tables = {
+        f"r{i}": answered(answer, shape)
+        for i, (answer, shape) in enumerate(zip(answers, shapes, strict=True))
+    }
+    rows = outcome(written(program), tables | public_tables(program, around))
+    found = _answer(program, request, answers, columns, rows)
+    if not answers:
+        found = _without_cost(found, payer, around)
+    if request.named:
+        packed = pack(found, (), request.epsilon or ONE)
+        around.ledger.stored.keep_free(
+            payer, packed, request_id=request.request_id, body=request.body
+        )
+    return found
+
+
+def part_request(program: Program, part: int, request: Request) -> Request:
+    """Return the request of one private question: an equal share, and an id that follows."""
+    if request.wanted is not None and (len(program.parts) != 1 or program.bars is None):
+        raise refusal("within")
+    epsilon = request.epsilon
+    if epsilon is not None:
+        epsilon = Epsilon(epsilon.value / len(program.parts))
+    return replace(
+        request,
+        sql=question(program, part, str(request.sql)),
+        epsilon=epsilon,
+        request_id=f"{request.request_id}.{part + 1}",
+    )
+
+
+def payer_of(program: Program, request: Request, around: Surroundings) -> Payer:
+    """Return who pays for a program: all of its private questions are about one dataset."""
+    catalog = around.catalog
+    found = {}
+    for part in program.parts:
+        source = bind(Written("", part), catalog).source
+        for dataset in datasets_of(source):
+            found[dataset.name] = dataset
+    if len(found) > 1:
+        raise refusal("two datasets")
+    public = {dataset.name: dataset for dataset, _ in program.public}
+    for dataset in public.values():
+        if request.analyst is not None:
+            catalog.cap(request.analyst, dataset)
+    if not found and not public:
+        tables = ", ".join(t.name for d in catalog.datasets.values() for t in d.tables)
+        raise refusal("no from", tables=tables)
+    dataset = next(iter((found or public).values()))
+    return Payer(request.analyst, dataset.name, dataset.budget)
+
+
+def datasets_of(source: Any) -> list[Any]:
+    """Return the datasets whose people a relation reads."""
+    from discreet.plan.ir import scans_of
+
+    return [scan.dataset for scan in scans_of(source) if scan.dataset and not scan.public]
+
+
+def _answer(
+    program: Program,
+    request: Request,
+    answers: list[Answer],
+    columns: tuple[OutputColumn, ...],
+    rows: list[tuple[Any, ...]],
+) -> Answer:
+    width = len(program.columns)
+    ends = [_ends(program, answers, row) for row in rows]
+    values = [tuple(map(shown_value, row[:width])) for row in rows]
+    noisy = tuple(i for i, column in enumerate(columns) if column.noisy)
+    leading = next((i for i in range(width) if i in noisy), width)
+    return Answer(
+        columns=program.columns,
+        rows=tuple(values),
+        error95=tuple(tuple(half for half, _ in row) for row in ends),
+        cost=_total([answer.cost for answer in answers]),
+        before=answers[0].before if answers else _NOTHING,
+        after=answers[-1].after if answers else _NOTHING,
+        limit=answers[0].limit if answers else _NOTHING,
+        free=all(answer.free for answer in answers),
+        request_id=request.request_id,
+        provenance=_provenance(program, answers),
+        keys=leading,
+        intervals=tuple(tuple(interval for _, interval in row) for row in ends),
+        noisy=noisy,
+    )
+
+
+_NOTHING = Spent(Fraction(0), Fraction(0))
+
+
+def _total(costs: list[Spent]) -> Spent:
+    epsilon = sum((cost.epsilon for cost in costs), Fraction(0))
+    return Spent(epsilon, sum((cost.delta for cost in costs), Fraction(0)))
+
+
+def _ends(
+    program: Program, answers: list[Answer], row: tuple[Any, ...]
+) -> list[tuple[float | None, tuple[float, float] | None]]:
+    """Return the error bar of each cell that is passed on from an answer."""
+    if program.bars is None:
+        return [(None, None)] * len(program.columns)
+    answer, place = answers[program.bars.part], row[-1]
+    return [
+        (None, None)
+        if column is None
+        else (answer.error95[place][column], answer.intervals[place][column])
+        for column in program.bars.columns
+    ]
+
+
+def _provenance(program: Program, answers: list[Answer]) -> Provenance:
+    step = "Computed from noisy results and public tables, which costs nothing."
+    if not answers:
+        name = program.public[0][0].name if program.public else ""
+        note = "Only public tables were read: they hold nobody's data."
+        return Provenance(name, "", "nobody", (), (), (note,))
+    first = answers[0].provenance
+    notes = dict.fromkeys(note for answer in answers for note in answer.provenance.notes)
+    return replace(
+        first,
+        mechanisms=tuple(m for answer in answers for m in answer.provenance.mechanisms),
+        sql=(*(s for answer in answers for s in answer.provenance.sql), written(program)),
+        notes=(*notes, step),
+        private=all(answer.provenance.private for answer in answers),
+    )
+
+
+def _without_cost(found: Answer, payer: Payer, around: Surroundings) -> Answer:
+    now = balance_of(around.ledger, payer)
+    spent, limit = spent_so_far(now), limit_of(now)
+    return replace(found, before=spent, after=spent, limit=limit, free=True)

@@ -1,0 +1,170 @@
+"""The tables that a step reads: answers to private questions, and public tables as they are declared."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.read.check import check_table
+from discreet.core.answer import Answer
+from discreet.core.output import OutputColumn, OutputType
+from discreet.core.schema import (
+    BooleanDomain,
+    DateDomain,
+    Domain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+)
+from discreet.engine.base import Engine
+from discreet.engine.duckdb.scratch import Small, outcome_types
+from discreet.ledger.ledger import Ledger
+from discreet.release.public_rows import read_public
+from discreet.release.shape import shape_of
+from discreet.release.snapshots import hold_tables
+from discreet.sql.afterwards.grammar import total
+from discreet.sql.afterwards.program import Program
+from discreet.sql.parse import Written
+from discreet.sql.relations import scan_of
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a statement is asked in."""
+
+    catalog: Catalog
+    ledger: Ledger
+    engine: Engine
+
+
+def written(program: Program) -> str:
+    """Return the SQL of the step after the noise."""
+    return total(program.after).sql(dialect="duckdb")
+
+
+def question(program: Program, part: int, text: str) -> Written:
+    """Return a private question of a program; its text is what the analyst wrote."""
+    several = f" /* part {part + 1} of {len(program.parts)} */" if len(program.parts) > 1 else ""
+    return Written(f"{text}{several}", program.parts[part])
+
+
+def part_shapes(program: Program, around: Surroundings) -> list[tuple[OutputColumn, ...]]:
+    """Return the columns of each private question's answer."""
+    return [
+        shape_of(
+            Written("", part), catalog=around.catalog, ledger=around.ledger, engine=around.engine
+        )
+        for part in program.parts
+    ]
+
+
+def columns_of(program: Program, around: Surroundings) -> tuple[OutputColumn, ...]:
+    """Return the columns of the outcome, as types of empty tables tell them; refuses what cannot be."""
+    shapes = part_shapes(program, around)
+    return typed(program, shapes)
+
+
+def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[OutputColumn, ...]:
+    """Return the columns of the outcome from those of the parts."""
+    tables = {f"r{i}": _with_ends(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
+    tables |= {
+        f"p{i}": Small(tuple(_type(c.by_day().domain) for c in shown(table)))
+        for i, (_, table) in enumerate(program.public)
+    }
+    found = outcome_types(written(program), tables)[: len(program.columns)]
+    named = zip(program.columns, found, noisy_outputs(program, shapes), strict=True)
+    return tuple(OutputColumn(name, kind, noisy) for name, (_, kind), noisy in named)
+
+
+def noisy_outputs(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> list[bool]:
+    """Return which outputs carry noise: all but public columns and keys that are passed on."""
+    if not program.parts:
+        return [False] * len(program.columns)
+    if program.bars is None:
+        return [not _constant(program.after, i) for i in range(len(program.columns))]
+    shape = shapes[program.bars.part]
+    return [place is None or shape[place].noisy for place in program.bars.columns]
+
+
+def _constant(after: exp.Query, place: int) -> bool:
+    """Return whether an output is a key or constant of every row: nothing numeric is computed."""
+    if not isinstance(after, exp.Select) or place >= len(after.expressions):
+        return False
+    inner = after.expressions[place].unalias()
+    return isinstance(inner, exp.Column) and inner.name.startswith("k")
+
+
+def shown(table: Table) -> list[Any]:
+    """Return the columns of a public table that may be read."""
+    return [column for column in table.columns if not column.hidden and column.reviewed]
+
+
+def _type(domain: Domain) -> OutputType:
+    match domain:
+        case IntegerDomain():
+            return OutputType.INTEGER
+        case NumberDomain():
+            return OutputType.NUMBER
+        case BooleanDomain():
+            return OutputType.BOOLEAN
+        case DateDomain():
+            return OutputType.DATE
+        case _:
+            return OutputType.TEXT
+
+
+def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
+    """Return an answer as a table."""
+    kinds = tuple(column.type for column in shape)
+    rows = [
+        (*(_day(v) if kind is OutputType.DATE else v for v, kind in _zip(row, kinds)), *_flat(ends))
+        for row, ends in zip(answer.rows, answer.intervals, strict=True)
+    ]
+    return _with_ends(kinds, rows)
+
+
+def _with_ends(kinds: tuple[OutputType, ...], rows: Sequence[Sequence[Any]] = ()) -> Small:
+    """Return a result with the ends of each column's error bars beside it: l0, h0, l1, h1, ..."""
+    names = [f"{end}{i}" for i in range(len(kinds)) for end in ("l", "h")]
+    return Small((*kinds, *(OutputType.NUMBER,) * len(names)), rows, tuple(names))
+
+
+def _flat(ends: tuple[tuple[float, float] | None, ...]) -> list[float | None]:
+    return [end for pair in ends for end in (pair or (None, None))]
+
+
+def _zip(row: tuple[Any, ...], kinds: tuple[OutputType, ...]) -> list[tuple[Any, OutputType]]:
+    return list(zip(row, kinds, strict=True))
+
+
+def _day(value: Any) -> Any:
+    return dt.date.fromisoformat(value) if isinstance(value, str) else value
+
+
+def public_tables(program: Program, around: Surroundings) -> dict[str, Small]:
+    """Return the public tables of a program, read as they are now; they hold nobody's data."""
+    if not program.public:
+        return {}
+    for dataset, table in program.public:
+        check_table(dataset, table, around.engine)
+    found = {}
+    with hold_tables(program.public, around.engine, around.ledger, around.catalog) as held:
+        for i, (dataset, table) in enumerate(program.public):
+            rows = read_public(scan_of(dataset, table), around.engine, held)
+            columns = shown(table)
+            values = [[_plain(value) for value in rows[column.name]] for column in columns]
+            kinds = tuple(_type(column.by_day().domain) for column in columns)
+            found[f"p{i}"] = Small(kinds, sorted(zip(*values, strict=True), key=repr))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return float(value)
+    return value if isinstance(value, bool | int | str | dt.date) or value is None else str(value)

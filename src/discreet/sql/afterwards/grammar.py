@@ -1,0 +1,75 @@
+"""What a step over results may be made of: a closed list, since its text runs in a database.
+
+That database holds noisy results and public tables, reaches no file and no network, and is thrown away
+(engine/duckdb/scratch.py). The list keeps out what could fail on some value, what is never the same
+twice, and what could fill a machine.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.sql.grammar import READ
+from discreet.sql.parse import MOST_NODES
+from discreet.sql.refuse import refusal, too_large
+from discreet.sql.scalars import function_name
+
+_CLAUSES = (
+    *(exp.Union, exp.Intersect, exp.Except, exp.Qualify, exp.Window, exp.WindowSpec, exp.Exists),
+    *(exp.Array, exp.Tuple, exp.Any, exp.IgnoreNulls, exp.RespectNulls, exp.DPipe),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ),
+)
+_WINDOWS = (
+    *(exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.PercentRank, exp.CumeDist),
+    *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
+)
+_FUNCTIONS = (
+    *(exp.Concat, exp.Replace, exp.SplitPart, exp.StrPosition, exp.StartsWith, exp.Contains),
+    *(exp.TimeToStr, exp.Week, exp.DayOfYear, exp.Dayname, exp.Monthname, exp.Pi, exp.Cos, exp.Sin),
+    *(exp.Corr, exp.CovarPop, exp.CovarSamp, exp.CountIf, exp.Mode, exp.ArgMax, exp.ArgMin),
+)
+_NAMES = frozenset({"var", "std", "strlen", "clamp", "clip", "date_part", "log10"})
+STEPS = frozenset(READ) | frozenset((*_CLAUSES, *_WINDOWS, *_FUNCTIONS))
+
+
+def only_steps(tree: exp.Expr) -> None:
+    """Refuse a step that holds any node that is not listed.
+
+    Guarantee: no table function, no file, no setting, no random number, no recursion: what runs is
+        a function of the results and public tables alone.
+    """
+    for number, node in enumerate(tree.walk()):
+        if number > 4 * MOST_NODES:
+            raise too_large()
+        if type(node) not in STEPS:
+            raise refusal("afterwards", what=function_name(node))
+        if isinstance(node, exp.Anonymous) and str(node.name).lower() not in _NAMES:
+            raise refusal("afterwards", what=str(node.name)[:40].upper())
+        if isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier):
+            raise refusal("clause", what="A function in FROM")
+
+
+def total(tree: exp.Query) -> exp.Query:
+    """Return a step whose functions give NULL where they would fail on a noisy value."""
+
+    def changed(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Sqrt):
+            return _where(exp.GTE(this=node.this.copy(), expression=exp.Literal.number(0)), node)
+        if isinstance(node, exp.Ln):
+            return _where(exp.GT(this=node.this.copy(), expression=exp.Literal.number(0)), node)
+        if isinstance(node, exp.Log):
+            value = node.expression or node.this
+            return _where(exp.GT(this=value.copy(), expression=exp.Literal.number(0)), node)
+        if type(node) is exp.Cast:
+            return exp.TryCast(this=node.this, to=node.args["to"])
+        return node
+
+    found = tree.copy().transform(changed)
+    assert isinstance(found, exp.Query), "a query stays one"
+    return found
+
+
+def _where(condition: exp.Expr, node: exp.Expr) -> exp.Expr:
+    if isinstance(node.parent, exp.If):
+        return node
+    return exp.Case(ifs=[exp.If(this=condition, true=node.copy())])

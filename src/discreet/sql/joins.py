@@ -1,0 +1,175 @@
+"""JOIN: pairs of equal columns, conditions in ON, and which side keeps its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from discreet.plan.expr import Expr
+from discreet.plan.ir import (
+    Filter,
+    Join,
+    JoinKind,
+    Relation,
+    fields_of,
+    is_public,
+    scans_of,
+    unit_of,
+)
+from discreet.plan.kinds import check_condition
+from discreet.plan.lattices import kind, kinds_of, lattice
+from discreet.plan.values import infer
+from discreet.sql.names import Named, Names
+from discreet.sql.refuse import refusal
+
+RowExpr = Callable[[exp.Expr, Names], Expr]
+"""Reads a condition over single rows."""
+
+
+def next_join(
+    pending: list[tuple[exp.Join, Named]], names: Names, loose: list[exp.Expr]
+) -> tuple[exp.Join, Named]:
+    """Return the first join whose condition, written in ON or in WHERE, links it to the rest."""
+    for join, entry in pending:
+        if join.args.get("on") or join.args.get("using") or join.args.get("method"):
+            return join, entry
+        # A condition may name tables that come later in FROM; those wait for their turn.
+        seen = [part for part in loose if visible(part, names, entry)]
+        if any(_pair(part, names, entry) is not None for part in seen):
+            return join, entry
+    raise refusal("join condition", what=f"none links {pending[0][1].alias} to the other tables")
+
+
+def _pair(part: exp.Expr, names: Names, entry: Named) -> tuple[str, str] | None:
+    """Return (left field, right field) if `part` equates a column of `entry` with one in `names`."""
+    if not isinstance(part, exp.EQ):
+        return None
+    if not isinstance(part.this, exp.Column) or not isinstance(part.expression, exp.Column):
+        return None
+    both = names.joined(entry)
+    one, two = both.find(part.this).name, both.find(part.expression).name
+    mine = {field for _, field in entry.columns}
+    if one not in mine and two in mine:
+        return one, two
+    if two not in mine and one in mine:
+        return two, one
+    return None
+
+
+def joined(  # noqa: PLR0917 a step of `bind_rows`
+    left: Relation,
+    names: Names,
+    join: exp.Join,
+    entry: Named,
+    loose: list[exp.Expr],
+    row_expr: RowExpr,
+) -> Join:
+    """Return the rows so far joined to one more table; conditions of an inner join may wait."""
+    kind = _kind(join)
+    pairs: list[tuple[str, str]] = []
+    for name in shared(join, names, entry):
+        written = exp.column(name)
+        only_right = replace(names, entries=(entry,))
+        pairs.append((names.find(written).name, only_right.find(written).name))
+    for part in conjuncts_of(join.args["on"]) if join.args.get("on") else ():
+        pair = _pair(part, names, entry)
+        if pair is not None:
+            pairs.append(pair)
+        elif kind is JoinKind.INNER:
+            loose.append(part)
+        else:
+            entry = _narrowed(entry, part, names, row_expr)
+    if kind is JoinKind.INNER:
+        for part in list(loose):
+            pair = _pair(part, names, entry) if visible(part, names, entry) else None
+            if pair is not None:
+                pairs.append(pair)
+                loose.remove(part)
+    if not pairs:
+        raise refusal("join condition", what=f"none links {entry.alias} to the other tables")
+    return checked_join(left, entry.relation, pairs, kind)
+
+
+def shared(join: exp.Join, names: Names, entry: Named) -> list[str]:
+    """Return the columns that USING lists, or that NATURAL means: all that both sides have."""
+    if str(join.args.get("method") or "").upper() == "NATURAL":
+        mine = [name for name, _ in entry.columns]
+        return [name for name in dict.fromkeys(mine) if names.has(name)]
+    return [column.name for column in join.args.get("using") or ()]
+
+
+def _narrowed(entry: Named, part: exp.Expr, names: Names, row_expr: RowExpr) -> Named:
+    """Return the right side of a LEFT JOIN with a condition on its own columns."""
+    only = replace(names, entries=(entry,))
+    aliased = {column.table.lower() for column in part.find_all(exp.Column)}
+    if not aliased <= {"", entry.alias.lower()} or not visible(
+        part, replace(names, entries=()), entry
+    ):
+        raise refusal("join condition", what="LEFT JOIN takes conditions on its right side only")
+    condition = row_expr(part, only)
+    domains = {name: field.domain for name, field in only.fields().items()}
+    check_condition(condition, kinds_of(domains))
+    infer(condition, domains)
+    return replace(entry, relation=Filter(entry.relation, condition))
+
+
+def visible(part: exp.Expr, names: Names, entry: Named) -> bool:
+    """Return whether every column of a condition is one of these tables'."""
+    aliases = {known.alias.lower() for known in (*names.entries, entry)}
+    columns = {name for known in (*names.entries, entry) for name, _ in known.columns}
+    return all(
+        column.table.lower() in aliases if column.table else column.name.lower() in columns
+        for column in part.find_all(exp.Column)
+    )
+
+
+def _kind(join: exp.Join) -> JoinKind:
+    side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
+    method = str(join.args.get("method") or "").upper()
+    if method not in {"", "NATURAL"}:
+        raise refusal("join kind", what=method)
+    if kind.upper() in {"", "INNER", "OUTER"} and side.upper() in {"", "LEFT"}:
+        return JoinKind.LEFT if side.upper() == "LEFT" else JoinKind.INNER
+    raise refusal("join kind", what=f"{side} {kind}".strip().upper())
+
+
+def checked_join(
+    left: Relation, right: Relation, pairs: list[tuple[str, str]], kind: JoinKind
+) -> Join:
+    """Return a join that never pairs rows of two people."""
+    if is_public(left) and not is_public(right):
+        if kind is JoinKind.LEFT:
+            raise refusal("join kind", what="LEFT (from a public to a private table)")
+        return checked_join(right, left, [(b, a) for a, b in pairs], kind)
+    _same_kind(left, right, pairs)
+    unit = unit_of(left)
+    if is_public(right):
+        copies = [scan.table.max_rows or 1 for scan in scans_of(right)]
+        return Join(left, right, tuple(pairs), kind, unit, copies=max(copies))
+    other = unit_of(right)
+    if unit is None or other is None:
+        raise refusal("row join")
+    # Always on the unit too: a pair of rows of two different people is never formed.
+    if (unit, other) not in pairs:
+        pairs = [(unit, other), *pairs]
+    return Join(left, right, tuple(pairs), kind, unit, copies=None)
+
+
+def _same_kind(left: Relation, right: Relation, pairs: list[tuple[str, str]]) -> None:
+    """Refuse to equate columns whose values an engine would first have to convert."""
+    known = {f.name: f for side in (left, right) for f in fields_of(side)}
+    for pair in pairs:
+        both = [known[name] for name in pair]
+        kinds = [(kind(f.domain), (lattice(f.domain) or ("",))[-1]) for f in both]
+        if kinds[0] != kinds[1]:
+            names = " and ".join(f.called for f in both)
+            raise refusal("join condition", what=f"{names} are declared differently")
+
+
+def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
+    """Return the conditions that must all hold."""
+    if isinstance(node, exp.And):
+        return [part for side in node.flatten() for part in conjuncts_of(side)]
+    return conjuncts_of(node.this) if isinstance(node, exp.Paren) else [node]

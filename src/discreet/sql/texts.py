@@ -1,0 +1,117 @@
+"""Functions of text, and of numbers beyond arithmetic, in SQL to plan expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.plan import expr as e
+from discreet.plan.expr import Comparison, Expr
+from discreet.plan.functions import checked_pattern
+from discreet.sql.days import Rule, Value
+from discreet.sql.refuse import refusal
+
+
+def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[Any, ...]:
+    found = []
+    for name in names:
+        if node.args.get(name) is None:
+            continue
+        each = value(node.args[name])
+        if not isinstance(each, e.Literal):
+            raise refusal("clause", what=f"{type(node).__name__.upper()} with a varying argument")
+        found.append(each.value)
+    return tuple(found)
+
+
+def _call(function: str, *names: str) -> Rule:
+    return lambda node, value: e.Call(function, value(node.this), _constants(node, names, value))
+
+
+def _matches(node: exp.RegexpLike, value: Value) -> Expr:
+    (pattern,) = _constants(node, ("expression",), value)
+    flag = _constants(node, ("flag",), value)
+    pattern = f"(?i){pattern}" if flag and "i" in str(flag[0]) else pattern
+    return e.Call("matches", value(node.this), (checked_pattern(pattern),))
+
+
+def _matches_any_case(node: exp.RegexpILike, value: Value) -> Expr:
+    (pattern,) = _constants(node, ("expression",), value)
+    return e.Call("matches", value(node.this), (checked_pattern(f"(?i){pattern}"),))
+
+
+def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
+    given = _constants(node, ("expression", "replacement"), value)
+    if len(given) != 2:
+        raise refusal("clause", what="REGEXP_REPLACE without its replacement")
+    pattern, other = given
+    every = _constants(node, ("modifiers",), value)
+    if every and every != ("g",):
+        raise refusal("clause", what="REGEXP_REPLACE with options other than 'g'")
+    return e.Call("replace_pattern", value(node.this), (checked_pattern(pattern), other, *every))
+
+
+def _joined(node: exp.DPipe, value: Value) -> Expr:
+    return e.Concat(tuple(_text(part, value) for part in (node.this, node.expression)))
+
+
+def _concat(node: exp.Concat, value: Value) -> Expr:
+    """CONCAT leaves NULL out, where || makes all of it NULL."""
+    parts = [e.Coalesce((_text(part, value), e.Literal(""))) for part in node.expressions]
+    return e.Concat(tuple(parts))
+
+
+def _text(node: exp.Expr, value: Value) -> Expr:
+    found = value(node)
+    if isinstance(found, e.Literal):
+        return e.Literal("" if found.value is None else str(found.value))
+    return found
+
+
+def _position(node: exp.StrPosition, value: Value) -> Expr:
+    return e.Call("position", value(node.this), _constants(node, ("substr",), value))
+
+
+def _same(*, equal: bool) -> Callable[[Any, Value], Expr]:
+    """IS [NOT] DISTINCT FROM never yields NULL: two unknown values are the same."""
+
+    def build(node: exp.Binary, value: Value) -> Expr:
+        left, right = value(node.this), value(node.expression)
+        both = e.And((e.IsNull(left), e.IsNull(right)))
+        alike = e.Or((both, e.Compare(Comparison.EQUAL, left, right)))
+        yes, no = e.Literal(value=equal), e.Literal(value=not equal)
+        return e.Case(((alike, yes),), no)
+
+    return build
+
+
+_PI = Fraction(math.pi)
+
+TEXTS: dict[type[exp.Expr], Rule] = {
+    exp.Concat: _concat,
+    exp.DPipe: _joined,
+    exp.RegexpLike: _matches,
+    exp.RegexpILike: _matches_any_case,
+    exp.RegexpReplace: _replace_pattern,
+    exp.Replace: _call("replace", "expression", "replacement"),
+    exp.SplitPart: _call("split_part", "delimiter", "part_index"),
+    exp.StrPosition: _position,
+    exp.StartsWith: _call("starts_with", "expression"),
+    exp.EndsWith: _call("ends_with", "expression"),
+    exp.Contains: _call("contains", "expression"),
+    exp.Reverse: _call("reverse"),
+    exp.NullSafeEQ: _same(equal=True),
+    exp.NullSafeNEQ: _same(equal=False),
+    exp.Cos: _call("cos"),
+    exp.Sin: _call("sin"),
+    exp.Tan: _call("tan"),
+    exp.Atan: _call("atan"),
+    exp.Radians: _call("radians"),
+    exp.Degrees: _call("degrees"),
+    exp.Pi: lambda _node, _value: e.Literal(_PI),
+}
+"""What may be done with texts, and with numbers on results or small domains."""
