@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_one_run
-from discreet.attack.audit.events import Chosen, choose_events
-from discreet.attack.audit.features import Outputs, Sampled, gathered
+from discreet.attack.audit.events import ChosenEvents, choose_events
+from discreet.attack.audit.features import OpenedOutputs, Outputs, gathered
 from discreet.attack.audit.target import Pair, Target
 from discreet.attack.registry import Progress, quiet
 from discreet.errors import InvalidInput
@@ -112,22 +112,22 @@ def audit(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class PilotSearch:
     """What the pilot found: events, the pair they are about, and how long one output takes."""
 
-    events: Chosen
+    events: ChosenEvents
     pair: Pair
     seconds_each: float
 
 
 def _searched(
     target: Target, effort: Effort, measure: LossMeasure, end: float, progress: Progress
-) -> Search:
+) -> PilotSearch:
     """Return the most telling events of all pairs, within a third of the time."""
     began, pairs = time.monotonic(), len(target.pairs)
     pilot = max(FEWEST // 2, effort.samples // PILOT // pairs)
     times = 2 * (effort.samples - effort.samples // PILOT) / max(pilot, 1)
-    best: Search | None = None
+    best: PilotSearch | None = None
     for done, pair in enumerate(target.pairs):
         progress(done, pairs + 1, "looking for a telling event")
         until = began + (end - began) * PILOT_TIME * (done + 1) / pairs
@@ -144,12 +144,12 @@ def _searched(
         events = choose_events(first, second, measure, times=times, until=until)
         each += _judging(events, first)
         if best is None or events.promise > best.events.promise:
-            best = Search(events, pair, each)
+            best = PilotSearch(events, pair, each)
     assert best is not None, "there is always a pair"
     return best
 
 
-def _judging(events: Chosen, outputs: Outputs) -> float:
+def _judging(events: ChosenEvents, outputs: Outputs) -> float:
     """Return how long it takes to judge one output."""
     began, some = time.monotonic(), outputs[: 20 * FEWEST]
     for event in (events.likely, events.rare):
@@ -162,7 +162,7 @@ def _trimmed(outputs: Outputs, seconds: float) -> Outputs:
     """Return as many outputs as can be looked at in reasonable time, however large each is."""
     if isinstance(outputs, np.ndarray):
         return outputs[: max(FEWEST, _CELLS // max(outputs[0].size, 1))]
-    some = Sampled(outputs[:FEWEST])
+    some = OpenedOutputs(outputs[:FEWEST])
     width = sum(len(found.values) for found in some.opened.values()) / len(some)
     return outputs[: max(FEWEST, int(min(_LEAVES, _OPENED * seconds) / max(width, 1)))]
 
@@ -170,7 +170,7 @@ def _trimmed(outputs: Outputs, seconds: float) -> Outputs:
 def _measure(
     target: Target,
     effort: Effort,
-    search: Search,
+    search: PilotSearch,
     end: float,
     asked: tuple[float | None, float, bool],
 ) -> Audit:

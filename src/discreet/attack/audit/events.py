@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from discreet.attack.audit.bins import Binning
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
-from discreet.attack.audit.features import Column, OutputPart, Outputs, Sampled, parts_of
-from discreet.attack.audit.joint import Conditions, Piece, Together
+from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart, Outputs, parts_of
+from discreet.attack.audit.joint import ConditionTree, Piece, Together
 
 MOST_RULES = 64
 _SOFT = 0.5  # added to every count before taking ratios
 _DOUBT = 2.0  # standard deviations that a bin's ratio is taken to be off
 _RARE = 1e-2  # events that happen at most so often may be catastrophes
 _FORGOTTEN = 1.5  # wrong guesses that a catastrophe is taken to have beside those seen
-Part = OutputPart | Together | Conditions
+Part = OutputPart | Together | ConditionTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class Event:
 
     def guesses(self, outputs: Outputs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Return for which outputs the first, and for which the second input is guessed."""
-        places = self.bins.places(_values(Sampled(outputs), self.part))
+        places = self.bins.places(_values(OpenedOutputs(outputs), self.part))
         return self.first[places], self.second[places]
 
     @property
@@ -50,7 +50,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenEvents:
     """The event that promises the greatest bound, and a rare one that would be a catastrophe, if any."""
 
     likely: Event
@@ -69,14 +69,14 @@ def choose_events(
     *,
     times: float = 1.0,
     until: float = math.inf,
-) -> Chosen:
+) -> ChosenEvents:
     """Return the rules that promise most on these outputs of the two inputs.
 
     Half of them say which bins speak for which input, the other half what a rule would be worth.
     `times` as many samples will measure it: a rare event promises what it would show then. No further
     part is looked at after `until` (time.monotonic).
     """
-    ours, theirs = Sampled(first), Sampled(second)
+    ours, theirs = OpenedOutputs(first), OpenedOutputs(second)
     both = [*first, *second] if _mixed(first, second) else np.concatenate([first, second])
     parts = parts_of(both)
     events: list[Event] = []
@@ -89,7 +89,9 @@ def choose_events(
         rare += [found[1]] if found[1] is not None else []
     likely = max(events, key=lambda event: event.promise)
     best = max(rare, key=lambda event: event.promise, default=None)
-    return Chosen(likely, best if best is not None and best.promise > likely.promise else None)
+    return ChosenEvents(
+        likely, best if best is not None and best.promise > likely.promise else None
+    )
 
 
 def _mixed(first: Outputs, second: Outputs) -> bool:
@@ -99,7 +101,7 @@ def _mixed(first: Outputs, second: Outputs) -> bool:
 
 
 def _sides(
-    parts: Sequence[OutputPart], first: Sampled, second: Sampled
+    parts: Sequence[OutputPart], first: OpenedOutputs, second: OpenedOutputs
 ) -> Iterator[tuple[Part, Column, Column]]:
     """Yield every part with its column on each input; joint ones are learned on one half only."""
     for part in parts:
@@ -108,11 +110,11 @@ def _sides(
         learned = first.every_second(0), second.every_second(0)
         judged = first.every_second(1), second.every_second(1)
         pieces = tuple(Piece.of(part, *learned) for part in parts)
-        for joint in (Together(pieces), Conditions.grown(pieces, *learned)):
+        for joint in (Together(pieces), ConditionTree.grown(pieces, *learned)):
             yield joint, _values(judged[0], joint), _values(judged[1], joint)
 
 
-def _values(outputs: Sampled, part: Part) -> Column:
+def _values(outputs: OpenedOutputs, part: Part) -> Column:
     return outputs.column(part) if isinstance(part, OutputPart) else part.column(outputs)
 
 

@@ -60,7 +60,7 @@ class Found:
 _NOWHERE = Found(np.empty(0, dtype=np.int64), [])
 
 
-class Sampled:
+class OpenedOutputs:
     """Outputs, opened once: what stands at each path, path by path."""
 
     def __init__(self, outputs: Outputs) -> None:
@@ -71,9 +71,9 @@ class Sampled:
     def __len__(self) -> int:
         return len(self.outputs)
 
-    def every_second(self, first: int) -> Sampled:
+    def every_second(self, first: int) -> OpenedOutputs:
         """Return half of the outputs."""
-        return Sampled(self.outputs[first::2])
+        return OpenedOutputs(self.outputs[first::2])
 
     @property
     def opened(self) -> Mapping[Path, Found]:
@@ -149,9 +149,9 @@ def _of_array(outputs: npt.NDArray[Any], path: Path) -> Column | None:
     return np.asarray(flat[:, place])
 
 
-def parts_of(outputs: Outputs | Sampled) -> list[OutputPart]:
+def parts_of(outputs: Outputs | OpenedOutputs) -> list[OutputPart]:
     """Return what can be looked at, decided from these outputs alone."""
-    seen = outputs if isinstance(outputs, Sampled) else Sampled(outputs)
+    seen = outputs if isinstance(outputs, OpenedOutputs) else OpenedOutputs(outputs)
     whole = _whole(seen)
     if isinstance(seen.outputs, np.ndarray):
         return [*_parts_of_array(seen.outputs), *whole]
@@ -188,7 +188,7 @@ def _parts_at(found: Found, path: Path, total: int) -> list[OutputPart]:
     return parts
 
 
-def _whole(seen: Sampled) -> list[OutputPart]:
+def _whole(seen: OpenedOutputs) -> list[OutputPart]:
     """Return the part that is the whole output, where outputs of several numbers come again."""
     outputs = seen.outputs
     if isinstance(outputs, np.ndarray):

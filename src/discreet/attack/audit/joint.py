@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.attack.audit.bins import Binning
-from discreet.attack.audit.features import Column, OutputPart, Sampled
+from discreet.attack.audit.features import Column, OpenedOutputs, OutputPart
 
 _SOFT = 0.5  # added to every count before taking ratios
 MOST_LEAVES = 32
@@ -26,14 +26,14 @@ class Piece:
     weights: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, part: OutputPart, first: Sampled, second: Sampled) -> Piece:
+    def of(cls, part: OutputPart, first: OpenedOutputs, second: OpenedOutputs) -> Piece:
         """Return the evidence of one part on these outputs of the two inputs."""
         ours, theirs = first.column(part), second.column(part)
         bins = Binning.of(ours, theirs)
         counts = [np.bincount(bins.places(side), minlength=bins.size) for side in (ours, theirs)]
         return cls(part, bins, np.log((counts[0] + _SOFT) / (counts[1] + _SOFT)))
 
-    def places(self, outputs: Sampled) -> Integers:
+    def places(self, outputs: OpenedOutputs) -> Integers:
         """Return the bin of each output."""
         return self.bins.places(outputs.column(self.part))
 
@@ -45,7 +45,7 @@ class Together:
     pieces: tuple[Piece, ...]
     words: str = "the evidence of all parts together"
 
-    def column(self, outputs: Sampled) -> Column:
+    def column(self, outputs: OpenedOutputs) -> Column:
         """Return the summed weight of each output."""
         total = np.zeros(len(outputs))
         for piece in self.pieces:
@@ -64,7 +64,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conditions:
+class ConditionTree:
     """A tree of conditions on several parts: what happens together, and not one by one."""
 
     pieces: tuple[Piece, ...]
@@ -72,7 +72,9 @@ class Conditions:
     words: str = "the combination of parts"
 
     @classmethod
-    def grown(cls, pieces: tuple[Piece, ...], first: Sampled, second: Sampled) -> Conditions:
+    def grown(
+        cls, pieces: tuple[Piece, ...], first: OpenedOutputs, second: OpenedOutputs
+    ) -> ConditionTree:
         """Return the tree whose leaves tell these outputs apart best, grown leaf by leaf."""
         cut = _GROWN_ON
         columns = np.stack(
@@ -86,7 +88,7 @@ class Conditions:
         ours = np.arange(columns.shape[1]) < min(len(first), cut)
         return cls(pieces, _grow(columns, ours, np.arange(columns.shape[1]), [0], 0))
 
-    def column(self, outputs: Sampled) -> Column:
+    def column(self, outputs: OpenedOutputs) -> Column:
         """Return the leaf of each output, as a word."""
         columns = np.stack([piece.weights[piece.places(outputs)] for piece in self.pieces])
         found = np.empty(len(outputs), dtype=np.int64)

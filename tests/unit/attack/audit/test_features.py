@@ -1,11 +1,18 @@
 import numpy as np
 
 from discreet.attack.audit.bins import Binning
-from discreet.attack.audit.features import ABSENT, Sampled, as_outputs, gathered, grain, parts_of
+from discreet.attack.audit.features import (
+    ABSENT,
+    OpenedOutputs,
+    as_outputs,
+    gathered,
+    grain,
+    parts_of,
+)
 
 
 def columns(outputs):
-    return {part.words: Sampled(outputs).column(part).tolist() for part in parts_of(outputs)}
+    return {part.words: OpenedOutputs(outputs).column(part).tolist() for part in parts_of(outputs)}
 
 
 def test_numbers_words_and_vectors_have_parts():
@@ -48,9 +55,9 @@ def test_calls_whose_outputs_have_other_forms_are_gathered():
 def test_a_part_of_a_list_is_found_in_an_array_and_the_other_way():
     listed, array = [(1, 2), (3,)], np.array([[5, 6], [7, 8]])
     part = next(p for p in parts_of(listed) if p.words == "number 1")
-    assert Sampled(array).column(part).tolist() == [6, 8]
+    assert OpenedOutputs(array).column(part).tolist() == [6, 8]
     other = parts_of(array)[1]
-    assert Sampled(listed).column(other).tolist() == [2.0, ABSENT]
+    assert OpenedOutputs(listed).column(other).tolist() == [2.0, ABSENT]
 
 
 def test_grain_is_exact_on_every_power_of_two():
