@@ -69,9 +69,10 @@ fmt: $(READY)  ## format
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix-only src tests benchmarks
 
-lint: $(READY)  ## ruff
+lint: $(READY)  ## ruff, and nothing in src that nothing uses
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/python scripts/dead_code.py
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
