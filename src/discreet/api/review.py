@@ -13,6 +13,8 @@ from discreet.core.schema import Column, Table
 from discreet.engine.base import Engine
 from discreet.kernel.canonical.losses import ColumnLoss, TableLosses, table_losses
 
+_BOUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
 
 @dataclass(frozen=True, slots=True)
 class SeenColumn:
@@ -26,7 +28,7 @@ class SeenColumn:
         """Return why this declaration needs a look; nothing where it may be accepted as it stands."""
         found = []
         if self.loss is not None and self.loss.lost:
-            found.append(lost_words(self.loss))
+            found.append(self.loss.words())
         if self.loss is not None and self.loss.rare:
             found.append(rare_words(self.loss.rare))
         return tuple(found)
@@ -68,12 +70,30 @@ class SeenTable:
                 f"{self.losses.without_unit:,} of {rows:,} rows say not whose they are, and are "
                 "left out of every answer."
             )
+        bound = self.table.max_rows
+        if self.losses.people and bound is not None and self.losses.kept(bound) < 1:
+            found.append(
+                f"max_rows = {bound:,} leaves out {left_out(self.losses.kept(bound))} of the rows, "
+                "without a mark in any answer but the sentence below it."
+            )
         return tuple(found)
+
+    @property
+    def trade(self) -> tuple[tuple[int, float], ...]:
+        """Return numbers of rows of a person that may count, and the share of rows that each keeps.
+
+        Noise of sums and counts grows in proportion to the number.
+        """
+        if not self.losses.people:
+            return ()
+        most = max(n for n, _ in self.losses.people)
+        return (*((n, self.losses.kept(n)) for n in _BOUNDS if n < most), (most, 1.0))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for the owner."""
         return {
             "rows": self.losses.rows,
+            "max_rows": [{"rows": n, "kept": kept} for n, kept in self.trade],
             "warnings": list(self.warnings),
             "columns": [column.to_json() for column in self.columns],
         }
@@ -92,10 +112,10 @@ def see_table(engine: Engine, name: str, table: Table) -> SeenTable:
     return SeenTable(table, losses, tuple(columns))
 
 
-def lost_words(loss: ColumnLoss) -> str:
-    """Return how many filled cells are lost, with examples."""
-    shown = ", ".join(f"{text!r} ({count:,})" for text, count in loss.examples)
-    return f"{loss.lost:,} of {loss.filled:,} filled cells would count as missing: {shown}"
+def left_out(kept: float) -> str:
+    """Return the share that is not kept, in words."""
+    share = 100 * (1 - kept)
+    return f"{share:.2g}%" if share >= 0.01 else "less than 0.01%"
 
 
 def rare_words(rare: int) -> str:

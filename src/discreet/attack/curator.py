@@ -69,6 +69,7 @@ def curator_over(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
+                    paths=catalog.paths,
                 )
             ) as engine,
         ):
@@ -101,6 +102,7 @@ def synthetic_copy(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
+                    paths=catalog.paths,
                 )
             ) as engine,
         ):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.core.path import UnitPath
 from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, UnknownName
@@ -243,7 +244,9 @@ class Table:
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
-    `encoding` is that of its text files, empty for UTF-8.
+    `encoding` is that of its text files, empty for UTF-8. `rows_kept`: the owner declares that
+    `max_rows` keeps at least this share of the rows. `path`: over which tables the unit is reached;
+    its last column then stands in every row of this table.
     `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     """
 
@@ -257,6 +260,8 @@ class Table:
     copied: bool = False
     rules: tuple[str, ...] = ()
     encoding: str = ""
+    rows_kept: Fraction | None = None
+    path: UnitPath | None = None
     parent: str | None = None
 
     @property

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.api.review import lost_words
 from discreet.catalog.declare.waiting import declared_tables
 from discreet.catalog.propose.propose import InitRequest, propose_file, summary
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import CategoryDomain, Column
+from discreet.core.unit import PrivacyUnit
 from discreet.engine.base import Engine
 from discreet.engine.types import Storage, storage
 from discreet.kernel.canonical.losses import table_losses
@@ -49,20 +50,25 @@ def init(
     return {**summary(proposal, Path(out)), "lost": lost}
 
 
+def _may_lose(column: Column) -> bool:
+    return not (column.spelling.plain and isinstance(column.domain, CategoryDomain))
+
+
 def _lost(engine: Engine, text: str, out: Path) -> dict[str, list[str]]:
     """Return what the proposed declarations would read as missing, by table.column, with examples.
 
-    Only texts can be lost: the bounds of everything else were widened to hold all of it.
+    Only texts can be lost, and of categories those with a spelling: other lists hold every value,
+    and bounds were widened to hold all numbers.
     """
     found = {}
     for each in declared_tables(text, base=out.parent, file=out.name)[1]:
         name = each.table.name
         texts = {c for c, kind in engine.columns(name) if storage(kind) is Storage.TEXT}
-        whose = None if each.table.unit is None else each.table.unit.column
-        kept = tuple(c for c in each.table.columns if c.name in texts or c.name == whose)
+        kept = tuple(c for c in each.table.columns if c.name in texts and _may_lose(c))
         if kept:
-            losses = table_losses(engine, name, replace(each.table, columns=kept), rare=False)
+            table = replace(each.table, columns=kept, unit=PrivacyUnit())
+            losses = table_losses(engine, name, table, rare=False)
             for loss in losses.columns:
                 if loss.lost:
-                    found[f"{name}.{loss.column}"] = [lost_words(loss)]
+                    found[f"{name}.{loss.column}"] = [loss.words()]
     return found

@@ -52,7 +52,8 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     encodings = {
         f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
     }
-    engine = connect(url, sources, base=config.parent, encodings=encodings)
+    paths = {f"{t.dataset}.{t.table.name}": t.path for t in tables if t.path is not None}
+    engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
     found = []
     try:
         for each in tables:

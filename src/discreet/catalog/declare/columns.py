@@ -37,6 +37,12 @@ def with_columns(
     return checked("".join(lines), wanted)
 
 
+def declared_settings(text: str, dataset: str, table: str) -> dict[str, Settings]:
+    """Return the settings of a table's columns as they are written."""
+    found = inside(parsed(text), ("datasets", dataset, "tables", table, "columns"))
+    return {name: _settings(settings) for name, settings in found.items()}
+
+
 def accepted(settings: Settings) -> Settings:
     """Return the declaration without its mark: the owner says that it is public knowledge."""
     return {key: value for key, value in settings.items() if key != "review"}

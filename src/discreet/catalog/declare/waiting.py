@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from discreet.catalog.declare.sections import parsed
 from discreet.catalog.read.datasets import table_of
 from discreet.catalog.read.file_shape import FileShape, shape_of
+from discreet.core.path import UnitPath
 from discreet.core.schema import Table
 
 
@@ -19,6 +20,16 @@ class DeclaredTable:
     table: Table
     unit_known: bool
     budget_known: bool
+
+    @property
+    def path(self) -> UnitPath | None:
+        """Return the path to the people of this table, its tables by the engine's names."""
+        if self.table.path is None:
+            return None
+        steps = tuple(
+            replace(step, table=f"{self.dataset}.{step.table}") for step in self.table.path.steps
+        )
+        return replace(self.table.path, steps=steps)
 
     @property
     def waiting(self) -> tuple[str, ...]:

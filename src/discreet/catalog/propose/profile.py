@@ -18,7 +18,7 @@ from discreet.errors import EngineFailed
 MOST_VALUES = 200_000
 """A column with more distinct values is judged by this many of them."""
 
-_FIRST_ROWS = 100_000
+_FIRST_ROWS = 300_000
 PATIENCE = 600.0
 """Seconds for one look at one column."""
 
@@ -66,12 +66,12 @@ def quoted(engine: Engine, name: str) -> str:
 def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     """Return the profile of one column, or None if its type cannot be grouped or is too odd."""
     cell = quoted(engine, column)
-    sql = (
-        f"SELECT {cell} AS v, COUNT(*) AS n FROM {engine.relation(table)} "
-        f"GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
-    )
+    few = f"(SELECT {cell} FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}) AS f"
     try:
-        found = open_exact(engine.run(sql, seconds=PATIENCE))
+        found = _grouped(engine, few, cell)
+        # So many values in the first rows are enough to judge by; all of them would be as many more.
+        if found.num_rows <= MOST_VALUES:
+            found = _grouped(engine, engine.relation(table), cell)
     except EngineFailed:
         return None
     values = found.column("v").combine_chunks()
@@ -83,6 +83,11 @@ def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     known = np.asarray(pc.is_valid(values))
     whole = Profile(column, int(counts.sum()), 0, values, counts)
     return whole.keep(known) if len(counts) <= MOST_VALUES else _partial(engine, table, whole)
+
+
+def _grouped(engine: Engine, rows: str, cell: str) -> pa.Table:
+    sql = f"SELECT {cell} AS v, COUNT(*) AS n FROM {rows} GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
+    return open_exact(engine.run(sql, seconds=PATIENCE))
 
 
 def _partial(engine: Engine, table: str, part: Profile) -> Profile:

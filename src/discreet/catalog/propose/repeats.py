@@ -33,5 +33,5 @@ def repeat_words(column: str, distinct: int, rows: int) -> str:
     """Return the warning about an identifier that repeats where every row counts as a person."""
     return (
         f"'{column}' has {distinct:,} different values in {rows:,} rows. If it says whose row it is, "
-        f'unit = "row" protects single rows, not people: write unit = "{column}".'
+        f"the unit \"row\" protects single rows, not people: let '{column}' be the unit."
     )

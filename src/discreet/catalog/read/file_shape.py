@@ -69,6 +69,7 @@ class TableShape(_Shape):
     public: StrictBool = False
     version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
     max_rows: StrictInt | None = Field(default=None, ge=1)
+    rows_kept: _Number | None = None
     bound: StrictStr | None = None
     snapshot: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
@@ -213,7 +214,9 @@ _WANTED = {
     "snapshot": 'must be "copy" or "live"',
     "version": "must be a text, a number or a date",
     "memory": 'must be a text such as "4 GB"',
-    **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),
+    **dict.fromkeys(
+        ("epsilon", "delta", "step", "seconds", "rows_kept"), "must be a number without quotes"
+    ),
     **dict.fromkeys(("lower", "upper"), "must be a finite number or a date"),
     **dict.fromkeys(
         (

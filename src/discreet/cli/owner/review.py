@@ -59,6 +59,10 @@ def table_words(each: Any) -> list[str]:
     name = visible(f"{each.declared.dataset}.{table.name}")
     lines = [f"{name}: {each.seen.losses.rows:,} rows; {whom}."]
     lines += [f"  ! {visible(warning)}" for warning in each.seen.warnings]
+    if each.seen.trade:
+        lines.append("  rows of a person that count, and the rows that are then left out:")
+        shown = [f"{n:,}: {100 * (1 - kept):.2g}%" for n, kept in each.seen.trade]
+        lines.append(f"    {'  '.join(shown)}   (noise grows in proportion to the first)")
     width = max((len(visible(c.column.name)) for c in each.seen.columns), default=0)
     for seen in each.seen.columns:
         lines.append(f"  {visible(seen.column.name):<{width}}  {_state(seen):<9} {_domain(seen)}")

@@ -39,22 +39,35 @@ class ColumnLoss:
     def __repr__(self) -> str:
         return f"ColumnLoss({self.column!r})"
 
+    def words(self) -> str:
+        """Return how many filled cells are lost, with examples: for the owner."""
+        shown = ", ".join(f"{text!r} ({count:,})" for text, count in self.examples)
+        return f"{self.lost:,} of {self.filled:,} filled cells would count as missing: {shown}"
+
 
 @dataclass(frozen=True, slots=True)
 class TableLosses:
     """All losses of one table, and of its rows those that are nobody's.
 
     `repeats` are columns that name persons or things and say the same in several rows, with how many
-    different values they have; only where every row counts as another person.
+    different values they have; only where every row counts as another person. `people` are pairs:
+    a number of rows, and how many people have so many; only where rows belong to people.
     """
 
     rows: int
     without_unit: int
     columns: tuple[ColumnLoss, ...]
     repeats: tuple[tuple[str, int], ...] = ()
+    people: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         return "TableLosses(hidden)"
+
+    def kept(self, max_rows: int) -> float:
+        """Return the share of people's rows that count if so many of each do."""
+        rows = sum(n * people for n, people in self.people)
+        counted = sum(min(n, max_rows) * people for n, people in self.people)
+        return counted / rows if rows else 1.0
 
 
 def table_losses(engine: Engine, name: str, table: Table, *, rare: bool = True) -> TableLosses:
@@ -83,7 +96,9 @@ def table_losses(engine: Engine, name: str, table: Table, *, rare: bool = True) 
         few = _rare(engine, source, i, unit) if listed else 0
         losses.append(ColumnLoss(column.name, filled, filled - kept, examples, few))
     repeats = _repeats(engine, name, table, types) if rare and unit is None else ()
-    return TableLosses(int(found["n"]), int(found["without_unit"]), tuple(losses), repeats)
+    people = _people(engine, source, unit) if rare and unit is not None else ()
+    outside = int(found["without_unit"])
+    return TableLosses(int(found["n"]), outside, tuple(losses), repeats, people)
 
 
 def _counts(column: Column) -> bool:
@@ -100,6 +115,14 @@ def _rare(engine: Engine, source: PlainSource, place: int, unit: str | None) -> 
     )
     sql = f"SELECT COUNT(*) AS n FROM ({groups}) AS g WHERE g.n < {FEW}"
     return int(open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()[0]["n"])
+
+
+def _people(engine: Engine, source: PlainSource, unit: str) -> tuple[tuple[int, int], ...]:
+    """Return how many people have one row, two rows and so on."""
+    each = f"SELECT COUNT(*) AS n FROM {source.rows} WHERE {unit} IS NOT NULL GROUP BY {unit}"
+    sql = f"SELECT g.n AS n, COUNT(*) AS people FROM ({each}) AS g GROUP BY g.n"
+    rows = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
+    return tuple(sorted((int(row["n"]), int(row["people"])) for row in rows))
 
 
 def _repeats(

@@ -186,7 +186,8 @@ class CanonicalRecipe:
         if unit is not None:
             said = (unit.name, isinstance(unit.domain, IntegerDomain))
             said += () if unit.spelling.plain else (unit.spelling,)
-        return repr((FORMAT, self.table.source, said, columns))
+        path = () if self.table.path is None else (self.table.path,)
+        return repr((FORMAT, self.table.source, said, columns, *path))
 
     @property
     def people(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 // The Data page: bring a file, say who is protected, review, confirm. Nothing is public before.
 import { call } from "./api.js";
 import { ColumnForm } from "./data_columns.js";
+import { startManage } from "./data_manage.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { startLimits } from "./limits.js";
@@ -80,6 +81,7 @@ function showWho(proposal) {
 
 function answered(value) {
   byId("rows-line").hidden = value !== "column";
+  byId("who-warnings").hidden = value !== "row";
   byId("rest").disabled = false;
   for (const column of columns) column.node.hidden = column.proposed.name === unit();
   later();
@@ -248,4 +250,5 @@ byId("accept-safe").addEventListener("click", acceptSafe);
 for (const id of ["limit", "delta", "max-rows", "dataset-name", "table-name"]) byId(id).addEventListener("input", later);
 byId("confirm").disabled = true;
 startLimits();
+startManage();
 startTokens();

@@ -112,14 +112,15 @@ def _column(column: ColumnProposal) -> dict[str, Any]:
         "name": column.name,
         "type": column.type,
         "domain": domain.words(),
-        "settings": {key: _plain(value) for key, value in settings.items()},
+        "settings": {key: plain_setting(value) for key, value in settings.items()},
         "missing_rate": column.missing,
         "seen": list(column.seen),
         "reveals": reveals(column),
     }
 
 
-def _plain(value: Setting) -> Any:
+def plain_setting(value: Setting) -> Any:
+    """Return a setting as JSON has it."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):

@@ -28,7 +28,7 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError, DiscreetError, InvalidInput
 
 Amount: TypeAlias = StrictInt | StrictFloat | StrictStr
-_NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
+NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
 MAX_VALUES = 100_000
 MAX_FORMS = 2_000
 
@@ -70,8 +70,8 @@ class AnalystShare(_Shape):
 class Review(_Shape):
     """What the owner has answered so far; a draft may leave anything open."""
 
-    dataset: StrictStr | None = Field(None, pattern=_NAME)
-    table: StrictStr | None = Field(None, pattern=_NAME)
+    dataset: StrictStr | None = Field(None, pattern=NAME)
+    table: StrictStr | None = Field(None, pattern=NAME)
     unit: StrictStr | None = Field(None, max_length=200)
     max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
     columns: dict[str, ColumnReview] = Field(default_factory=dict)

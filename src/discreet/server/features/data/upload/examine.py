@@ -28,7 +28,6 @@ def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds)
     setup = {
         "path": str(received),
         "target": str(target),
-        "rough": str(target.with_name("rough.parquet")),
         "parquet": parquet,
         "temporary": str(target.parent / "spill"),
         "memory_mb": bounds.memory_mb,

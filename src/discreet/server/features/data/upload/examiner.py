@@ -71,8 +71,7 @@ def read_csv(setup: dict[str, Any]) -> str:
         return problem
     connection = open_database(setup)
     select = csv_rows({**setup, "columns": setup["names"]}, {"columns": setup["names"]})
-    place = {"rough": setup["rough"], "target": setup["target"]}
-    store_typed(connection, select, **place, kinds=UNAMBIGUOUS)
+    store_typed(connection, select, target=setup["target"], kinds=UNAMBIGUOUS)
     return texts_problem(connection, literal(setup["target"]), setup)
 
 

@@ -22,6 +22,7 @@ from discreet.server.features.data.upload.plain import PlainUpload
 FOLDER = "uploads"
 TABLE = "table.parquet"
 _FACTS = "facts.json"
+_RETIRED = "retired.json"
 _ID = re.compile(r"[0-9a-f]{32}")
 _STALE = 24 * 3600.0
 """Seconds after which a folder without facts is what a crash has left behind."""
@@ -142,6 +143,22 @@ class UploadStore:
     def remove(self, upload: Upload) -> None:
         """Delete an upload for good; the caller has seen that no dataset reads it."""
         shutil.rmtree(self.folder / upload.id, ignore_errors=True)
+
+    def retire(self, upload: Upload, budget: str) -> None:
+        """Delete the file of a dataset for good, and remember by its hash which budget protects it."""
+        with self._lock:
+            known = self.retired() | {upload.digest: budget}
+            rough = self.folder / f".{_RETIRED}"
+            rough.write_text(json.dumps(known), encoding="utf-8")
+            rough.replace(self.folder / _RETIRED)
+        self.remove(upload)
+
+    def retired(self) -> dict[str, str]:
+        """Return the budgets of the people in files that are gone, by the hash of their bytes."""
+        try:
+            return dict(json.loads((self.folder / _RETIRED).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
 
     def _read(self, upload_id: str) -> Upload | None:
         try:
