@@ -4,8 +4,8 @@ python -m benchmarks.learn [--seeds N] [--epsilon E ...] [--model NAME ...] [--p
 
 Adult's own split (32,561 and 16,281 rows), all 14 features, delta 1e-6, domains as `--accept` declares
 them. Ours are fitted with real entropy, on codes that were read before the clock starts; mean, least and
-greatest of the seeds. `--peer all` adds interpret's DP-EBM, diffprivlib, and scikit-learn without privacy,
-each in an environment of its own under .venv-peers/. `--recommend` adds the recommender on 10^6 made-up
+greatest of the seeds. `--peer all` adds interpret's DP-EBM, diffprivlib, Opacus (DP-SGD), and scikit-learn without
+privacy (logistic, boosted, network), each in an environment of its own under .venv-peers/. `--recommend` adds the recommender on 10^6 made-up
 ratings: root mean squared error of the model and of its means and levels, for people held out.
 """
 
@@ -28,6 +28,7 @@ from discreet.account.convert import rho_of_target
 from discreet.catalog.propose.bare_file import bare_table
 from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.region import EVERYONE
 from discreet.core.unit import Neighbours
 from discreet.examples.ratings import rating_batches
 from discreet.examples.uci import adult
@@ -47,6 +48,8 @@ from discreet.learn.recommend.read import PersonRatings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import auc
+from discreet.learn.sgd.budget import NetworkShape, network_budget
+from discreet.learn.sgd.fit import fit_network
 from discreet.noise.rng import SystemRng
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
@@ -57,6 +60,8 @@ DELTA = Fraction(1, 10**6)
 PEERS = {
     "interpret": "interpret",
     "diffprivlib": "diffprivlib",
+    "opacus": "opacus",
+    "network": "sklearn",
     "logistic": "sklearn",
     "boosted": "sklearn",
 }
@@ -64,6 +69,7 @@ PACKAGES |= {
     "interpret": ("interpret-core==0.7.8", "pandas", "scikit-learn"),
     "diffprivlib": ("diffprivlib==0.6.6", "scikit-learn<1.6", "pandas"),
     "sklearn": ("scikit-learn", "pandas"),
+    "opacus": ("opacus", "torch", "scikit-learn", "pandas"),
 }
 
 
@@ -85,15 +91,28 @@ def coded(train: Path, test: Path):
     return (*(codes_of_table(read_table(p), encoding.coded) for p in (train, test)), encoding)
 
 
+def fitted_model(name: str, train, encoding, epsilon: str):
+    """Return one of our models, as a training makes it once its rows are there."""
+    rows = PaidRows(train, encoding.shape, len(encoding.coded) - 1)
+    if name == "network":
+        shape = NetworkShape(len(encoding.coded) - 1, encoding.coded[-1].values)
+        asked = {"region": EVERYONE, "replaced": False, "learns": False, "words": 0}
+        funds, steps = network_budget(Epsilon.of(epsilon), Delta.of(DELTA), shape, **asked)
+        door = LearningDoor(rows, funds.fitting, Unit(), SystemRng())
+        units = np.arange(len(train), dtype=np.int64)
+        more = {"steps": steps, "rng": SystemRng(), "progress": silent}
+        return fit_network(door, (train, units), encoding, **more)[0]
+    purse = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
+    door = LearningDoor(rows, purse, Unit(), SystemRng())
+    fitted = fit_classifier(name, door, encoding, silent)
+    return Classifier(name, encoding, fitted.intercept, fitted.terms)
+
+
 def ours(data, name: str, epsilon: str, seeds: int) -> None:
     train, test, encoding = data
-    purse = MarginalBudget(rho_of_target(Fraction(epsilon), DELTA), concentrated=True)
     found, started = [], time.process_time()
     for _ in range(seeds):
-        rows = PaidRows(train, encoding.shape, len(encoding.coded) - 1)
-        door = LearningDoor(rows, purse, Unit(), SystemRng())
-        fitted = fit_classifier(name, door, encoding, silent)
-        model = Classifier(name, encoding, fitted.intercept, fitted.terms)
+        model = fitted_model(name, train, encoding, epsilon)
         truth = test[:, -1].astype(np.int64)
         right = float((model.guesses(test) == truth).mean())
         found.append((right, auc(model.chances(test)[:, 1], truth)))
@@ -146,7 +165,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--seeds", type=int, default=3)
     words.add_argument("--epsilon", nargs="*", default=["0.5", "1", "3"])
-    words.add_argument("--model", nargs="*", default=list(CLASSIFIERS))
+    words.add_argument("--model", nargs="*", default=[*CLASSIFIERS, "network"])
     words.add_argument("--peer", nargs="*", default=[])
     words.add_argument("--recommend", action="store_true")
     asked = words.parse_args()

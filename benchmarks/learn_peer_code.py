@@ -52,6 +52,46 @@ def diffprivlib(first, truth, second, epsilon):
     return model.fit(one, truth).predict_proba(two)[:, 1]
 
 
+def opacus(first, truth, second, epsilon):
+    """A network of our own size, with the steps, rate and clip that Opacus' tutorials use for tables."""
+    import torch
+    from opacus import PrivacyEngine
+
+    torch.manual_seed(0)
+    one, two = (torch.tensor(each, dtype=torch.float32) for each in one_hot(first, second))
+    target = torch.tensor(truth.to_numpy(), dtype=torch.float32)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(one.shape[1], 16), torch.nn.ReLU(), torch.nn.Linear(16, 1)
+    )
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(one, target), batch_size=512)
+    model, mover, data = PrivacyEngine().make_private_with_epsilon(
+        module=model,
+        optimizer=torch.optim.Adam(model.parameters(), lr=0.01),
+        data_loader=data,
+        target_epsilon=epsilon,
+        target_delta=DELTA,
+        epochs=20,
+        max_grad_norm=1.0,
+    )
+    for _ in range(20):
+        for rows, wanted in data:
+            mover.zero_grad()
+            torch.nn.functional.binary_cross_entropy_with_logits(
+                model(rows)[:, 0], wanted
+            ).backward()
+            mover.step()
+    with torch.no_grad():
+        return torch.sigmoid(model(two)[:, 0]).numpy()
+
+
+def network(first, truth, second, _epsilon):
+    from sklearn.neural_network import MLPClassifier
+
+    one, two = one_hot(first, second)
+    model = MLPClassifier((16,), early_stopping=True, random_state=0)
+    return model.fit(one, truth).predict_proba(two)[:, 1]
+
+
 def logistic(first, truth, second, _epsilon):
     from sklearn.linear_model import LogisticRegression
 

@@ -161,7 +161,7 @@ def crossed(cells: int) -> None:
     begun = time.monotonic()
     least_squares(problem)
     middle = time.monotonic()
-    reconcile(problem)
+    list(reconcile(problem))
     print(
         f"county x sex, county x age, sex x age x job: {int(np.prod(leaf)):,} leaf cells; least "
         f"squares {middle - begun:.2f} s, with whole numbers {time.monotonic() - middle:.2f} s"

@@ -80,7 +80,7 @@ def errors(runs: int) -> None:
         problem = problem_of(family, noisy, [law.variance for law in laws])
         scaled = top_down(list(problem.measured))
         for i, (sums, result) in enumerate(zip(problem.measured, reconcile(problem), strict=True)):
-            found = (sums.values, scaled[id(sums)], result.estimate, result.whole)
+            found = (sums.values, scaled[id(sums)], result.estimate.values, result.published.whole)
             total[i] += [np.square(each - truth[i]).mean() for each in found]
     print(f"{'level':<12}{'cells':>8}" + "".join(f"{way:>20}" for way in ways))
     for member, row in zip(family.members, np.sqrt(total / runs), strict=True):

@@ -21,7 +21,6 @@ from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed
 from discreet.engine.live import LiveHeld
 from discreet.kernel.look import exact
-from discreet.kernel.seal import group_noise
 from discreet.ledger.entry import Receipt
 from discreet.noise.threshold import appearance_bounds
 from discreet.plan.keys import PublicGroups
@@ -367,7 +366,7 @@ def _lonely(plan: Plan, one: dict[Any, Any], two: dict[Any, Any]) -> tuple[int, 
 @functools.lru_cache(maxsize=4096)
 def risk(law: Any, threshold: int, units: int) -> Fraction:
     """Return an upper bound of the chance that a group of `units` units appears."""
-    return appearance_bounds(group_noise(law), threshold, units=units)[1]
+    return appearance_bounds((law), threshold, units=units)[1]
 
 
 def _utilities(plan: Plan, first: Any, second: Any) -> dict[str, Fraction]:

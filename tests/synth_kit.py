@@ -140,7 +140,7 @@ class TracingDoor(PrivateMarginals):
 
 def _copied(out):
     if isinstance(out, list) and all(isinstance(each, Measured) for each in out):
-        return [Measured(each.columns, each.values.copy(), each.law) for each in out]
+        return [Measured(each.columns, each.values.copy(), each.law, each.merged) for each in out]
     return out
 
 

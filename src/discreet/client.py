@@ -172,9 +172,14 @@ class Client:
         analyst: str | None = None,
         fresh: bool = False,
         max_rows: int | None = None,
+        group_size: int | None = None,
     ) -> Explanation:
-        """Return plan, price and expected error of a question; spends nothing."""
+        """Return plan, price and expected error of a question; spends nothing.
+
+        `group_size` names rows of a group for which means, variances and quantiles tell theirs.
+        """
         body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
+        body |= {} if group_size is None else {"group_size": group_size}
         return Explanation.from_json(self._call("POST", "/explain", body))
 
     def synthesize(
@@ -183,7 +188,7 @@ class Client:
         *,
         epsilon: Number | Epsilon,
         delta: Number | None = None,
-        method: str = "tree",
+        method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
         rules: Sequence[str] = (),

@@ -2,6 +2,7 @@
 
     DiscreetError                 a user's mistake or a limit that was reached: one clear sentence
     ├── InvalidInput              a number, an option or a file that makes no sense
+    │   └── BadRows               rows in memory that an estimator cannot take: also a ValueError
     ├── CatalogError              discreet.toml is wrong or incomplete
     │   ├── UnknownName           no such dataset, table, column or analyst
     │   └── NotReviewed           the owner has not declared this column public yet
@@ -58,6 +59,10 @@ class DiscreetError(Exception):
 
 class InvalidInput(DiscreetError):
     """A number, an option or a file that makes no sense."""
+
+
+class BadRows(InvalidInput, ValueError):
+    """Rows in memory, or a parameter, that an estimator cannot take; scikit-learn expects ValueError."""
 
 
 class CatalogError(DiscreetError):

@@ -31,10 +31,14 @@ def test_whoever_charges_computes_through_once():
         "publish/totals/run.py",
         "release/pipeline.py",
         "synth/run.py",
+        "synth/linked/run.py",
+        "synth/measure/learned_types.py",
         "learn/run.py",
         "learn/scored/paid_test.py",
         "learn/select.py",
+        "learn/products.py",
         "learn/recommend/run.py",
+        "learn/unsupervised/clusters.py",
     }
     assert charging <= rooms_that_call("once")
 

@@ -229,5 +229,7 @@ def test_when_the_budget_is_gone_what_is_free_is_shown(small, visit):
 def test_an_owner_says_whose_share_pays(small, visit):
     page = visit(small)
     page.fill("#sql", COUNT)
-    expect(page.locator("#payer")).to_have_value("alice")
+    expect(page.locator("#payer")).to_have_value("")
+    expect(page.locator("#go")).to_contain_text("uses 0.25, leaves 0.25")
+    page.select_option("#payer", "alice")
     expect(page.locator("#go")).to_contain_text("uses 0.25, leaves 0.05")

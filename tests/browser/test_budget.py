@@ -16,15 +16,34 @@ def test_the_owner_sees_everything_without_javascript(small, visit):
     town = page.locator(".purse").first
     expect(town).to_contain_text("0.30 of 0.50 left")
     expect(town).to_contain_text("Most exposed group so far: sex = 'Female'")
-    expect(town).to_contain_text("Enough for 3 counts with noise ± 30 (ε 0.1)")
+    expect(town).to_contain_text("Enough for 3 counts of people with noise ± 30 (ε 0.1)")
     expect(town.locator("table").first).to_contain_text("alice")
     expect(town.locator(".history")).to_contain_text(SQL)
     expect(page.locator(".purse").nth(1)).to_contain_text("A first question to try")
     href = town.locator(".history a").first.get_attribute("href")
-    page.goto(small.address + href)
+    assert href.startswith("/ask?answer=")
+    assert href.endswith("&analyst=alice")
+
+
+def test_the_history_opens_answers_and_says_who_asked_and_who_paid(small, visit):
+    spend(small)
+    page = visit(small, "/budget")
+    page.locator(".history a").first.click()
+    expect(page.locator("#panel-table tbody tr")).to_have_count(1)
     assert page.input_value("#sql") == SQL
-    assert page.input_value("#epsilon") == "0.2", "what was paid for is free at its own price"
     assert page.input_value("#payer") == "alice"
+    assert ("POST", f"{small.address}/api/v1/jobs") not in page.watched.sent
+    page.goto(small.address + "/ask")
+    page.select_option("#payer", "alice")
+    page.fill("#sql", "SELECT COUNT(*) AS n FROM people WHERE sex = 'Male'")
+    page.fill("#epsilon", "0.1")
+    expect(page.locator("#go")).to_have_text("Ask · uses 0.10, leaves 0.10")
+    page.click("#go")
+    page.wait_for_selector("#result:not([hidden])")
+    page.goto(small.address + "/budget")
+    cells = page.locator(".history tbody tr").first.locator("td")
+    expect(cells.nth(1)).to_have_text("owner")
+    expect(cells.nth(2)).to_have_text("alice")
 
 
 def test_when_nothing_is_left_what_is_free_is_said_and_leads_there(small, visit):
@@ -35,10 +54,9 @@ def test_when_nothing_is_left_what_is_free_is_said_and_leads_there(small, visit)
     expect(page.locator(".purse")).to_contain_text("groups that add up to a whole")
     expect(page.locator(".purse")).to_contain_text("synthetic copy")
     page.locator(".history a").first.click()
-    expect(page.locator("#go")).to_have_text("Ask · free")
-    page.click("#go")
     expect(page.locator("#panel-table tbody tr")).to_have_count(1)
     expect(page.locator("#paid")).to_contain_text("Free")
+    expect(page.locator("#go")).to_have_text("Ask · free")
     expect(page.locator("#free-why")).to_contain_text("Answers that were paid for")
 
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.exp_table import BITS, decay
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.respond import randomized_response, randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
-from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for
+from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
 
 SELECTORS = (exponential, permute_and_flip, report_noisy_max)
@@ -86,8 +87,8 @@ def test_kary_responses_stay_in_range(k, epsilon, seed):
 
 
 noises = st.one_of(
-    st.builds(GroupNoise.laplace, st.fractions(Fraction(1, 10), 50, max_denominator=100)),
-    st.builds(GroupNoise.gaussian, st.fractions(Fraction(1, 10), 500, max_denominator=100)),
+    st.builds(LaplaceLaw.of, st.fractions(Fraction(1, 10), 50, max_denominator=100)),
+    st.builds(GaussianLaw.of, st.fractions(Fraction(1, 10), 500, max_denominator=100)),
 )
 deltas = st.integers(1, 40).map(lambda power: Fraction(1, 2**power))
 

@@ -12,7 +12,6 @@ import pytest
 from curator_kit import DATASET, SCHEMAS, TABLES, MemoryEngine, catalog_of, planned
 from discreet.api import Curator
 from discreet.core.numbers import Delta
-from discreet.kernel.seal import group_noise
 from discreet.noise.laws import LaplaceLaw
 from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.plan.keys import PrivateGroups
@@ -50,7 +49,7 @@ def test_the_chance_by_the_law_itself(neighbours, delta, epsilon):
             # A row that a public table repeats counts as often as it is repeated.
             counted = stability.max_rows if kind.value == "rows" else 1
             groups = stability.coordinates
-            noise = group_noise(law)
+            noise = law
             share = plan.plan.delta.value / 2
             risk = appearance_bounds(noise, mechanisms.threshold, units=counted, max_groups=groups)[
                 1
@@ -91,7 +90,7 @@ def test_the_chance_by_counting(tmp_path, units):
     plan = planned(sql, catalog, epsilon="1")
     law = plan.plan.mechanisms.laws[plan.question.measured.units]
     threshold = plan.plan.mechanisms.threshold
-    low, high = appearance_bounds(group_noise(law), threshold, units=units)
+    low, high = appearance_bounds((law), threshold, units=units)
     shown = 0
     with Curator(catalog, engine=fake(answers_of(groups, units)), rng=SeededRng(14)) as curator:
         for i in range(4):
@@ -149,7 +148,7 @@ def lonely_engine() -> MemoryEngine:
 def risk_of(plan, groups: list[int], threshold: int) -> Fraction:
     """Return the chance that any of one person's groups appears, over what the engine counted."""
     law = plan.plan.mechanisms.laws[plan.question.measured.units]
-    return sum(appearance_bounds(group_noise(law), threshold, units=n)[1] for n in groups)
+    return sum(appearance_bounds((law), threshold, units=n)[1] for n in groups)
 
 
 @pytest.mark.parametrize("max_rows", [None, 1, 7])
@@ -166,6 +165,6 @@ def test_all_groups_of_one_person_together_after_any_rewriting(sql, max_rows):
     if len(counted) > 1:
         # The twin that counts one group of a person has a lower threshold, and is caught.
         law = plan.plan.mechanisms.laws[plan.question.measured.units]
-        lower = threshold_for(group_noise(law), Delta(plan.plan.delta.value / 2), max_groups=1)
+        lower = threshold_for((law), Delta(plan.plan.delta.value / 2), max_groups=1)
         assert lower < threshold
         assert risk_of(plan, counted, lower) > plan.plan.delta.value / 2

@@ -15,7 +15,8 @@ from discreet.noise.additive import (
     geometric,
     truncated_geometric,
 )
-from discreet.noise.bars.spread import GaussianLaw, LaplaceLaw, combined_half_width
+from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.testing.laws import assert_frequency, assert_law, chi_square_pvalue
 from discreet.testing.rng import SeededRng

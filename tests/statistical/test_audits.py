@@ -15,11 +15,12 @@ import pytest
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.exact.coins import bernoulli, uniform
 from discreet.noise.exact.real_coins import TruthOdds, flip
+from discreet.noise.laws import LaplaceLaw
 from discreet.noise.respond import coin_response, randomized_response, randomized_response_kary
 from discreet.noise.rng import SystemRng
 from discreet.noise.select import exponential_rows, permute_and_flip_rows, report_noisy_max_rows
 from discreet.noise.sparse import above_threshold
-from discreet.noise.threshold import GroupNoise, keep_groups, threshold_for
+from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.testing.audit import audit
 from discreet.testing.rng import SeededRng
 
@@ -78,7 +79,7 @@ def kary_wrong_normaliser(data, trials, rng):
 
 def groups(data, trials, rng, *, delta, said_groups=1, lower=0):
     """Units alone in `data` groups each: how many of these groups appear. 0 groups: none exist."""
-    noise = GroupNoise.laplace(2)
+    noise = LaplaceLaw.of(2)
     threshold = threshold_for(noise, delta, max_groups=said_groups) - lower
     kept = keep_groups(np.ones(trials * data, dtype=np.int64), noise, threshold, rng=rng).keep
     return kept.reshape(trials, data).sum(axis=1)
@@ -86,7 +87,7 @@ def groups(data, trials, rng, *, delta, said_groups=1, lower=0):
 
 def shown_count(data, trials, rng, *, scale):
     """A group of `data` units: its noisy number where it appears, -1 where not."""
-    kept = keep_groups(np.full(trials, data), GroupNoise.laplace(scale), 3, rng=rng)
+    kept = keep_groups(np.full(trials, data), LaplaceLaw.of(scale), 3, rng=rng)
     return np.where(kept.keep, kept.noisy, -1)
 
 

@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.kernel.look import ExactResults, noised
-from discreet.noise.bars.spread import survival
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
 from discreet.release.finish import finish
@@ -91,11 +90,11 @@ def test_the_error_of_a_linear_answer_covers_exactly_what_the_law_says(sql):
     (half,) = errors
     inside = sum(abs(row[1] - truth) <= half for row in table.rows)
     steps = round(half / unit)
-    chance = 1 - 2 * float(survival(law, np.array([steps + 1.0]))[0])
+    chance = 1 - 2 * float(law.survival(np.array([steps + 1.0]))[0])
     assert 0.95 <= chance < 0.99
     assert_frequency(inside, size, chance, chance)
     # An error bar one step narrower or wider would have been noticed, or is not 95% any more.
-    assert 1 - 2 * float(survival(law, np.array([float(steps)]))[0]) < 0.95
+    assert 1 - 2 * float(law.survival(np.array([float(steps)]))[0]) < 0.95
 
 
 @pytest.mark.parametrize(

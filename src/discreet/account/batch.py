@@ -48,7 +48,7 @@ def batch_epsilon(events: Iterable[PrivacyEvent], delta: Delta) -> Fraction:
             raise InvalidInput("Gaussian noise has no finite epsilon at delta 0.")
         return simple
     # Adding and removing a person must both hold: the larger of the two is what is proven.
-    found = [_least_epsilon(batch, delta.value) for batch in _directions(parts)]
+    found = [least_epsilon(batch, delta.value) for batch in _directions(parts)]
     proofs = [] if None in found else [max((one for one in found if one is not None), default=ZERO)]
     if simple is not None:
         proofs.append(simple)
@@ -132,7 +132,7 @@ def _count(event: PrivacyEvent, times: int, counts: Counts) -> None:
             counts[event] += times
 
 
-def _least_epsilon(batch: LossBatch, delta: Fraction) -> Fraction | None:
+def least_epsilon(batch: LossBatch, delta: Fraction) -> Fraction | None:
     """Return the least epsilon, to 9 digits, whose bounded delta is at most `delta`."""
     limit = math.nextafter(float(delta), 0)
     if batch.infinite >= limit:

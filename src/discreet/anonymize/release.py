@@ -14,6 +14,7 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import AnonymizeSource
+from discreet.core.counted import counted
 from discreet.core.event import NonPrivate
 
 
@@ -50,7 +51,7 @@ def after_others(made: Anonymized, earlier: int) -> Anonymized:
     if not earlier:
         return made
     notice = (
-        f"{earlier:,} earlier release(s) of this data set carry no guarantee: two copies of the same "
+        f"{counted(earlier, 'earlier release')} of this data set without a guarantee: two copies of the same "
         "people can be intersected, and then neither holds what it says."
     )
     return replace(made, notices=(*made.notices, notice))

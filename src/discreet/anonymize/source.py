@@ -14,10 +14,11 @@ from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.propose.profile import quoted
 from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import FILE_NAME, load
-from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES, check_file
+from discreet.catalog.read.sources import check_file
 from discreet.core.schema import Table
 from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect
+from discreet.engine.files import READABLE
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
 
 PATIENCE = 3600.0
@@ -95,7 +96,7 @@ class AnonymizeSource:
 def is_file(written: str) -> bool:
     """Return whether the user means a file, not a table of the catalog."""
     path = Path(written)
-    return path.exists() or path.suffix.lower() in TEXT_FILES + PARQUET_FILES
+    return path.exists() or path.suffix.lower() in READABLE
 
 
 def find_table(catalog: Catalog, written: str) -> tuple[str, str]:
@@ -139,6 +140,7 @@ def open_source(
         engine = connect(
             catalog.engine_url,
             {name: catalog.sources[name]},
+            encodings={n: e for n, e in catalog.encodings.items() if n == name},
             base=catalog.base,
             state=catalog.base / STATE if keep else None,
             limits=EngineLimits(workers=1),

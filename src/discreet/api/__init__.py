@@ -15,6 +15,7 @@ from discreet.api.opening import (
     promise,
     restore_ledger,
 )
+from discreet.api.stored import question_of
 
 __all__ = [
     "Asked",
@@ -26,5 +27,6 @@ __all__ = [
     "parsed",
     "policy_of",
     "promise",
+    "question_of",
     "restore_ledger",
 ]

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from discreet.anonymize.exposure import expose
@@ -24,10 +23,11 @@ from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
+from discreet.core.owner import OWNER
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, UnknownName
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.run import Recommending, RecommendRequest, recommend
 from discreet.learn.regress import Regressed, regress
 from discreet.learn.request import LearnRequest
@@ -60,6 +60,8 @@ from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
 from discreet.report import Document
 from discreet.sql.parse import Written
+from discreet.synth.linked.linked_copy import LinkedSynthetic
+from discreet.synth.linked.run import linked_copy
 from discreet.synth.progress import Progress, silent
 from discreet.synth.report.making import comparison, publishable
 from discreet.synth.request import SynthRequest
@@ -105,6 +107,8 @@ class Curator:
         return connect(
             self.catalog.engine_url,
             self.catalog.sources,
+            encodings=self.catalog.encodings,
+            paths=self.catalog.paths,
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,
@@ -150,8 +154,12 @@ class Curator:
         analyst: str | None = None,
         fresh: bool = False,
         max_rows: int | None = None,
+        group_size: int | None = None,
     ) -> Explanation:
-        """Return plan, generated SQL, price and expected error of a question; spends nothing."""
+        """Return plan, generated SQL, price and expected error of a question; spends nothing.
+
+        `group_size` names rows of a group for which means, variances and quantiles tell theirs.
+        """
         request = Request.of(
             sql,
             epsilon=epsilon,
@@ -161,8 +169,18 @@ class Curator:
             max_rows=max_rows,
         )
         return explain_request(
-            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine
+            request,
+            catalog=self.catalog,
+            ledger=self.ledger,
+            engine=self.engine,
+            group_size=group_size,
         )
+
+    @property
+    def _means(self) -> dict[str, Any]:
+        """Return what every paid piece of work is done with."""
+        own = {"catalog": self.catalog, "ledger": self.ledger}
+        return {**own, "engine": self.engine, "rng": self.rng}
 
     def synthesize(
         self,
@@ -170,7 +188,7 @@ class Curator:
         *,
         epsilon: Number | Epsilon,
         delta: Number | None = None,
-        method: str = "tree",
+        method: str = "auto",
         rows: int | None = None,
         where: str | None = None,
         rules: Sequence[str] = (),
@@ -185,8 +203,7 @@ class Curator:
 
         `delta` is a quarter of the dataset's unless given; without one the pure currency is used.
         `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
-        `choose` pays for a private choice among several methods. The same `request_id` again gives
-        the same model, free. (docs/synth.md)
+        `choose` pays for a private choice among methods. The same `request_id` gives the same model.
         """
         request = SynthRequest.of(
             table,
@@ -202,14 +219,11 @@ class Curator:
             analyst=self._payer(analyst),
             request_id=request_id,
         )
-        return synthesize(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            rng=self.rng,
-            progress=progress,
-        )
+        return synthesize(request, **self._means, progress=progress)
+
+    def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
+        """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
+        return linked_copy(self, dataset, analyst=self._payer(asked.pop("analyst", None)), **asked)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""
@@ -230,18 +244,11 @@ class Curator:
         model, features, request_id. (docs/learn.md)
         """
         request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
-        return train(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            rng=self.rng,
-            progress=progress,
-        )
+        return train(request, **self._means, progress=progress)
 
     def test_model(
-        self, model: Classifier, table: str, *, analyst: str | None = None, **asked: Any
-    ) -> Classifier:
+        self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any
+    ) -> AnyClassifier:
         """Return the model with noisy scores on a private table, charged to that table's dataset."""
         request = TestRequest.of(table, analyst=self._payer(analyst), **asked)
         return paid_test(
@@ -358,6 +365,7 @@ class Curator:
             ledger=self.ledger,
             engine=self.engine,
             rng=self.rng,
+            state=self.catalog.base / STATE,
         )
 
     def package(self, name: str) -> Path:
@@ -374,12 +382,15 @@ class Curator:
 
     def _payer(self, analyst: str | None) -> str | None:
         if analyst is None and self.catalog.analysts:
-            names = ", ".join(self.catalog.analysts)
-            raise CatalogError(
-                "This catalog lists analysts, so every question must say who asks.",
-                hint=f"Use --as NAME (analyst= in Python). There are: {names}.",
-            )
-        return analyst
+            names = ", ".join((*self.catalog.analysts, OWNER))
+            said = "This catalog lists analysts, so every question must say who asks."
+            raise CatalogError(said, hint=f"Use --as NAME (analyst= in Python): {names}.")
+        return self.account_of(analyst)
+
+    def account_of(self, analyst: str | None) -> str | None:
+        """Return whose share pays for `analyst`; None, the whole budget, for the owner."""
+        listed = OWNER in self.catalog.analysts
+        return (OWNER if listed else None) if analyst in (None, OWNER) else analyst
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the owner should look at in the catalog. For the owner only."""
@@ -416,9 +427,9 @@ class Curator:
 
     def visible(self, analyst: str | None) -> tuple[str, ...]:
         """Return the datasets that an analyst has a share in; all of them for None, the owner."""
-        if analyst is None:
-            return tuple(self.catalog.datasets)
-        return tuple(self.catalog.analysts.get(analyst, ()))
+        return tuple(
+            self.catalog.datasets if analyst is None else self.catalog.analysts.get(analyst, ())
+        )
 
     def seen_by(self, analyst: str | None) -> Curator:
         """Return the curator as one analyst sees it: datasets without a share do not exist."""
@@ -485,10 +496,5 @@ class Curator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -62,7 +62,16 @@ def curator_over(
         dice = SystemRng() if rng is None else rng
         with (
             closing(_ledger(catalog)) as ledger,
-            closing(connect(catalog.engine_url, catalog.sources, base=base, state=base)) as engine,
+            closing(
+                connect(
+                    catalog.engine_url,
+                    catalog.sources,
+                    base=base,
+                    state=base,
+                    encodings=catalog.encodings,
+                    paths=catalog.paths,
+                )
+            ) as engine,
         ):
 
             def ask(sql: str, epsilon: Number) -> Answer:
@@ -86,7 +95,16 @@ def synthetic_copy(
         catalog = _write(base, {"people": exhibit}, epsilon, delta)
         with (
             closing(_ledger(catalog)) as ledger,
-            closing(connect(catalog.engine_url, catalog.sources, base=base, state=base)) as engine,
+            closing(
+                connect(
+                    catalog.engine_url,
+                    catalog.sources,
+                    base=base,
+                    state=base,
+                    encodings=catalog.encodings,
+                    paths=catalog.paths,
+                )
+            ) as engine,
         ):
             made = synthesize(
                 SynthRequest.of(

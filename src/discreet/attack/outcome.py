@@ -62,6 +62,8 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
     """Pictures and tables of the report; the first picture is the one the lab shows."""
+    person: str = ""
+    """What it means for one person, in a sentence or two, where the attack can tell."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet attack NAME --json` prints."""
@@ -73,6 +75,7 @@ class Outcome:
             "released": self.released,
             "did": self.did,
             "lesson": self.lesson,
+            "person": self.person,
             "private_words": self.private_words,
             "settings": dict(self.settings),
             "details": dict(self.details),

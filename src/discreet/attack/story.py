@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.attack.attacks import attack_named
 from discreet.attack.outcome import Outcome, Score
 from discreet.report.document import Document, Grid, Section, Words
 
@@ -61,9 +62,13 @@ def story(outcome: Outcome) -> Document:
     return Document(outcome.title, f"discreet attack {outcome.attack}", None, tuple(sections))
 
 
-def _settings(outcome: Outcome) -> Grid:
-    rows = [(name, value) for name, value in outcome.settings.items() if value != ""]
-    return Grid.of(("setting", "value"), rows, "What this run was given.")
+def _settings(outcome: Outcome) -> Grid | Words:
+    """Return what the run was given, not what it could have been given."""
+    defaults = {knob.name: knob.default for knob in attack_named(outcome.attack).knobs}
+    rows = [(n, value) for n, value in outcome.settings.items() if value != defaults.get(n)]
+    if not rows:
+        return Words("Every setting at its default.")
+    return Grid.of(("setting", "value"), rows, "Every other setting at its default.")
 
 
 def told(outcome: Outcome) -> str:

@@ -55,6 +55,7 @@ def axis_print(table: Table, column: Column) -> str:
     named = table.unit.column
     read = next((c.fingerprint for c in table.columns if c.name.lower() == named.lower()), "")
     said = f"{column.fingerprint} {named} {read}"
+    said += "" if table.path is None else f" {table.path!r}"
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

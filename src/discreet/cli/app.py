@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,10 @@ COMMANDS = {
     "serve": ("discreet.cli.commands.serve", "The page, the HTTP API and a PostgreSQL endpoint."),
     "token": ("discreet.cli.commands.token", "Make, list and revoke the tokens of a server."),
     "init": ("discreet.cli.commands.init", "Propose discreet.toml for a file or a database."),
+    "review": (
+        "discreet.cli.owner.review",
+        "What each declaration loses and reveals; accept or hide columns.",
+    ),
     "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
     "publish": ("discreet.cli.commands.publish", "Many tables as one consistent, signed package."),
     "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),
@@ -44,6 +49,7 @@ COMMANDS = {
     ),
     "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
     "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
+    "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),
     "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),
 }
 """Each command, the module that holds it, and its one line in the list."""
@@ -63,7 +69,7 @@ More:       discreet COMMAND --help
 
 def help_text() -> str:
     """Return the list of commands; nothing is imported for it."""
-    lines = [f"  {name:<10}{line}" for name, (_, line) in COMMANDS.items()]
+    lines = [f"  {name:<12}{line}" for name, (_, line) in COMMANDS.items()]
     return HELP.format(commands="\n".join(lines))
 
 
@@ -78,8 +84,9 @@ def run(arguments: list[str]) -> int:
         say(f"discreet {__version__}")
         return 0
     if arguments[0] not in COMMANDS:
-        say(f"discreet: there is no command '{visible(arguments[0])}'.\n", to_errors=True)
-        say(help_text(), to_errors=True)
+        close = get_close_matches(arguments[0], COMMANDS, n=1)
+        meant = f" Did you mean '{close[0]}'?" if close else f"\n\n{help_text()}"
+        say(f"discreet: there is no command '{visible(arguments[0])}'.{meant}", to_errors=True)
         return 2
     return _run_command(arguments[0], arguments[1:])
 

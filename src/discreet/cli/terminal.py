@@ -2,16 +2,70 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from discreet.core.visible import visible
 
+_PLAIN = str.maketrans(
+    {
+        "±": "+/-",
+        "…": "...",
+        "─": "-",
+        "│": "|",
+        "┼": "+",
+        "├": "+",
+        "┤": "+",
+        "·": ".",
+        "ε": "epsilon",
+        "δ": "delta",
+        "\u00d7": "x",
+        "≥": ">=",
+        "≤": "<=",
+        "→": "->",
+        "\u2212": "-",
+        "█": "#",
+        "▓": "#",
+        "░": ".",
+        "“": '"',
+        "”": '"',
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u2013": "-",
+        "\u2014": "-",
+        "✓": "ok",
+        "•": "*",
+        "\u00a0": " ",
+        "\u202f": " ",
+    }
+)
+"""What we write ourselves, for terminals that know ASCII only."""
 
-def say(words: str, *, to_errors: bool = False, flush: bool = False) -> None:
+
+def say(words: str, *, to_errors: bool = False) -> None:
     """Print `words`; of all that is not for reading only line breaks pass.
 
     Guarantee: aliases, notes, labels, names and values cannot move the cursor, erase or recolour.
         A part that could hold line breaks of its own is made `visible` where the line is put together.
     """
     file = sys.stderr if to_errors else sys.stdout
-    print(visible(words, keep="\n"), file=file, flush=flush)
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    try:
+        print(spelled(visible(words, keep="\n"), encoding), file=file, flush=True)
+    except BrokenPipeError:
+        # `discreet ... | head` has seen enough; the command itself goes on to its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
+
+
+def spelled(words: str, encoding: str) -> str:
+    """Return `words` as a terminal of this encoding can show them; what it lacks gets plain letters.
+
+    >>> spelled("n ± 5 ──", "ascii")
+    'n +/- 5 --'
+    """
+    try:
+        words.encode(encoding)
+    except UnicodeEncodeError:
+        plain = words.translate(_PLAIN)
+        return plain.encode(encoding, "backslashreplace").decode(encoding)
+    return words

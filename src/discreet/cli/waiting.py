@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from discreet.core.visible import visible
+
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
@@ -36,3 +38,14 @@ def counting(what: str) -> Iterator[Callable[[int, int, str], None]]:
             bars.update(task, completed=done, total=max(of, 1), description=step)
 
         yield tell
+
+
+def reading() -> Callable[[str], None]:
+    """Return a function that shows the current step on a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+    from rich.console import Console
+
+    status = Console(stderr=True).status("Reading")
+    status.start()
+    return lambda step: status.update(f"Reading {visible(step)}") if step else status.stop()

@@ -13,6 +13,40 @@ from discreet.core.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
+class StatedNoise:
+    """The noise ± to expect at 95% for groups of a size that was named, by output; spends nothing.
+
+    None in `noise`: unbounded, so small a group drowns. `ranks`: how many rows the rank of a quantile is
+    off by at most. `appears_from`: how many noisy people a group needs to appear, where keys are private.
+    """
+
+    rows: int
+    noise: Mapping[str, float | None]
+    ranks: Mapping[str, int]
+    appears_from: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "rows": self.rows,
+            "noise": dict(self.noise),
+            "ranks": dict(self.ranks),
+            "appears_from": self.appears_from,
+        }
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what a person reads."""
+        widths = [
+            f"{visible(name)} ± {'unbounded' if width is None else f'at most {shown(width)}'}"
+            for name, width in self.noise.items()
+        ]
+        ranks = [f"{visible(n)} by at most {rows:,} ranks" for n, rows in self.ranks.items()]
+        group = f"for groups of {self.rows:,} rows: {', '.join(widths + ranks)}"
+        appear = () if self.appears_from is None else (f"from {self.appears_from:,} people on",)
+        return [("noise (95%)", group), *(("groups", words) for words in appear)]
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What a question would cost and how exact it would be; nothing was spent.
 
@@ -33,6 +67,7 @@ class Explanation:
     free: bool
     notes: tuple[str, ...]
     words: str = ""
+    stated: StatedNoise | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet query --explain --json` prints."""
@@ -52,6 +87,7 @@ class Explanation:
             "free": self.free,
             "spends": False,
             "notes": list(self.notes),
+            "stated": None if self.stated is None else self.stated.to_json(),
         }
 
     @classmethod
@@ -72,6 +108,7 @@ class Explanation:
             free=found["free"],
             notes=tuple(found["notes"]),
             words=found.get("words", ""),
+            stated=StatedNoise(**found["stated"]) if found.get("stated") else None,
         )
 
     def lines(self) -> list[tuple[str, str]]:
@@ -85,6 +122,7 @@ class Explanation:
         return [
             ("uses", f"{price}; leaves {left:.6g} of {float(self.limit.epsilon):.6g}"),
             ("noise (95%)", ", ".join(noise) or "none"),
+            *([] if self.stated is None else self.stated.lines()),
             ("about", visible(self.region)),
             ("mechanisms", "; ".join(self.mechanisms)),
             *(("note", visible(note)) for note in self.notes),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.core.path import UnitPath
+from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, UnknownName
 
@@ -205,9 +207,8 @@ class Column:
     `complete`: a row without a declared value is left out of every question, so no row lacks one
     (enforced by the generated SQL, never believed).
     `immutable`: a person keeps the value across snapshots. `reviewed`: the owner said it is public.
-    `format`: how a date or timestamp is spelled where the source keeps it as text (strptime codes);
-    None means the ISO spelling. `fingerprint`: a short hash of the domain and its spelling, so that
-    a changed domain is a new axis.
+    `spelling`: how cells are written where the source keeps them as texts. `fingerprint`: a short
+    hash of the domain and its spelling, so that what is read in another way is a new axis.
     """
 
     name: str
@@ -218,12 +219,12 @@ class Column:
     missing: bool = False
     complete: bool = False
     reviewed: bool = True
-    format: str | None = None
+    spelling: Spelling = PLAIN
     fingerprint: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
         # Once, here: a category may list 40,000 codes, and every region asks for the fingerprint.
-        spelled = repr(self.domain) + (self.format or "")
+        spelled = repr(self.domain) + ("" if self.spelling == PLAIN else repr(self.spelling))
         digest = hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "fingerprint", digest[:16])
 
@@ -243,6 +244,10 @@ class Table:
     `bounded`: that bound is applied once to the whole table, which is then stored and reused.
     `copied`: a database or cluster may store a canonical copy of it, which questions then read.
     `rules` are conditions that every row of a synthetic copy keeps, as they were written.
+    `encoding` is that of its text files, empty for UTF-8. `rows_kept`: the owner declares that
+    `max_rows` keeps at least this share of the rows. `path`: over which tables the unit is reached;
+    its last column then stands in every row of this table.
+    `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
     """
 
     name: str
@@ -254,6 +259,10 @@ class Table:
     bounded: bool = False
     copied: bool = False
     rules: tuple[str, ...] = ()
+    encoding: str = ""
+    rows_kept: Fraction | None = None
+    path: UnitPath | None = None
+    parent: str | None = None
 
     @property
     def public(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
+from discreet.core.path import UnitPath
 from discreet.engine.base import Engine, EngineLimits
 from discreet.errors import CatalogError
 
@@ -17,12 +19,16 @@ def connect(
     state: Path | None = None,
     limits: EngineLimits | None = None,
     allow_superuser: bool = False,
+    encodings: Mapping[str, str] = MappingProxyType({}),
+    paths: Mapping[str, UnitPath] = MappingProxyType({}),
 ) -> Engine:
     """Return the engine behind `url`, with each table of `sources` attached under its name.
 
     `duckdb:` reads CSV and Parquet files below `base`; `duckdb:FILE` also tables of that database
     file; `postgresql://...` tables written as schema.table; `spark://local[*]`, `local[2]` or
     `spark://host:port` files again. `state` is where snapshots and stored tables outlive us.
+    `encodings` says of some tables how their text files are encoded, `paths` over which other
+    tables their rows reach a person.
     `allow_superuser` lets a PostgreSQL role be one, which is refused otherwise.
     Drivers are imported by the engine that needs them.
     """
@@ -34,7 +40,20 @@ def connect(
         database = (base / rest).resolve() if rest else None
         if database is not None and not database.is_file():
             raise CatalogError(f"The DuckDB file does not exist: {rest}.")
-        return DuckDBEngine(database, sources, base=base, state=state, limits=bounds)
+        return DuckDBEngine(
+            database,
+            sources,
+            base=base,
+            state=state,
+            limits=bounds,
+            encodings=encodings,
+            paths=paths,
+        )
+    if encodings or paths:
+        raise CatalogError(
+            "Declared encodings, and units over a path of tables, are for DuckDB.",
+            hint="Give the engine a table or view that has the person in every row.",
+        )
     if scheme in ("postgresql", "postgres"):
         from discreet.engine.postgres.engine import PostgresEngine
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
 import hashlib
 import json
 import os
 import tempfile
 import time
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import CatalogError, InvalidInput
+from discreet.engine.formats.convert import first_line, is_plain, rows_of, write_plain
+from discreet.engine.formats.packed import start_of
+from discreet.errors import CatalogError
 
 _BLOCK = 1 << 20
 _DELIMITERS = (",", ";", "\t", "|")
+TEXT_FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
+PARQUET_FILES = (".parquet", ".pq")
+PACKED_FILES = (".gz", ".zst", ".zip")
+OTHER_FILES = (".jsonl", ".ndjson", ".json", ".xlsx", ".sqlite", ".sqlite3", ".db")
+READABLE = frozenset(TEXT_FILES + PARQUET_FILES + PACKED_FILES + OTHER_FILES)
+"""Endings of files that hold rows."""
 
 
 class FileKind(Enum):
@@ -33,23 +39,29 @@ class FileKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """The files behind one table, in a fixed order."""
+    """The files behind one table, in a fixed order.
+
+    `encoding` is the owner's word for how their texts are encoded, `part` the table of a SQLite file
+    or the sheet of a workbook.
+    """
 
     kind: FileKind
     paths: tuple[Path, ...]
+    encoding: str = ""
+    part: str = ""
 
 
-def find_files(name: str, source: str, base: Path) -> FileSource:
-    """Return the files that `source` (a path or a pattern below `base`) means.
+def find_files(name: str, source: str, base: Path, encoding: str = "") -> FileSource:
+    """Return the files that `source` (a path, a folder or a pattern below `base`) means.
 
     Patterns are expanded anew each time: a file that was added counts from then on.
     """
-    place = base / source
+    place, part = split_part(source, base)
     if any(letter in source for letter in "*?["):
         root = Path(place.anchor or ".")
         paths = sorted(path for path in root.glob(str(place.relative_to(root))) if path.is_file())
     elif place.is_dir():
-        paths = sorted(path for path in place.rglob("*.parquet") if path.is_file())
+        paths = files_in(place)
     else:
         paths = [place] if place.is_file() else []
     if not paths:
@@ -60,12 +72,44 @@ def find_files(name: str, source: str, base: Path) -> FileSource:
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise CatalogError(f"The source of table '{name}' mixes CSV and Parquet files: {source}.")
-    return FileSource(kinds.pop(), tuple(path.resolve() for path in paths))
+    return FileSource(kinds.pop(), tuple(path.resolve() for path in paths), encoding, part)
+
+
+def split_part(source: str, base: Path) -> tuple[Path, str]:
+    """Return the path of a source, and the part of the file that stands after a #."""
+    place = base / source
+    before, mark, part = source.rpartition("#")
+    if mark and not place.exists() and (base / before).is_file():
+        return base / before, part
+    return place, ""
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of a folder that hold rows, at any depth, in a fixed order."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    # What writers leave beside their files (_SUCCESS, .crc) holds no rows.
+    return [path for path in found if path.suffix.lower() in READABLE and path.name[0] not in "._"]
 
 
 def _kind(path: Path) -> FileKind:
-    with path.open("rb") as file:
-        return FileKind.PARQUET if file.read(4) == b"PAR1" else FileKind.CSV
+    return FileKind.PARQUET if start_of(path) == b"PAR1" else FileKind.CSV
+
+
+def plain_files(source: FileSource, folder: Path) -> FileSource:
+    """Return the same rows in files that the engine reads as they are, rewritten into `folder`.
+
+    Guarantee: a function of the bytes, of the declared encoding and of the named part.
+    """
+    if source.kind is not FileKind.CSV:
+        return source
+    paths = []
+    for i, path in enumerate(source.paths):
+        target = path
+        if not is_plain(path, source.encoding):
+            target = folder / f"plain-{i}.csv"
+            write_plain(path, target, encoding=source.encoding, part=source.part)
+        paths.append(target)
+    return FileSource(FileKind.CSV, tuple(paths))
 
 
 def database_files(database: Path) -> FileSource:
@@ -78,8 +122,9 @@ def csv_parts(name: str, source: FileSource) -> list[dict[str, Any]]:
     """Return how each CSV file is read: the columns may stand in any order, but be the same ones."""
     parts = []
     for path in source.paths:
-        names = column_names(name, path)
-        parts.append({"path": str(path), "delimiter": delimiter(path), "columns": names})
+        names = column_names(name, path, source.encoding, source.part)
+        mark = delimiter(path, source.encoding, source.part)
+        parts.append({"path": str(path), "delimiter": mark, "columns": names})
         if set(names) != set(parts[0]["columns"]):
             raise CatalogError(
                 f"The CSV files of table '{name}' have different columns.",
@@ -88,44 +133,28 @@ def csv_parts(name: str, source: FileSource) -> list[dict[str, Any]]:
     return parts
 
 
-def delimiter(path: Path) -> str:
+def delimiter(path: Path, encoding: str = "", part: str = "") -> str:
     """Return the separator of a CSV file, judged by its first line alone.
 
     Guarantee: the first line holds the column names, which are public, so no row can change how
     the others are read.
     """
-    outside = "".join(_first_line(path).split('"')[::2])
+    if rows_of(path) is not None:
+        return ","  # as we write it
+    outside = "".join(first_line(path, encoding=encoding, part=part).split('"')[::2])
     return max(_DELIMITERS, key=outside.count)
 
 
-def column_names(name: str, path: Path) -> list[str]:
+def column_names(name: str, path: Path, encoding: str = "", part: str = "") -> list[str]:
     """Return the column names in the first line of a CSV file."""
-    names = next(csv.reader([_first_line(path)], delimiter=delimiter(path)), [])
+    line = first_line(path, encoding=encoding, part=part)
+    names = next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
     if not names or "" in names or len({column.lower() for column in names}) != len(names):
         raise CatalogError(
             f"The source of table '{name}' has no usable first line: {path.name}.",
             hint="The first line of a CSV file names its columns, each once.",
         )
     return names
-
-
-def _first_line(path: Path) -> str:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            line = file.readline(_BLOCK).decode("utf-8-sig", errors="replace").rstrip("\r\n")
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InvalidInput(
-            f"'{path.name}' begins like a gzip file, but cannot be unpacked.",
-            hint="Export it again, as plain CSV or packed as a whole.",
-        ) from None
-    if "\r" in line:
-        raise InvalidInput(
-            f"The lines of '{path.name}' end in carriage returns alone.",
-            hint="Convert them: tr '\\r' '\\n' < FILE.",
-        )
-    return line
 
 
 class ContentHashes:
@@ -161,7 +190,8 @@ class ContentHashes:
         if source.kind is FileKind.DATABASE:
             # The log of a database is found by its name.
             targets = [folder / "database", folder / "database.wal"][: len(targets)]
-        return FileSource(source.kind, tuple(targets)), self._read(source, targets)
+        copied = replace(source, paths=tuple(targets))
+        return copied, self._read(source, targets)
 
     def _read(self, source: FileSource, targets: Sequence[Path | None]) -> str:
         before = _facts(source)

@@ -11,27 +11,29 @@ other cell says exactly what it said (see docs/notes/0012-engines.md).
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import duckdb
 
 from discreet.engine.names import quoted
 
+UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
+"""Types whose texts say the same in every spelling; 1.234 and 2024-03-04 do not."""
 _SAMPLE = 2000
 _AT_ONCE = 64
-# No exponent: other readers of the text spell those differently.
-_PLAIN_NUMBER = r"-?(0|[1-9][0-9]*)[.][0-9]+"
 _CELL = "CELL"
-_ENCODINGS: tuple[tuple[str, str], ...] = (
-    ("BIGINT", "CAST(TRY_CAST(CELL AS BIGINT) AS VARCHAR) = CELL AND length(CELL) <= 18"),
-    (
-        "DOUBLE",
-        (
-            "CAST(TRY_CAST(CELL AS DOUBLE) AS VARCHAR) = CELL AND CELL <> '-0.0' "
-            f"AND length(CELL) <= 25 AND regexp_full_match(CELL, '{_PLAIN_NUMBER}')"
-        ),
+_TESTS: Mapping[str, str] = {
+    "BIGINT": "CAST(TRY_CAST(CELL AS BIGINT) AS VARCHAR) = CELL AND length(CELL) <= 18",
+    "DOUBLE": (
+        "CAST(TRY_CAST(CELL AS DOUBLE) AS VARCHAR) = CELL AND CELL <> '-0.0' "
+        # No exponent: other readers of the text spell those differently. No inf and no nan.
+        "AND length(CELL) <= 25 AND contains(CELL, '.') "
+        "AND NOT contains(CELL, 'e') AND NOT contains(CELL, 'n')"
     ),
-    ("DATE", "CAST(TRY_CAST(CELL AS DATE) AS VARCHAR) = CELL AND length(CELL) = 10"),
-    ("BOOLEAN", "CAST(TRY_CAST(CELL AS BOOLEAN) AS VARCHAR) = CELL"),
-)
+    "DATE": "CAST(TRY_CAST(CELL AS DATE) AS VARCHAR) = CELL AND length(CELL) = 10",
+    "BOOLEAN": "CAST(TRY_CAST(CELL AS BOOLEAN) AS VARCHAR) = CELL",
+}
+EVERY = tuple(_TESTS)
 
 
 def _holds(connection: duckdb.DuckDBPyConnection, tests: list[str], table: str) -> list[bool]:
@@ -51,40 +53,75 @@ def _every(test: str, column: str) -> str:
     return f"bool_and(coalesce({holds}, false)) FILTER (WHERE {name} IS NOT NULL)"
 
 
-def encodings(
-    connection: duckdb.DuckDBPyConnection, columns: list[str], table: str
-) -> dict[str, str]:
-    """Return the columns of `table` whose every text survives another type, with that type."""
-    tries = [(column, kind, test) for column in columns for kind, test in _ENCODINGS]
-    few = f"(SELECT * FROM {table} LIMIT {_SAMPLE})"
-    # The sample only saves time: what it suggests is checked on every row below.
-    found = _holds(connection, [_every(test, column) for column, _, test in tries], few)
-    likely: dict[str, tuple[str, str]] = {}
-    for (column, kind, test), holds in zip(tries, found, strict=True):
-        if holds:
-            likely.setdefault(column, (kind, test))
-    tests = [_every(test, column) for column, (_, test) in likely.items()]
-    sure = _holds(connection, tests, table)
-    return {
-        column: kind
-        for (column, (kind, _)), holds in zip(likely.items(), sure, strict=True)
-        if holds
-    }
-
-
 def store_typed(
-    connection: duckdb.DuckDBPyConnection, select: str, *, rough: str, target: str
+    connection: duckdb.DuckDBPyConnection,
+    select: str,
+    *,
+    target: str,
+    kinds: Collection[str] = EVERY,
 ) -> None:
-    """Write the texts of a SELECT as Parquet, each column in the type that spells it alike."""
-    texts = f"read_parquet({literal(rough)})"
-    connection.execute(f"COPY ({select}) TO {literal(rough)} (FORMAT parquet)")
-    columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {texts}").fetchall()]
-    found = encodings(connection, columns, texts)
+    """Write the texts of a SELECT as Parquet, each column in the type that spells it alike.
+
+    `kinds` are the types that may be chosen: where a spelling is declared later, only those that
+    have one text for each value in every spelling (see UNAMBIGUOUS).
+    """
+    columns = [row[0] for row in connection.execute(f"DESCRIBE {select}").fetchall()]
+    found = likely_encodings(connection, columns, f"({select} LIMIT {_SAMPLE})", kinds)
+    if _stored(connection, select, columns, found, target):
+        return
+    # A later row contradicts the first ones: only now all rows are read to find out where.
+    tests = [_every(_TESTS[kind], column) for column, kind in found.items()]
+    sure = _holds(connection, tests, f"({select})")
+    held = {c: k for (c, k), holds in zip(found.items(), sure, strict=True) if holds}
+    if not _stored(connection, select, columns, held, target):
+        raise duckdb.InvalidInputException("the texts changed while they were read")
+
+
+def likely_encodings(
+    connection: duckdb.DuckDBPyConnection,
+    columns: list[str],
+    rows: str,
+    kinds: Collection[str] = EVERY,
+) -> dict[str, str]:
+    """Return the columns of some rows whose every text survives another type, with that type."""
+    tries = [(column, kind) for column in columns for kind in _TESTS if kind in kinds]
+    tests = [_every(_TESTS[kind], column) for column, kind in tries]
+    likely: dict[str, str] = {}
+    for (column, kind), holds in zip(tries, _holds(connection, tests, rows), strict=True):
+        if holds:
+            likely.setdefault(column, kind)
+    return likely
+
+
+def _stored(
+    connection: duckdb.DuckDBPyConnection,
+    select: str,
+    columns: list[str],
+    kinds: Mapping[str, str],
+    target: str,
+) -> bool:
+    """Return whether every text survives its type; the file is whole only then."""
     cells = ", ".join(
-        f"CAST({quoted(c)} AS {found[c]}) AS {quoted(c)}" if c in found else quoted(c)
-        for c in columns
+        f"{_cell(c, kinds[c]) if c in kinds else quoted(c)} AS {quoted(c)}" for c in columns
     )
-    connection.execute(f"COPY (SELECT {cells} FROM {texts}) TO {literal(target)} (FORMAT parquet)")
+    order = f"COPY (SELECT {cells} FROM ({select}) AS s) TO {literal(target)} (FORMAT parquet)"
+    try:
+        connection.execute(order)
+    except duckdb.InvalidInputException:
+        if kinds:
+            return False
+        raise
+    return True
+
+
+def _cell(column: str, kind: str) -> str:
+    name = quoted(column)
+    holds = _TESTS[kind].replace(_CELL, name)
+    # error() ends the whole statement: a text that is not spelled alike must not be stored so.
+    return (
+        f"CASE WHEN {name} IS NULL THEN NULL WHEN coalesce({holds}, false) "
+        f"THEN TRY_CAST({name} AS {kind}) ELSE error('misfit') END"
+    )
 
 
 def literal(text: str) -> str:

@@ -25,8 +25,6 @@ from discreet.engine.base import Exact, open_exact
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.seal import Read, exact_of
 from discreet.kernel.trees.nodes import Unfit
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential, exponential_rows, permute_and_flip
 
@@ -126,11 +124,7 @@ def _above_threshold(
 
 def draw(law: Law, size: int, rng: Rng) -> list[int]:
     """Return fresh noise of a law, as Python integers."""
-    if isinstance(law, LaplaceLaw):
-        drawn = discrete_laplace(law.scale, size, rng=rng)
-    else:
-        drawn = discrete_gaussian_squared(law.sigma_squared, size, rng=rng)
-    return [int(value) for value in drawn]
+    return [int(value) for value in law.draw(size, rng)]
 
 
 def exact(

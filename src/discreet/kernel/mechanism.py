@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.core.event import NOTHING, PrivacyEvent, Pure, Select
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import NoiseLaw
 
-Law: TypeAlias = LaplaceLaw | GaussianLaw
+Law: TypeAlias = NoiseLaw
 
 
 @dataclass(frozen=True, slots=True)

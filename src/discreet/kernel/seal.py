@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.core.event import Composed, Failing, Gaussian, Laplace, PrivacyEvent, Select
+from discreet.core.event import Composed, Failing, PrivacyEvent, Select
 from discreet.core.numbers import Delta
 from discreet.core.unit import Neighbours
 from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
@@ -21,8 +21,7 @@ from discreet.kernel.trees.nodes import Apply, Fold, Term, Unfit, folds
 from discreet.kernel.trees.nodes import SelectNode as Statement
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
-from discreet.noise.laws import LaplaceLaw
-from discreet.noise.threshold import GroupNoise, threshold_for
+from discreet.noise.threshold import threshold_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +199,7 @@ def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
 
 def _check_possible(proposed: Mechanisms) -> None:
     """Refuse noise that does not exist, whose price would mean nothing."""
-    sizes = [
-        law.scale if isinstance(law, LaplaceLaw) else law.sigma_squared
-        for law in proposed.laws.values()
-    ]
+    sizes = [law.size for law in proposed.laws.values()]
     sizes += [selection.epsilon for selection in proposed.selections.values()]
     sizes += [Fraction(selection.bins) for selection in proposed.selections.values()]
     if proposed.top is not None:
@@ -228,10 +224,11 @@ def _admit_top(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
 
 
 def _noise(law: Law, stability: Stability, bound: Bound) -> PrivacyEvent:
-    if isinstance(law, LaplaceLaw):
-        return Laplace(law.scale, Fraction(stability.l1(bound)))
-    squared = Fraction(stability.l2_squared(bound))
-    return Gaussian(law.sigma_squared, squared, stability.coordinates)
+    return law.event(
+        l1=lambda: stability.l1(bound),
+        l2_squared=lambda: stability.l2_squared(bound),
+        coordinates=stability.coordinates,
+    )
 
 
 def _selection(selection: Selection, stability: Stability) -> Selection:
@@ -260,13 +257,6 @@ def _threshold(proposed: Mechanisms, reads: tuple[Read, ...]) -> int:
     # All reads show the same groups, so a unit's groups are those of the read with the most rows.
     groups = max(each.stability.coordinates for each in reads)
     law = proposed.laws[proposed.units]
-    found = threshold_for(group_noise(law), Delta(proposed.failing), max_groups=groups)
+    found = threshold_for(law, Delta(proposed.failing), max_groups=groups)
     # A public table may turn one row unit into several rows of one group.
     return found + (read.stability.max_rows - 1 if kind is Kind.ROWS else 0)
-
-
-def group_noise(law: Law) -> GroupNoise:
-    """Return the noise on the number of units that a threshold is computed for."""
-    if isinstance(law, LaplaceLaw):
-        return GroupNoise.laplace(law.scale)
-    return GroupNoise.gaussian(law.sigma_squared)

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.event import Gaussian, Laplace, PrivacyEvent
+from discreet.core.event import PrivacyEvent
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
 from discreet.kernel.mechanism import Law
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
 
 Integers = npt.NDArray[np.int64]
@@ -91,11 +88,12 @@ class VectorSum:
 
     def event(self, law: Law) -> PrivacyEvent:
         """Return what to tell the accountant of one sum with noise of `law` on every coordinate."""
-        if isinstance(law, LaplaceLaw):
+        return law.event(
             # A vector of length b in L2 has at most b * sqrt(size) in L1, and an integer b^2 at most.
-            reach = self.moved if self.norm is Norm.L1 else self._l1_of_l2()
-            return Laplace(law.scale, Fraction(reach))
-        return Gaussian(law.sigma_squared, Fraction(self.moved) ** 2, self.size)
+            l1=lambda: self.moved if self.norm is Norm.L1 else self._l1_of_l2(),
+            l2_squared=lambda: self.moved**2,
+            coordinates=self.size,
+        )
 
     def _l1_of_l2(self) -> int:
         squared = self.moved**2 * self.size
@@ -106,6 +104,4 @@ class VectorSum:
 
     def noisy(self, total: Integers, law: Law, rng: Rng) -> Integers:
         """Return a sum of batches with fresh noise on every coordinate: may be shown."""
-        if isinstance(law, LaplaceLaw):
-            return np.asarray(total + discrete_laplace(law.scale, self.size, rng=rng))
-        return np.asarray(total + discrete_gaussian_squared(law.sigma_squared, self.size, rng=rng))
+        return np.asarray(total + law.draw(self.size, rng))

@@ -1,4 +1,40 @@
 """Private learners: classifiers, regressors, selections and recommenders that pay before they look.
 
-Front ends (api, cli, server) and attack may import from here.
+Front ends (api, cli, server) and attack may import from here. The names below are estimators with
+scikit-learn's habits; each is loaded when it is first used.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.learn.estimators.budget import LearnBudget
+    from discreet.learn.estimators.classifier import PrivateClassifier
+    from discreet.learn.estimators.regressor import PrivateRegressor
+    from discreet.learn.estimators.shapes import PrivateKMeans, PrivatePCA, PrivateScaler
+
+__all__ = [
+    "LearnBudget",
+    "PrivateClassifier",
+    "PrivateKMeans",
+    "PrivatePCA",
+    "PrivateRegressor",
+    "PrivateScaler",
+]
+
+_HOMES = {
+    "LearnBudget": "discreet.learn.estimators.budget",
+    "PrivateClassifier": "discreet.learn.estimators.classifier",
+    "PrivateKMeans": "discreet.learn.estimators.shapes",
+    "PrivatePCA": "discreet.learn.estimators.shapes",
+    "PrivateRegressor": "discreet.learn.estimators.regressor",
+    "PrivateScaler": "discreet.learn.estimators.shapes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet.learn' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -90,6 +90,15 @@ class Classifier:
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
+    def reaches(self) -> dict[str, float]:
+        """Return how far each feature, or pair of them, can move the log-odds."""
+        found: dict[str, float] = {}
+        for term in self.terms:
+            name = " and ".join(self.features[column].name for column in term.grouping.columns)
+            size = float(np.ptp(term.weights, axis=0).max())
+            found[name] = max(found.get(name, 0.0), size)
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Return the terms as plain numbers; the encoding is written beside them."""
         return {

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from discreet.account.noisy_steps import NoisySteps
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
@@ -17,8 +18,11 @@ from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.binning import SEEN
 from discreet.learn.measure.columns import check_target, chosen_items, encoding_of
+from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
 from discreet.learn.methods import COUNTING
 from discreet.learn.request import LearnRequest
+from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
+from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
@@ -30,6 +34,9 @@ from discreet.synth.measure import learned_domains as domains
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, SealedSource, seal_codes, seal_words
 from discreet.synth.prepare import preview_of
+
+MOST_ROWS = 10**8
+"""Rows that no table of people is believed to have: an epsilon that needs more is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Training:
     source: SealedSource
     payer: Payer
     snapshot: str
+    steps: NoisySteps | None = None
 
     def rows_needed(self) -> int:
         """Return about how many rows it takes until a tenth of them stands out from the noise.
@@ -54,7 +62,8 @@ class Training:
         """
         target = self.outline.items[-1]
         classes = target.values if isinstance(target, Coded) else 2
-        share = self.funds.fitting.amount * COUNTING / max(len(self.outline.items) - 1, 1)
+        counting = COUNTING if self.steps is None else NETWORK_COUNTING
+        share = self.funds.fitting.amount * counting / max(len(self.outline.items) - 1, 1)
         noise = noise_of(MarginalBudget(share, self.funds.purse.concentrated), self.unit)
         return math.ceil(10 * SEEN * noise * math.sqrt(classes))
 
@@ -104,15 +113,21 @@ def plan_training(
     snapshots = snapshots_of(outline.scan, held, ledger)
     codes = _sealed(outline, engine)
     learns = bool(outline.ranges or outline.words)
-    funds = funds_of(
-        request.epsilon,
-        delta,
-        region=codes.source.region,
-        learn_share=domains.SHARE if learns else Fraction(0),
-        words=len(outline.words),
-    )
+    steps = None
+    if request.model == "network":
+        funds, steps = _network(request, delta, outline, codes)
+        if outline.scan.unit is not None:
+            codes.source.check(_with_units(outline, engine).source)
+    else:
+        funds = funds_of(
+            request.epsilon,
+            delta,
+            region=codes.source.region,
+            learn_share=domains.SHARE if learns else Fraction(0),
+            words=len(outline.words),
+        )
     check_hope(funds, codes.unit, request.epsilon)
-    return Training(
+    plan = Training(
         request=request,
         outline=outline,
         funds=funds,
@@ -120,7 +135,38 @@ def plan_training(
         source=codes.source,
         payer=Payer(request.analyst, dataset.name, dataset.budget),
         snapshot=f"learn {label(snapshots)}",
+        steps=steps,
     )
+    if plan.rows_needed() > MOST_ROWS:
+        raise InvalidInput(
+            f"Epsilon {request.epsilon} is too small: it would take about {plan.rows_needed():,} rows "
+            "until a model sees more than noise.",
+            hint="Use a larger epsilon, or fewer features. Nothing was charged.",
+        )
+    return plan
+
+
+def _network(
+    request: LearnRequest, delta: Delta, outline: Outline, codes: SealedCodes
+) -> tuple[SynthBudget, NoisySteps]:
+    """Return what is paid for a network: from the sizes that are public, before anything is read."""
+    target = outline.items[-1]
+    classes = target.values if isinstance(target, Coded) else MOST_CLASSES
+    return network_budget(
+        request.epsilon,
+        delta,
+        NetworkShape(len(outline.items) - 1, classes),
+        region=codes.source.region,
+        replaced=codes.unit.replaced,
+        learns=bool(outline.ranges or outline.words),
+        words=len(outline.words),
+    )
+
+
+def _with_units(outline: Outline, engine: Engine) -> SealedUnitCodes:
+    coded = preview_of(outline).coded
+    preview = encoding_of(outline.table.name, coded[:-1], coded[-1])
+    return seal_unit_codes(outline.scan, engine, preview.coded)
 
 
 def _outline(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.errors import InvalidInput
 
-CLASSIFIERS = ("auto", "logistic", "boosted", "bayes")
+CLASSIFIERS = ("auto", "logistic", "boosted", "bayes", "network")
 REGRESSORS = ("auto", "ridge")
 
 
@@ -26,7 +26,8 @@ class LearnRequest:
     )
     task: str = field(default="classify", metadata={"help": "classify or regress."})
     model: str = field(
-        default="auto", metadata={"help": "auto, logistic, boosted or bayes; for regress ridge."}
+        default="auto",
+        metadata={"help": "auto, logistic, boosted, bayes or network; for regress ridge."},
     )
     features: tuple[str, ...] = field(
         default=(), metadata={"help": "The columns to predict from; all others unless given."}

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import time
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
 from discreet.errors import InternalError, InvalidInput
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.kept.model_text import from_text, to_text
 from discreet.learn.measure.columns import encoding_of
 from discreet.learn.measure.residual_sums import LearningDoor
-from discreet.learn.measure.rows import PaidRows, fetch
+from discreet.learn.measure.rows import PaidRows, Reals, fetch
+from discreet.learn.measure.unit_rows import fetch_unit_codes, seal_unit_codes
 from discreet.learn.methods import CHECKING, chosen, fit_classifier
-from discreet.learn.model import Classifier, FittedModel
+from discreet.learn.model import Classifier
 from discreet.learn.prepare import Training, planned_training
 from discreet.learn.request import LearnRequest
 from discreet.learn.scored.score import noisy_share
+from discreet.learn.sgd.fit import checked_network, fit_network
+from discreet.learn.sgd.model import NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Balance, Receipt
 from discreet.ledger.ledger import Ledger
@@ -29,7 +35,7 @@ from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.progress import Progress, silent
 
 ACCEPTED = "The domains were read from the data and declared public by --accept."
@@ -40,7 +46,7 @@ LARGEST_MODEL = 1 << 28
 class Trained:
     """A trained classifier, its price, and what the reader should know."""
 
-    model: Classifier
+    model: AnyClassifier
     cost: Spent
     before: Spent
     after: Spent
@@ -73,6 +79,7 @@ class Trained:
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "subgroups": {},
+            "rows_needed": facts.get("rows_needed"),
             "request_id": self.request_id,
             "notices": list(self.notices),
         }
@@ -115,7 +122,7 @@ def train(
 
 def _learned(
     plan: Training, receipt: Receipt, rows: tuple[Engine, Held], rng: Rng, progress: Progress
-) -> Classifier:
+) -> AnyClassifier:
     funds, outline, (engine, held) = plan.funds, plan.outline, rows
     progress(0, 1, "reading the table")
     means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, plan.source, rng)
@@ -123,6 +130,9 @@ def _learned(
     encoding = _encoding(plan, found.encoding)
     codes = seal_codes(outline.scan, engine, encoding.coded)
     plan.source.check(codes.source)
+    if plan.steps is not None:
+        notices = (*outline.notices, *found.notices)
+        return _network(plan, (encoding, codes, notices), (rows, receipt), rng, progress)
     target = len(encoding.coded) - 1
     paid = PaidRows(fetch(held, codes, permit=receipt), codes.shape, target)
     door = LearningDoor(paid, funds.fitting, codes.unit, rng)
@@ -134,8 +144,34 @@ def _learned(
         kind = chosen(plan.request.model, funds.purse)
         fitted = fit_classifier(kind, door, encoding, progress)
     checked = door.checked(share=CHECKING)
-    facts = _facts(plan, fitted, checked, (*outline.notices, *found.notices), rng)
+    facts = _facts(plan, fitted.shares, checked, (*outline.notices, *found.notices), rng)
     return Classifier(kind, encoding, fitted.intercept, fitted.terms, facts)
+
+
+def _network(
+    plan: Training,
+    what: tuple[Encoding, SealedCodes, tuple[str, ...]],
+    place: tuple[tuple[Engine, Held], Receipt],
+    rng: Rng,
+    progress: Progress,
+) -> NetworkClassifier:
+    """Return a network; its rows are read with their units, so that a person is sampled as a whole."""
+    (encoding, sealed, notices), ((engine, held), receipt) = what, place
+    assert plan.steps is not None, "planned with its steps"
+    if plan.outline.scan.unit is None:
+        codes = fetch(held, sealed, permit=receipt)
+        unit = np.arange(len(codes), dtype=np.int64)
+    else:
+        whole = seal_unit_codes(plan.outline.scan, engine, encoding.coded)
+        plan.source.check(whole.source)
+        codes, unit = fetch_unit_codes(held, whole, permit=receipt)
+    paid = PaidRows(codes, sealed.shape, len(encoding.coded) - 1)
+    door = LearningDoor(paid, plan.funds.fitting, sealed.unit, rng)
+    found, shares = fit_network(
+        door, (codes, unit), encoding, steps=plan.steps, rng=rng, progress=progress
+    )
+    checked = checked_network(door, found, codes)
+    return replace(found, facts=_facts(plan, shares, checked, notices, rng))
 
 
 def _encoding(plan: Training, learned: Encoding) -> Encoding:
@@ -154,7 +190,7 @@ def _encoding(plan: Training, learned: Encoding) -> Encoding:
 
 def _facts(
     plan: Training,
-    fitted: FittedModel,
+    shares: Reals,
     checked: tuple[int, int, float],
     notices: tuple[str, ...],
     rng: Rng,
@@ -173,15 +209,16 @@ def _facts(
         },
         "unit": {"rows": plan.unit.rows, "replaced": plan.unit.replaced},
         "rows": max(right + wrong, 0),
+        "rows_needed": plan.rows_needed(),
         "accuracy": noisy_share(right, wrong, error) | {"on": "the training rows"},
-        "baseline": round(float(fitted.shares.max()), 4),
+        "baseline": round(float(shares.max()), 4),
         "accepted": plan.outline.dataset.accepted,
         "notices": list(notices),
         "private": bool(getattr(rng, "private", True)),
     }
 
 
-def _finished(plan: Training, model: Classifier, receipt: Receipt, started: float) -> Trained:
+def _finished(plan: Training, model: AnyClassifier, receipt: Receipt, started: float) -> Trained:
     notices = [*model.facts["notices"]]
     if plan.outline.dataset.accepted:
         notices.append(ACCEPTED)
@@ -202,18 +239,18 @@ def _spent(balance: Balance) -> Spent:
     return Spent(balance.epsilon, balance.delta)
 
 
-def pack(model: Classifier) -> bytes:
+def pack(model: AnyClassifier) -> bytes:
     """Return a model as the ledger keeps it."""
     return zlib.compress(to_text(model).encode(), 6)
 
 
-def unpack(payload: bytes) -> Classifier:
+def unpack(payload: bytes) -> AnyClassifier:
     """Return the model that `pack` wrote."""
     opened = zlib.decompressobj()
     text = opened.decompress(payload, LARGEST_MODEL)
     if not opened.eof:
         raise InvalidInput("The stored model is too large to be read.")
     found = from_text(text.decode(), name="the stored model")
-    if not isinstance(found, Classifier):
+    if not isinstance(found, AnyClassifier):
         raise InternalError("a classifier was stored, and something else was read")
     return found

@@ -17,6 +17,7 @@ from discreet.ledger.entry import (
     Receipt,
     answer_key,
     checked_name,
+    checked_text,
     fingerprint,
 )
 from discreet.ledger.once.outcomes import error_of, missing_answer
@@ -63,7 +64,9 @@ class Answers:
                 session.append("answered", entered)
         return payload if kept is None else self.vouched([kept])[0].payload
 
-    def keep_free(self, payer: Payer, payload: bytes, *, request_id: str, body: str) -> bool:
+    def keep_free(
+        self, payer: Payer, payload: bytes, *, request_id: str, body: str, note: str = ""
+    ) -> bool:
         """Return whether `payload` is now the answer of a request that nobody pays for.
 
         The id stands for it from now on. It is no evidence of its own: it is found under its id,
@@ -74,7 +77,12 @@ class Answers:
         with self.session() as session:
             if repeated(self.store, session.book, payer, request_id, asked) is not None:
                 return False
-            data = _unpaid(session.book, payer) | {"request_id": request_id, "body": asked}
+            said = {
+                "request_id": request_id,
+                "body": asked,
+                "note": checked_text(note, name="note"),
+            }
+            data = _unpaid(session.book, payer) | said
             answer = _sealed(session.next_position, data, payload)
             session.append("free", data | {"digest": answer.digest})
             session.writer.add_answer(answer)
@@ -106,6 +114,13 @@ class Answers:
         with self.current() as book:
             found = self._kept(book, analyst, request_id)
         return self.vouched([found])[0].payload if found else None
+
+    def entry_of(self, request_id: str, analyst: str | None) -> Entry | None:
+        """Return the line of the history that this analyst's request was entered by."""
+        with self.current() as book:
+            position = book.requests.get((analyst, request_id))
+        found = None if position is None else self.store.find(position)
+        return None if found is None else Entry.of(found)
 
     def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
         """Return `answers` if the chain says the same of each."""

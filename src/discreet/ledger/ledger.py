@@ -103,13 +103,15 @@ class Ledger:
         question: str = "",
         note: str = "",
         snapshot: str = "",
+        asker: str = "",
     ) -> Receipt:
         """Return a receipt for `quote`, charged to everyone in its region.
 
         The same request id with the same body, from the same payer, returns its first receipt
         again, marked `repeated`, and charges nothing. Each analyst has a namespace of ids. Raises
         BudgetExceeded or RequestConflict; the latter also where nothing was begun under this id and
-        the data or the price have changed since.
+        the data or the price have changed since. `asker` is written down where another than the
+        payer asked: it informs people and decides nothing.
 
         Guarantee: the check and the entry are one transaction that excludes all other processes;
         when this returns, the entry is on the disk and so is the head outside the store.
@@ -123,6 +125,7 @@ class Ledger:
             question=question,
             note=note,
             snapshot=snapshot,
+            asker=asker,
         )
 
     def reserve(
@@ -161,6 +164,7 @@ class Ledger:
         reserved: bool,
         request_id: str,
         body: str,
+        asker: str = "",
         **texts: str,
     ) -> Receipt:
         checked_name(request_id, name="request id")
@@ -190,6 +194,7 @@ class Ledger:
                 "reserved": reserved,
                 "looks": 1,
                 **texts,
+                **({"asker": checked_name(asker, name="asker")} if asker else {}),
             }
             item = session.append("charge", data)
         return receipt_of(item.position, Entry.of(item).data, repeated=False)

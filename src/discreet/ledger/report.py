@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.core.owner import OWNER
 from discreet.ledger.accounts import AccountState
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
@@ -61,6 +62,23 @@ def history_report(
     ]
 
 
+def question_report(ledger: Ledger, request_id: str, analyst: str | None) -> dict[str, Any] | None:
+    """Return what was asked under a request id: its words, price, time and who asked."""
+    entry = ledger.stored.entry_of(request_id, analyst)
+    if entry is None:
+        return None
+    data = entry.data
+    epsilon = data["cost"]["epsilon"]
+    return {
+        "sql": data.get("note", ""),
+        "epsilon": None if epsilon is None else float(Fraction(epsilon)),
+        "analyst": data["analyst"],
+        "asker": data.get("asker") or data["analyst"] or OWNER,
+        "dataset": data["dataset"],
+        "time": entry.time,
+    }
+
+
 def standing(ledger: Ledger, entry: Entry) -> str:
     """Return what has become of a charge: answered, failed, lost, running, or paid and not begun."""
     outcome = ledger.outcomes.state(entry.position)
@@ -95,6 +113,7 @@ def _entry(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             epsilon = data["cost"]["epsilon"]
             said |= {
                 "analyst": data["analyst"],
+                "asker": data.get("asker") or data["analyst"] or OWNER,
                 "dataset": data["dataset"],
                 "sql": data["note"],
                 "epsilon": None if epsilon is None else float(Fraction(epsilon)),

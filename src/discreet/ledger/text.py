@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.core.counted import counted
 from discreet.core.numbers import plain
 from discreet.core.region import Region
 from discreet.core.visible import visible
@@ -51,7 +52,9 @@ def budget_words(
             lines.append(f"  most exposed: {visible(describe(spent.worst))}")
         exposures = ledger.exposures(name)
         if exposures:
-            lines.append(f"  {len(exposures)} release(s) without any guarantee, see the history")
+            lines.append(
+                f"  {counted(len(exposures), 'release')} without any guarantee, see the history"
+            )
             lines += [f"  exposed: {visible(', '.join(ledger.exposed(name) or ()))}"]
         entries = ledger.history(budget, last=last)
         if entries:
@@ -84,7 +87,7 @@ def _gauge(spent: SpentSoFar) -> list[str]:
     left = max(spent.limit_epsilon - spent.epsilon, Fraction(0))
     bar = "#" * filled + "." * (WIDTH - filled)
     amounts = f"epsilon {plain(spent.epsilon)} of {plain(spent.limit_epsilon)} spent"
-    lines = [f"  [{bar}] {amounts}, {plain(left)} left, {spent.charges} charge(s)"]
+    lines = [f"  [{bar}] {amounts}, {plain(left)} left, {counted(spent.charges, 'charge')}"]
     if spent.limit_delta:
         lines.append(f"  delta {plain(spent.delta)} of {plain(spent.limit_delta)} spent")
     return lines
@@ -115,6 +118,8 @@ def _line(entry: Entry) -> str:
             text = f"{data['who']} restored a backup: {data['reason']}"
         case "clear":
             text = f"{data['who']} let a question be asked again that had failed: {data['reason']}"
+        case "genesis":
+            text = "the ledger begins"
         case _:
             text = entry.kind
     return f"{when}  {visible(' '.join(text.split())[:120])}"

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from discreet.core.numbers import Delta, Number, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.exact.real_coins import Flips
-from discreet.noise.exact.tails import GaussianTail, LaplaceTail, Tail
+from discreet.noise.exact.tails import Tail
+from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng, SystemRng
 
 _SYSTEM = SystemRng()
@@ -34,30 +34,7 @@ class Appearing:
     keep: Flips
 
 
-@dataclass(frozen=True, slots=True)
-class GroupNoise:
-    """The noise on the number of distinct units of each group."""
-
-    tail: LaplaceTail | GaussianTail
-
-    @classmethod
-    def laplace(cls, scale: Number) -> GroupNoise:
-        """Return discrete Laplace noise of this scale."""
-        return cls(LaplaceTail(_positive(scale, "scale")))
-
-    @classmethod
-    def gaussian(cls, sigma_squared: Number) -> GroupNoise:
-        """Return discrete Gaussian noise with this parameter sigma squared."""
-        return cls(GaussianTail(_positive(sigma_squared, "sigma_squared")))
-
-    def draw(self, size: int, rng: Rng) -> npt.NDArray[np.int64]:
-        """Return independent noise for `size` groups."""
-        if isinstance(self.tail, LaplaceTail):
-            return discrete_laplace(self.tail.scale, size, rng=rng)
-        return discrete_gaussian_squared(self.tail.sigma_squared, size, rng=rng)
-
-
-def threshold_for(noise: GroupNoise, delta: Number | Delta, *, max_groups: int) -> int:
+def threshold_for(noise: NoiseLaw, delta: Number | Delta, *, max_groups: int) -> int:
     """Return the least threshold at which a unit alone in `max_groups` groups risks at most delta.
 
     With Gaussian noise of sigma above 4,096 it may lie above the least by 1/100 sigma.
@@ -66,7 +43,8 @@ def threshold_for(noise: GroupNoise, delta: Number | Delta, *, max_groups: int) 
         any group appears in which it is alone is at most delta: the chances add up. Decided with
         certified bounds. [docs/notes/0005-thresholds-and-sparse-vector.md]
 
-    >>> threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=1)
+    >>> from discreet.noise.laws import LaplaceLaw
+    >>> threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=1)
     22
     """
     risk = Delta.of(delta).value
@@ -77,7 +55,7 @@ def threshold_for(noise: GroupNoise, delta: Number | Delta, *, max_groups: int) 
         )
     _checked_groups(max_groups)
     share = risk * Fraction(1, max_groups)
-    tail, bits = noise.tail, _FIRST_BITS
+    tail, bits = noise.one_sided, _FIRST_BITS
     while True:
         distance = _least_distance(tail, share, bits)
         low, _ = tail.bounds(distance - 1, bits)
@@ -87,24 +65,25 @@ def threshold_for(noise: GroupNoise, delta: Number | Delta, *, max_groups: int) 
 
 
 def appearance_bounds(
-    noise: GroupNoise, threshold: int, *, units: int = 1, max_groups: int = 1, bits: int = 128
+    noise: NoiseLaw, threshold: int, *, units: int = 1, max_groups: int = 1, bits: int = 128
 ) -> tuple[Fraction, Fraction]:
     """Return exact fractions around the chance that a group of `units` units appears.
 
     With `max_groups` it is the sum over that many groups, at most 1: what a unit alone in all of
     them risks.
 
-    >>> low, high = appearance_bounds(GroupNoise.laplace(1), 22)
-    >>> high < Fraction(1, 10**9) < appearance_bounds(GroupNoise.laplace(1), 21)[0]
+    >>> from discreet.noise.laws import LaplaceLaw
+    >>> low, high = appearance_bounds(LaplaceLaw.of(1), 22)
+    >>> high < Fraction(1, 10**9) < appearance_bounds(LaplaceLaw.of(1), 21)[0]
     True
     """
     _checked_groups(max_groups)
-    low, high = noise.tail.bounds(threshold - units, bits)
+    low, high = noise.one_sided.bounds(threshold - units, bits)
     return min(low * max_groups, Fraction(1)), min(high * max_groups, Fraction(1))
 
 
 def keep_groups(
-    counts: npt.ArrayLike, noise: GroupNoise, threshold: int, *, rng: Rng = _SYSTEM
+    counts: npt.ArrayLike, noise: NoiseLaw, threshold: int, *, rng: Rng = _SYSTEM
 ) -> Appearing:
     """Return noisy numbers of distinct units and which groups reach the threshold.
 
@@ -114,7 +93,8 @@ def keep_groups(
         `max_groups` counts by one each, and the delta of `threshold_for`: in the ledger's words
         `Failing(Laplace or Gaussian, delta)`. [docs/notes/0005-thresholds-and-sparse-vector.md]
 
-    >>> keep_groups([1, 10**6], GroupNoise.laplace(1), 1000).keep.tolist()
+    >>> from discreet.noise.laws import LaplaceLaw
+    >>> keep_groups([1, 10**6], LaplaceLaw.of(1), 1000).keep.tolist()
     [False, True]
     """
     exact = np.asarray(counts)

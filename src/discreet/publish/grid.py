@@ -42,7 +42,8 @@ def add_along(cells: Array, classes: Codes, size: int, axis: int) -> Array:
     order = kept[np.argsort(classes[kept], kind="stable")]
     there, starts = np.unique(classes[order], return_index=True)
     ordered = cells if is_identity(order, cells.shape[axis]) else cells.take(order, axis=axis)
-    sums = np.add.reduceat(ordered, starts, axis=axis) if len(order) else ordered
+    kind = np.int64 if np.issubdtype(cells.dtype, np.integer) else None  # sums outgrow 32 bits
+    sums = np.add.reduceat(ordered, starts, axis=axis, dtype=kind) if len(order) else ordered
     if len(there) == size:
         return sums
     full = np.zeros([size if d == axis else n for d, n in enumerate(sums.shape)], sums.dtype)
@@ -68,6 +69,13 @@ def spread_along(values: Array, classes: Codes, axis: int) -> Array:
     if len(outside):
         found[_at(outside, axis, found.ndim)] = 0
     return found
+
+
+def narrowed(cells: Array) -> Array:
+    """Return whole numbers in half the memory where they fit: a grid may have 10^8 cells."""
+    limits = np.iinfo(np.int32)
+    fits = cells.size and limits.min <= cells.min() and cells.max() <= limits.max
+    return cells.astype(np.int32) if fits else cells
 
 
 def _at(places: Codes, axis: int, dimensions: int) -> tuple[Any, ...]:

@@ -15,8 +15,6 @@ from discreet.core.schema import Domain
 from discreet.engine.base import Exact, open_exact
 from discreet.kernel.look import canonical
 from discreet.kernel.mechanism import Law
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import LaplaceLaw
 from discreet.noise.rng import Rng
 from discreet.publish.families.atoms import Codes, FamilyAtoms
 from discreet.publish.families.find import Family, Member
@@ -127,6 +125,6 @@ def noisy_cells(cells: Integers, law: Law, rng: Rng) -> Integers:
 
     Guarantee: every cell of the member gets its own draw, also the empty ones.
     """
-    if isinstance(law, LaplaceLaw):
-        return np.asarray(cells + discrete_laplace(law.scale, cells.shape, rng=rng))
-    return np.asarray(cells + discrete_gaussian_squared(law.sigma_squared, cells.shape, rng=rng))
+    drawn = law.draw(cells.shape, rng)
+    drawn += cells
+    return drawn

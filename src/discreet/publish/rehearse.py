@@ -172,10 +172,10 @@ def _rehearsed(
             cells=member.cells,
             share=share,
             noisy=step * _rms(seen - cells),
-            fitted=step * _rms(result.estimate - cells),
-            whole=step * _rms(result.whole - cells),
-            half=step * float((result.high - result.low).mean()) / 2,
-            by_size=_by_size(cells, result.whole),
+            fitted=step * _rms(result.estimate.values - cells),
+            whole=step * _rms(result.published.whole - cells),
+            half=step * float((result.published.high - result.published.low).mean()) / 2,
+            by_size=_by_size(cells, result.published.whole),
         )
         for member, share, cells, seen, result in zip(
             family.members, shares, exact, noisy, results, strict=True

@@ -24,6 +24,7 @@ from discreet.ledger.releases import excerpt_of
 from discreet.noise.rng import Rng
 from discreet.publish.assemble.contents import MeasuredFamily, contents_of
 from discreet.publish.contents import LedgerExcerpt
+from discreet.publish.grid import narrowed
 from discreet.publish.measure import ExactCells, count_cells, member_cells, noisy_cells
 from discreet.publish.package import OwnerKey, write_package
 from discreet.publish.prepare import PlannedRelease, planned
@@ -207,7 +208,7 @@ def measure(
     facts = _facts_from_data(plan, held, ledger)
     noisy: dict[tuple[int, int], Integers] = {}
     counted: dict[int, ExactCells] = {}
-    for number, (each, law) in enumerate(zip(plan.wanted, plan.priced.laws, strict=True)):
+    for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
         progress(1, 4, f"counting {each.member.name}")
         read = plan.reads[each.family, each.place]
         if id(read) not in counted:
@@ -216,8 +217,8 @@ def measure(
             counted[id(read)] = _counted(plan, each.family, read, held)
         family = plan.families[each.family]
         cells = member_cells(counted[id(read)], read, family, each.member)
-        noisy[each.family, each.place] = noisy_cells(cells, law, rng)
-        del cells, number
+        noisy[each.family, each.place] = narrowed(noisy_cells(cells, law, rng))
+        del cells
     counted.clear()
     progress(2, 4, "reconciling")
     return reconciled(plan, noisy, facts)
@@ -246,7 +247,7 @@ def reconciled(
             non_negative=plan.non_negative[number],
         )
         for place, result in enumerate(reconcile(problem, width=width)):
-            found[number, place] = result
+            found[number, place] = result.published
     return MeasuredFamily(noisy, found, facts)
 
 

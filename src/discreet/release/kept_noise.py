@@ -16,7 +16,7 @@ from typing import Any
 
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import law_of
 from discreet.plan.ir import Key
 from discreet.plan.plan import Question
 
@@ -36,7 +36,7 @@ class KeptNoise:
             "keys": list(self.keys),
             "groups": [[_written(value) for value in group] for group in self.groups],
             "measures": {
-                name: [[str(value) for value in values], law_json(law)]
+                name: [[str(value) for value in values], law.to_json()]
                 for name, (values, law) in self.measures.items()
             },
             "choices": {
@@ -51,7 +51,7 @@ class KeptNoise:
             keys=tuple(data["keys"]),
             groups=tuple(tuple(_read(value) for value in group) for group in data["groups"]),
             measures={
-                name: ([int(value) for value in values], law_from(law))
+                name: ([int(value) for value in values], law_of(*law))
                 for name, (values, law) in data["measures"].items()
             },
             choices={name: [_read(v) for v in values] for name, values in data["choices"].items()},
@@ -107,19 +107,6 @@ def _name(part: Any) -> str:
 def _digest(part: Any) -> str:
     # Ids of columns are given in the order of binding, so equal rows below mean equal ids.
     return hashlib.sha256(repr(part).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def law_json(law: Law) -> list[str]:
-    """Return a law of noise as two texts."""
-    if isinstance(law, LaplaceLaw):
-        return ["laplace", str(law.scale)]
-    return ["gaussian", str(law.sigma_squared)]
-
-
-def law_from(data: list[str]) -> Law:
-    """Return what `law_json` wrote."""
-    kind, size = data
-    return LaplaceLaw(Fraction(size)) if kind == "laplace" else GaussianLaw(Fraction(size))
 
 
 def _written(value: Any) -> Any:

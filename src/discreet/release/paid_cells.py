@@ -12,6 +12,7 @@ from discreet.core.schema import Domain, Table
 from discreet.kernel.look import Noisy
 from discreet.kernel.mechanism import Law
 from discreet.kernel.sensitivity import Kind
+from discreet.noise.laws import law_of
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
@@ -21,7 +22,6 @@ from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
 from discreet.plan.values import tabulated
-from discreet.release.kept_noise import law_from, law_json
 
 Box = Mapping[str, Positions]
 
@@ -46,7 +46,7 @@ class Known:
             "measure": self.measure,
             "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
             "value": str(self.value),
-            "law": law_json(self.law),
+            "law": self.law.to_json(),
         }
 
     @classmethod
@@ -56,7 +56,7 @@ class Known:
             (name, Positions.of((low, high) for low, high in spans))
             for name, spans in sorted(data["box"].items())
         )
-        law = law_from(data["law"])
+        law = law_of(*data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
 
 

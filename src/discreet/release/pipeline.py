@@ -14,6 +14,7 @@ from discreet.core.cost import FREE, Cost, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
@@ -23,9 +24,11 @@ from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
 from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.plan.signature import signature
+from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import ResultTable, finish
 from discreet.release.kept_noise import kept_noise, shown_again
+from discreet.release.left_out import bounding_notes
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
@@ -164,6 +167,7 @@ def _bound(free: Answer, ready: PreparedQuestion, ledger: Ledger) -> bool:
         pack(free, (), ready.plan.epsilon),
         request_id=request.request_id,
         body=request.body,
+        note=str(request.sql),
     )
 
 
@@ -340,6 +344,7 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
         for table, version in sorted(ready.question.snapshots.items())
         if version != "1"
     ]
+    notes += bounding_notes(ready.question.statement)
     if ready.question.region.empty:
         notes.append("No declared value satisfies the condition, so nothing was read or charged.")
     if ready.exposure is not None:
@@ -347,10 +352,24 @@ def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
-    """Return the plan, the generated SQL, the price and the expected error; spends nothing."""
+def explain(
+    request: Request,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    group_size: int | None = None,
+) -> Explanation:
+    """Return the plan, the generated SQL, the price and the expected error; spends nothing.
+
+    `group_size` names a number of rows for which the noise of means, variances and quantiles is told.
+    """
+    if group_size is not None and (type(group_size) is not int or group_size < 1):
+        raise InvalidInput("The size of a group is a whole number of at least 1.")
     with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
-        return _explained(ready, catalog, ledger)
+        said = _explained(ready, catalog, ledger)
+        stated = None if group_size is None else stated_noise(ready.plan, group_size)
+        return replace(said, stated=stated)
 
 
 def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Explanation:

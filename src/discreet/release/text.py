@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 from discreet.core.numbers import plain
 from discreet.kernel.mechanism import Selection, Top
-from discreet.noise.bars.estimate import selection_loss
-from discreet.noise.laws import LaplaceLaw
 from discreet.plan.keys import PrivateGroups, PublicGroups
 from discreet.plan.plan import Plan
-
-BETA = Fraction(1, 20)
+from discreet.release.bars.stated import rank_loss
 
 
 def mechanism_words(plan: Plan) -> tuple[str, ...]:
@@ -24,15 +18,10 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
     for name, measure in question.measured.measures:
         law = chosen.laws[name]
         moved = question.stability.l1(measure.bound)
-        if isinstance(law, LaplaceLaw):
-            noise = f"discrete Laplace noise of scale {plain(law.scale, significant=6)}"
-        else:
-            sigma = float(law.sigma_squared) ** 0.5
-            noise = f"discrete Gaussian noise of standard deviation {sigma:.6g}"
         share = plain(plan.epsilons[name], significant=6)
         unit = "" if measure.step == 1 else f" steps of {plain(measure.step)}"
         lines.append(
-            f"{measure.kind.value}: {noise}, one unit moves it by {moved:,}{unit} ({share})"
+            f"{measure.kind.value}: {law.words}, one unit moves it by {moved:,}{unit} ({share})"
         )
     lines += [_selection_words(selection) for selection in chosen.selections.values()]
     if chosen.threshold is not None:
@@ -44,10 +33,9 @@ def mechanism_words(plan: Plan) -> tuple[str, ...]:
 
 
 def _selection_words(selection: Selection) -> str:
-    loss = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, BETA)
     return (
         f"quantile {plain(selection.quantile)}: exponential mechanism over "
-        f"{selection.bins:,} public values, rank off by at most {math.ceil(loss):,} rows at 95% "
+        f"{selection.bins:,} public values, rank off by at most {rank_loss(selection):,} rows at 95% "
         f"({plain(selection.epsilon, significant=6)})"
     )
 

@@ -38,11 +38,24 @@ def release(
     return release_steps(program, request, Surroundings(catalog, ledger, engine), rng)
 
 
-def explain(request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine) -> Explanation:
-    """Return the plan, the price and the expected error of a statement; spends nothing."""
+def explain(
+    request: Request,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    group_size: int | None = None,
+) -> Explanation:
+    """Return the plan, the price and the expected error of a statement; spends nothing.
+
+    `group_size` names rows of a group for which means, variances and quantiles tell theirs; what is
+    computed afterwards tells none.
+    """
     program = _checked(request, catalog)
     if program is None:
-        return pipeline.explain(request, catalog=catalog, ledger=ledger, engine=engine)
+        return pipeline.explain(
+            request, catalog=catalog, ledger=ledger, engine=engine, group_size=group_size
+        )
     return explain_steps(program, request, Surroundings(catalog, ledger, engine))
 
 

@@ -33,6 +33,9 @@ SURVEYS = f"{API}/surveys/"
 REPORTS = 64 << 20
 """Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
 
+OWN_ROUTERS = (tokens.router, audit.router, health.router)
+"""What every server has, whatever its features."""
+
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application; its curator, ledger and engine open now and close with it."""
@@ -66,7 +69,7 @@ def _built(context: Context) -> FastAPI:
     )
     app.state.context = context
     add_problems(app)
-    for router in (tokens.router, audit.router, health.router):
+    for router in OWN_ROUTERS:
         add_routes(app, router)
     for feature in features():
         feature.add_to(app)
@@ -110,6 +113,8 @@ def _add_layers(app: FastAPI, context: Context) -> None:
             return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(UPLOADS):
             return REVIEW
+        if path.startswith(f"{API}/lab/") and path.endswith("/own"):
+            return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(SURVEYS) and path.endswith(("/reports", "/reports/batch")):
             return REPORTS
         return settings.max_body_kb << 10

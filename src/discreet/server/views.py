@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
-UNSURE = 0.05
-"""What a 95% interval leaves outside."""
+from discreet.core.counted import counted
+
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24
 """Longer domains are told by their number of values beside the editor."""
@@ -22,6 +23,14 @@ CRUMB = 1e-6
 
 ROUGH, FINE = "0.1", "0.5"
 """The two epsilons in which what is left is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountNoise:
+    """The expected noise ± of a count of one table, by epsilon; None where it is not known."""
+
+    table: str
+    widths: Mapping[str, float | None]
 
 
 def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -37,6 +46,7 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
             "limit_amount": amount(dataset["left"]["epsilon"]["limit"]),
             "spent": dataset["left"]["epsilon"]["spent"],
             "limit": dataset["left"]["epsilon"]["limit"],
+            "start": start_epsilon(dataset["left"]["epsilon"]["left"]),
             "part_left": part_left(dataset["left"]["epsilon"]),
         }
         for name, dataset in catalog["datasets"].items()
@@ -84,13 +94,19 @@ def _grouped(table: Mapping[str, Any]) -> str:
 
 
 def budget_view(
-    budget: Mapping[str, Any], catalog: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]
+    budget: Mapping[str, Any],
+    catalog: Mapping[str, Any],
+    entries: Iterable[Mapping[str, Any]],
+    noise: Mapping[str, CountNoise],
 ) -> list[dict[str, Any]]:
-    """Return GET /budget, /catalog and /history as the Budget page shows them, by dataset."""
+    """Return GET /budget, /catalog and /history as the Budget page shows them, by dataset.
+
+    `noise` says what a plain count of each dataset would get, from the same place as on Ask.
+    """
     history = list(entries)
     listed = {dataset["name"]: dataset for dataset in datasets_view(catalog)}
     return [
-        _purse(name, facts, listed[name], history)
+        _purse(name, facts, listed[name], history, noise.get(name))
         | {"analysts": _analysts(name, budget.get("analysts", {}))}
         for name, facts in budget["datasets"].items()
     ]
@@ -101,6 +117,7 @@ def _purse(
     facts: Mapping[str, Any],
     listed: Mapping[str, Any],
     history: Iterable[Mapping[str, Any]],
+    noise: CountNoise | None,
 ) -> dict[str, Any]:
     epsilon, delta = facts["epsilon"], facts["delta"]
     mine = [entry for entry in history if entry.get("dataset", entry.get("budget")) == name]
@@ -113,7 +130,7 @@ def _purse(
         "limit": amount(epsilon["limit"]),
         "part_left": part_left(epsilon),
         "delta_words": _delta_words(delta),
-        "questions": questions_left(epsilon["left"]),
+        "questions": questions_left(epsilon["left"], noise),
         "asked": spent_some,
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
@@ -126,7 +143,7 @@ def _purse(
 def _exposed(releases: int, columns: Iterable[str]) -> str:
     named = ", ".join(columns)
     which = f" They exposed: {named}." if named else ""
-    return f"{releases:,} release(s) carry no guarantee; see the history.{which}"
+    return f"{counted(releases, 'release')} without a guarantee; see the history.{which}"
 
 
 def _delta_words(delta: Mapping[str, float]) -> str:
@@ -158,6 +175,7 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
     line = {
         "when": str(entry["time"])[:16].replace("T", " "),
         "who": "owner",
+        "payer": "",
         "used": "",
         "sql": "",
     }
@@ -165,8 +183,9 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
         case "charge":
             used = "all" if entry["epsilon"] is None else amount(entry["epsilon"])
             sql = " ".join(str(entry["sql"] or "").split())
-            who = entry["analyst"] or "owner"
-            found = line | {"who": who, "used": used, "what": sql or "a release"}
+            payer = entry["analyst"] or "owner"
+            found = line | {"who": str(entry["asker"]), "payer": payer, "used": used}
+            found |= {"what": sql or "a release"}
             if entry.get("ending"):
                 found["ending"] = str(entry["ending"])
             # A synthetic copy is charged, too; its note is words, not a question to ask again.
@@ -184,9 +203,11 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _again(entry: Mapping[str, Any]) -> str:
-    """Return the address part that asks this again: at its own price by its own payer it is free."""
+    """Return the address part that opens this answer; where there is none, that asks it again."""
     amount_paid = {} if entry["epsilon"] is None else {"epsilon": f"{entry['epsilon']:.12g}"}
     payer = {} if entry["analyst"] is None else {"analyst": entry["analyst"]}
+    if entry["outcome"] == "answered":
+        return urlencode({"answer": entry["request_id"], **payer})
     return urlencode({"sql": entry["sql"] or "", **amount_paid, **payer})
 
 
@@ -194,30 +215,36 @@ def _to(limit: Mapping[str, str] | None) -> str:
     return "" if limit is None else f" to {amount(float(Fraction(limit['epsilon'])))}"
 
 
-def questions_left(left: float) -> str:
-    """Return in words how many counts of everybody `left` still pays for."""
+def questions_left(left: float, noise: CountNoise | None) -> str:
+    """Return in words how many counts of everybody `left` still pays for, and how exact they are."""
     rough = math.floor(left / float(ROUGH) + 1e-9)
     fine = math.floor(left / float(FINE) + 1e-9)
     if left < CRUMB:
         return "Nothing is left to spend."
     if rough == 0:
         return f"Enough for a last question with ε up to {amount(left)}."
-    more = f", or {_counts(fine, FINE)}" if fine else ""
+    more = f", or {_counts(fine, FINE, noise)}" if fine else ""
     return (
-        f"Enough for {_counts(rough, ROUGH)}{more}, if all are about everybody. "
+        f"Enough for {_counts(rough, ROUGH, noise)}{more}, if all are about everybody. "
         "Questions about different groups share the price."
     )
 
 
-def _counts(number: int, epsilon: str) -> str:
-    width = count_noise(float(epsilon))
-    return f"{number:,} count{'' if number == 1 else 's'} with noise ± {width:,} (ε {epsilon})"
+def _counts(number: int, epsilon: str, noise: CountNoise | None) -> str:
+    plural = "" if number == 1 else "s"
+    if noise is None or noise.widths.get(epsilon) is None:
+        return f"{number:,} count{plural} with ε {epsilon}"
+    width = noise.widths[epsilon]
+    return f"{number:,} count{plural} of {noise.table} with noise ± {width:,.6g} (ε {epsilon})"
 
 
-def count_noise(epsilon: float) -> int:
-    """Return the noise ± of a count: the least m with 2 t^(m+1) / (1+t) <= 5%, t = e^-epsilon."""
-    t = math.exp(-epsilon)
-    return max(0, math.ceil(math.log(UNSURE * (1 + t) / 2) / -epsilon - 1 - 1e-9))
+_STEPS = (10, 5, 4, 3, 2, 1.5, 1, 0.75, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01)
+
+
+def start_epsilon(left: float) -> str:
+    """Return what a form for something large begins with: a round part of what is left, never all."""
+    quarter = min(1.0, left / 4)  # more is seldom worth it
+    return f"{next((step for step in _STEPS if step <= quarter), max(quarter, CRUMB)):.4g}"
 
 
 def part_left(epsilon: Mapping[str, float]) -> float:

@@ -25,9 +25,11 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
-from discreet.synth.measure.private_marginals import Law, Measured
+from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.methods.registry import read_model
 from discreet.synth.models.model import Model
 
@@ -223,14 +225,13 @@ def _column(item: dict[str, Any]) -> Coded | MadeUp:
 
 
 def _measured_json(item: Measured) -> dict[str, Any]:
-    gaussian = isinstance(item.law, GaussianLaw)
-    parameter = item.law.sigma_squared if isinstance(item.law, GaussianLaw) else item.law.scale
     return {
         "columns": list(item.columns),
-        "law": "gaussian" if gaussian else "laplace",
-        "parameter": str(parameter),
+        "law": item.law.name,
+        "parameter": str(item.law.size),
         "shape": list(item.values.shape),
         "values": item.values.reshape(-1).tolist(),
+        "merged": [[column, groups.tolist()] for column, groups in item.merged.items()],
     }
 
 
@@ -242,7 +243,9 @@ def _measured(item: dict[str, Any], encoding: Encoding) -> Measured:
     parameter = _fraction(item["parameter"])
     if parameter <= 0:
         raise InvalidInput("the noise of a measurement in it is not positive")
-    law: Law = GaussianLaw(parameter) if _text(item["law"]) == "gaussian" else LaplaceLaw(parameter)
+    if _text(item["law"]) not in LAWS:
+        raise InvalidInput("the noise of a measurement in it is of no known law")
+    law = law_of(item["law"], parameter)
     values = [_whole(value) for value in _list(item["values"])]
     # Codes may have been counted in groups, so an axis can be shorter than its column.
     sides = tuple(_whole(side) for side in _list(item["shape"]))
@@ -251,7 +254,22 @@ def _measured(item: dict[str, Any], encoding: Encoding) -> Measured:
     )
     if not fits or len(values) != prod(sides):
         raise InvalidInput("a measurement in it has the wrong size")
-    return Measured(columns, np.array(values, dtype=np.int64).reshape(sides), law)
+    merged = _merged(item.get("merged", []), columns, sides, shape)
+    return Measured(columns, np.array(values, dtype=np.int64).reshape(sides), law, merged)
+
+
+def _merged(
+    items: Any, columns: tuple[int, ...], sides: tuple[int, ...], shape: Shape
+) -> dict[int, Groups]:
+    """Return the groups that some columns of a measurement were counted by."""
+    found = {}
+    for column, written in _list(items):
+        groups = np.array([_whole(group) for group in _list(written)], dtype=np.int64)
+        fits = column in columns and groups.shape == (shape.sizes[column],)
+        if not fits or set(groups.tolist()) != set(range(sides[columns.index(column)])):
+            raise InvalidInput("the groups of a measurement in it are wrong")
+        found[column] = groups
+    return found
 
 
 column_to_json = _column_json

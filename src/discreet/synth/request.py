@@ -14,7 +14,7 @@ from discreet.synth.encoding.outline import Bins
 from discreet.synth.selection import check_choice
 from discreet.synth.synthetic import MOST_ROWS
 
-DEFAULT_METHOD = "tree"
+DEFAULT_METHOD = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,17 +22,19 @@ from discreet.release.pipeline import spent_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
-from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
+from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals
 from discreet.synth.measure.recording import RecordingMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import store_codes
+from discreet.synth.methods import automatic
+from discreet.synth.methods.registry import Method
 from discreet.synth.model_file import Saved, from_text, to_text
-from discreet.synth.models.model import Model
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.selection import Candidate, choose_method
 from discreet.synth.synthetic import Synthetic, sample_rows
+from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
 LEFT_OUT = (
     "Rows with a value that is missing or not declared, in a column without missing = true, are "
@@ -122,19 +124,20 @@ def _fitted(
     counter = store_codes(held, codes, permit=receipt)
     door = RecordingMarginals(counter, codes.shape, funds.fitting, codes.unit, rng)
     fitted = _fit(ready, door, progress)
-    notices = (*outline.notices, *learned.notices, *fitted.words)
+    trusted = fitted.trusted
+    notices = (*outline.notices, *learned.notices, *fitted.words, *trusted.words)
     private = bool(getattr(rng, "private", True))
     facts = _facts(ready, fitted.method, notices, private=private, part=fitted.part)
-    return Saved(encoding, fitted.model, fitted.measured, ready.rules, facts)
+    facts["agreement"] = trusted.agreement.chance
+    return Saved(encoding, trusted.model, trusted.measured, ready.rules, facts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """A model, what it was fitted to, and the part of the purse that it got."""
+    """A model, what it was fitted to, how well, and the part of the purse that it got."""
 
-    model: Model
+    trusted: TrustedFit
     method: str
-    measured: tuple[Measured, ...]
     words: tuple[str, ...] = ()
     part: Fraction = Fraction(1)
 
@@ -142,15 +145,31 @@ class Fitted:
 def _fit(ready: PreparedSynthesis, door: RecordingMarginals, progress: Progress) -> Fitted:
     options = _options(ready, door.shape)
     if len(ready.methods) == 1:
-        ((name, method),) = ready.methods
-        model = method.fit(door, progress=progress, **options)
-        return Fitted(model, name, tuple(door.measured))
+        return _fit_one(*ready.methods[0], door, options, progress)
     candidates = [
         Candidate(name, lambda d, p, method=method: method.fit(d, progress=p, **options))  # type: ignore[misc]
         for name, method in ready.methods
     ]
     chosen = choose_method(door, candidates, progress=progress)
-    return Fitted(chosen.model, chosen.name, chosen.measured, (chosen.words(),), chosen.each)
+    return Fitted(chosen.fit, chosen.name, (chosen.words(),), chosen.each)
+
+
+def _fit_one(
+    name: str,
+    method: Method,
+    door: RecordingMarginals,
+    options: dict[str, Any],
+    progress: Progress,
+) -> Fitted:
+    if method.fit is not automatic.fit:
+        return Fitted(
+            fit_trusted(door, name, lambda: method.fit(door, progress=progress, **options)), name
+        )
+    picked = automatic.pick(door)
+    trusted = fit_trusted(
+        picked.door, picked.name, lambda: automatic.fit_picked(picked, progress=progress, **options)
+    )
+    return Fitted(trusted, picked.name, (picked.words,), 1 - automatic.COUNT)
 
 
 def _options(ready: PreparedSynthesis, shape: Shape) -> dict[str, Any]:

@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InternalError, InvalidInput
-from discreet.synth.encoding.merging import Merges
+from discreet.errors import InvalidInput
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.measure.private_marginals import (
-    Counter,
-    Law,
-    MarginalBudget,
-    Measured,
-    PrivateMarginals,
-    Scores,
-)
+from discreet.synth.measure.part_door import PartDoor
+from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals, Scores
 from discreet.synth.models.model import Model
 from discreet.synth.report.quality_scope import CELLS, ComparisonScope
+from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
 Progress = Callable[[int, int, str], None]
 Fit = Callable[[PrivateMarginals, Progress], Model]
@@ -51,17 +46,26 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """The candidate that was chosen, its model, and what each step used of the budget.
+    """The candidate that was chosen, its fit, and what each step used of the budget.
 
-    `measured` are the noisy tables behind this model; what the others measured is not in it.
+    The fit has the noisy tables behind this model; what the others measured is not in it.
     """
 
     name: str
-    model: Model
-    measured: tuple[Measured, ...]
+    fit: TrustedFit
     each: Fraction
     choice: Fraction
     candidates: tuple[str, ...]
+
+    @property
+    def model(self) -> Model:
+        """Return the model."""
+        return self.fit.model
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """Return the noisy tables behind the model."""
+        return self.fit.measured
 
     def words(self) -> str:
         """Return how the budget was split, in one sentence."""
@@ -93,16 +97,17 @@ def choose_method(
     check_choice(names)
     tables = tuple(workload) or pairs_of(door.shape)
     each = (1 - choice) / len(candidates)
-    models, parts = [], [PartDoor(door, each) for _ in candidates]
+    fits = []
     for i, candidate in enumerate(candidates):
         told = _stretch(progress, i, len(candidates), candidate.name)
         told(0, 1, "fitting")
-        models.append(candidate.fit(parts[i], told))
+        part = PartDoor(door, each)
+        fits.append(fit_trusted(part, candidate.name, partial(candidate.fit, part, told)))
     progress(STEPS - 1, STEPS, "choosing")
-    picked = door.choose(_scores(models, tables), sensitivity=len(tables), share=choice)
+    scores = _scores([each.model for each in fits], tables)
+    picked = door.choose(scores, sensitivity=len(tables), share=choice)
     progress(STEPS, STEPS, "chosen")
-    measured = tuple(parts[picked].measured)
-    return Chosen(names[picked], models[picked], measured, each, choice, tuple(names))
+    return Chosen(names[picked], fits[picked], each, choice, tuple(names))
 
 
 def check_choice(names: Sequence[str]) -> None:
@@ -151,60 +156,3 @@ def _scores(models: Sequence[Model], tables: Sequence[Columns]) -> Scores:
         )
 
     return scores
-
-
-class PartDoor(PrivateMarginals):
-    """A door that gives a method a fixed part of another door's budget.
-
-    Guarantee: a share of this door is that share times `part` of the outer one, and shares here add
-        up to at most 1; so the method uses at most `part`.
-    """
-
-    def __init__(self, outer: PrivateMarginals, part: Fraction) -> None:
-        self.shape = outer.shape
-        self.purse = MarginalBudget(part * outer.purse.amount, outer.purse.concentrated)
-        self.unit = outer.unit
-        self.events = outer.events
-        self._outer = outer
-        self._part = part
-        self._spent = Fraction(0)
-        self.measured: list[Measured] = []
-
-    def law(self, share: Fraction) -> Law:
-        """Return the noise that a marginal gets for a share of the part."""
-        return self._outer.law(share * self._part)
-
-    def measure(
-        self, wanted: Sequence[Columns], *, share: Fraction, merged: Merges | None = None
-    ) -> list[Measured]:
-        """Return noisy counts, paid from the part."""
-        if not wanted:
-            return []
-        self._mine(share)
-        found = self._outer.measure(wanted, share=share * self._part, merged=merged)
-        self.measured += found
-        return found
-
-    def choose(self, scores: Scores, *, sensitivity: int, share: Fraction) -> int:
-        """Return the index of a good candidate, paid from the part."""
-        self._mine(share)
-        return self._outer.choose(scores, sensitivity=sensitivity, share=share * self._part)
-
-    def choose_several(
-        self,
-        scores: Scores,
-        *,
-        count: int,
-        sensitivity: int,
-        share: Fraction,
-    ) -> list[int]:
-        """Return different good candidates, paid from the part."""
-        self._mine(share)
-        return self._outer.choose_several(
-            scores, count=count, sensitivity=sensitivity, share=share * self._part
-        )
-
-    def _mine(self, share: Fraction) -> None:
-        if share <= 0 or self._spent + share > 1:
-            raise InternalError("a method asked for more than its part")
-        self._spent += share

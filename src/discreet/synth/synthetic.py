@@ -92,6 +92,10 @@ class Synthetic:
         with needs("pandas", extra="pandas"):
             return self.rows.table.to_pandas()
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as an Arrow stream: `polars.DataFrame(synthetic)`, `pyarrow.table(synthetic)`."""
+        return self.rows.table.__arrow_c_stream__(requested_schema)
+
     def write(self, path: str | Path) -> None:
         """Write the rows to a .csv or .parquet file."""
         write_rows(self.rows.table, Path(path))
@@ -119,6 +123,7 @@ class Synthetic:
             "free": self.free,
             "seconds": round(self.seconds, 3),
             "estimated_rows": round(self.model.total),
+            "agreement": self.saved.facts.get("agreement"),
             "request_id": self.request_id,
             "notices": list(self.notices),
         }

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from discreet.catalog.declare.waiting import declared_tables
 from discreet.catalog.propose.propose import InitRequest, propose_file, summary
 from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.schema import CategoryDomain, Column
+from discreet.core.unit import PrivacyUnit
+from discreet.engine.base import Engine
+from discreet.engine.types import Storage, storage
+from discreet.kernel.canonical.losses import table_losses
 
 
 def init(
@@ -19,6 +26,7 @@ def init(
     dataset: str | None = None,
     accept: bool = False,
     force: bool = False,
+    max_rows: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return what was proposed for these files or tables, after writing it as a discreet.toml."""
@@ -31,5 +39,36 @@ def init(
         dataset=dataset,
         accept=accept,
         force=force,
+        max_rows=max_rows,
     )
-    return summary(propose_file(wish, progress=progress), Path(out))
+    lost: dict[str, list[str]] = {}
+
+    def look(engine: Engine, text: str) -> None:
+        lost.update(_lost(engine, text, Path(out)))
+
+    proposal = propose_file(wish, progress=progress, look=look)
+    return {**summary(proposal, Path(out)), "lost": lost}
+
+
+def _may_lose(column: Column) -> bool:
+    return not (column.spelling.plain and isinstance(column.domain, CategoryDomain))
+
+
+def _lost(engine: Engine, text: str, out: Path) -> dict[str, list[str]]:
+    """Return what the proposed declarations would read as missing, by table.column, with examples.
+
+    Only texts can be lost, and of categories those with a spelling: other lists hold every value,
+    and bounds were widened to hold all numbers.
+    """
+    found = {}
+    for each in declared_tables(text, base=out.parent, file=out.name)[1]:
+        name = each.table.name
+        texts = {c for c, kind in engine.columns(name) if storage(kind) is Storage.TEXT}
+        kept = tuple(c for c in each.table.columns if c.name in texts and _may_lose(c))
+        if kept:
+            table = replace(each.table, columns=kept, unit=PrivacyUnit())
+            losses = table_losses(engine, name, table, rare=False)
+            for loss in losses.columns:
+                if loss.lost:
+                    found[f"{name}.{loss.column}"] = [loss.words()]
+    return found

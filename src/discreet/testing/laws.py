@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.noise.bars.binomial import lower_limit, upper_limit
-from discreet.noise.bars.spread import NoiseLaw, survival
+from discreet.noise.laws import NoiseLaw
 
 ALPHA = 1e-9
 LEAST_EXPECTED = 10  # of each bin; smaller ones are merged with their neighbours
@@ -28,10 +28,10 @@ Survival: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64
 def assert_law(sample: Sample, law: NoiseLaw, *, wrong_laws: Iterable[NoiseLaw]) -> None:
     """Assert that integers have this law, and that they would not pass for any wrong one."""
     edges = _edges(law)
-    right = chi_square_pvalue(sample, lambda k: survival(law, k), edges)
+    right = chi_square_pvalue(sample, law.survival, edges)
     assert right > ALPHA, f"the right law was rejected: p = {right:.2g}"
     for wrong in wrong_laws:
-        pvalue = chi_square_pvalue(sample, lambda k, w=wrong: survival(w, k), edges)  # type: ignore[misc]  # the default binds the loop's value
+        pvalue = chi_square_pvalue(sample, wrong.survival, edges)
         assert pvalue < ALPHA, f"this test could not have caught {wrong}: p = {pvalue:.2g}"
 
 

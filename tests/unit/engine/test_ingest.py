@@ -3,7 +3,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from discreet.engine.ingest import encodings
+from discreet.engine.ingest import UNAMBIGUOUS, likely_encodings, store_typed
 from discreet.engine.types import ColumnKind, read_as
 
 CELLS = [
@@ -35,7 +35,7 @@ def types_of(columns):
     connection.executemany(
         f"INSERT INTO t VALUES ({marks})", list(zip(*padded.values(), strict=True))
     )
-    return connection, encodings(connection, list(padded), "t")
+    return connection, likely_encodings(connection, list(padded), "t")
 
 
 def test_columns_get_the_type_that_spells_them_alike():
@@ -55,12 +55,25 @@ def test_columns_get_the_type_that_spells_them_alike():
     assert found == {"whole": "BIGINT", "number": "DOUBLE", "day": "DATE", "flag": "BOOLEAN"}
 
 
-def test_the_sample_never_decides_alone():
+def stored_types(tmp_path, select, **options):
     connection = duckdb.connect()
-    connection.execute(
-        "CREATE TABLE t AS SELECT CASE WHEN i < 3000 THEN '1' ELSE 'x' END AS late FROM range(3001) AS r(i)"
-    )
-    assert encodings(connection, ["late"], "t") == {}
+    target = str(tmp_path / "stored.parquet")
+    store_typed(connection, select, target=target, **options)
+    described = connection.execute(f"DESCRIBE SELECT * FROM '{target}'").fetchall()
+    (rows,) = connection.execute(f"SELECT COUNT(*) FROM '{target}'").fetchone()
+    return {row[0]: row[1] for row in described}, rows
+
+
+def test_the_sample_never_decides_alone(tmp_path):
+    texts = "CASE WHEN i < 3000 THEN '1' ELSE 'x' END AS late, CAST(i AS VARCHAR) AS whole"
+    found = stored_types(tmp_path, f"SELECT {texts} FROM range(3001) AS r(i)")
+    assert found == ({"late": "VARCHAR", "whole": "BIGINT"}, 3001)
+
+
+def test_what_a_spelling_could_read_otherwise_stays_text(tmp_path):
+    texts = "'1.234' AS number, '2024-03-04' AS day, '7' AS whole, 'true' AS flag"
+    found, _ = stored_types(tmp_path, f"SELECT {texts}", kinds=UNAMBIGUOUS)
+    assert found == {"number": "VARCHAR", "day": "VARCHAR", "whole": "BIGINT", "flag": "BOOLEAN"}
 
 
 @pytest.mark.parametrize("kind", list(ColumnKind))

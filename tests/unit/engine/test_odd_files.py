@@ -12,7 +12,6 @@ from discreet.errors import CatalogError, InvalidInput
 
 GOOD = b"age,sex\n1,CANARY\n2,M\n"
 ODD = {
-    "carriage returns": (GOOD.replace(b"\n", b"\r"), "end in carriage returns alone"),
     "marked as packed": (b"\x1f\x8b" + GOOD, "cannot be unpacked"),
     "packed and cut": (gzip.compress(GOOD)[:12], "cannot be unpacked"),
     "packed and damaged": (gzip.compress(GOOD * 99)[:30] + b"x" * 30, "cannot be unpacked"),
@@ -33,8 +32,8 @@ def test_an_odd_file_is_one_sentence(tmp_path, name):
 
 @pytest.mark.parametrize(
     "content",
-    [GOOD, GOOD.replace(b"\n", b"\r\n"), gzip.compress(GOOD)],
-    ids=["plain", "two characters a line's end", "packed"],
+    [GOOD, GOOD.replace(b"\n", b"\r\n"), GOOD.replace(b"\n", b"\r"), gzip.compress(GOOD)],
+    ids=["plain", "two characters a line's end", "carriage returns", "packed"],
 )
 def test_a_plain_one_is_read(tmp_path, content):
     path = tmp_path / "plain.csv"

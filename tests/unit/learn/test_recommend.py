@@ -15,9 +15,10 @@ from discreet.kernel.seal import parse
 from discreet.kernel.trees.nodes import Unfit
 from discreet.kernel.unit_codes import unit_codes_of
 from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.measure.unit_rows import seal_unit_codes
 from discreet.learn.recommend import sums
 from discreet.learn.recommend.model import squared_error
-from discreet.learn.recommend.read import PersonRatings, fetch_ratings, seal_ratings
+from discreet.learn.recommend.read import PersonRatings, fetch_ratings
 from discreet.learn.recommend.sums import FINE, Payment, item_means, leaning_products
 from discreet.ledger.ledger import Ledger
 from discreet.synth.encoding.columns import Coded
@@ -155,7 +156,7 @@ def test_the_read_names_its_unit_or_is_refused(tmp_path):
     asked = curator(tmp_path)
     scan = scan_of(asked.catalog, "club.ratings")
     columns = {c.name: Coded(c.name, c.domain) for c in scan.table.columns if c.name != "person"}
-    sealed = seal_ratings(scan, asked.engine, columns["film"], columns["stars"])
+    sealed = seal_unit_codes(scan, asked.engine, [columns["film"], columns["stars"]])
     assert sealed.rows == 30
     from discreet.release.sealing import declared_scans
 

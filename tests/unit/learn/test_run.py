@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discreet.core.schema import CategoryDomain
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -11,10 +12,26 @@ from discreet.errors import (
     RequestConflict,
     UnknownName,
 )
+from discreet.learn import PrivateKMeans, PrivatePCA, PrivateScaler
 from discreet.learn.kept.model_zip import read_model, write_model
+from discreet.learn.measure.columns import encoding_of
+from discreet.learn.model import Classifier
 from discreet.learn.scored.predict import predicted
 from discreet.learn.scored.public_test import publicly_tested
+from discreet.synth.encoding.columns import Coded
 from learning import curator, people
+
+MODEL = Classifier(
+    "bayes",
+    encoding_of(
+        "people",
+        [Coded("sex", CategoryDomain(("Female", "Male")))],
+        Coded("rich", CategoryDomain(("no", "yes"))),
+    ),
+    np.zeros(1),
+    (),
+)
+"""A model that knows nothing, to be tested."""
 
 
 def spent(asked):
@@ -76,10 +93,15 @@ def test_the_charge_comes_before_the_rows(tmp_path, monkeypatch):
     [
         lambda c: c.learn("people", target="rich", epsilon=1),
         lambda c: c.learn("people", target="rich", epsilon=1, choose=["bayes", "logistic"]),
+        lambda c: c.learn("people", target="rich", epsilon=1, model="network"),
         lambda c: c.regress("people", target="wage", epsilon=1),
         lambda c: c.select("people", column="sex", epsilon=1),
+        lambda c: c.test_model(MODEL, "people", epsilon=1),
+        lambda c: PrivateScaler(epsilon=1, curator=c).fit("people"),
+        lambda c: PrivatePCA(epsilon=1, curator=c).fit("people"),
+        lambda c: PrivateKMeans(epsilon=1, curator=c).fit("people"),
     ],
-    ids=["classify", "choose", "regress", "select"],
+    ids=["classify", "choose", "network", "regress", "select", "test", "scale", "pca", "kmeans"],
 )
 def test_without_the_paid_reader_every_learner_fails_charged(tmp_path, monkeypatch, ask):
     asked = curator(tmp_path)
@@ -113,6 +135,16 @@ def test_the_same_id_gives_the_same_model_free(tmp_path):
         ({"target": "rich", "model": "oracle"}, InvalidInput, "no model"),
         ({"target": "rich", "choose": ["bayes"]}, InvalidInput, "2 to 6"),
         ({"target": "rich", "epsilon": "1e-12"}, InvalidInput, "nothing could be seen"),
+        (
+            {"target": "rich", "epsilon": "1e-6", "delta": 0},
+            InvalidInput,
+            "take about [0-9,]+ rows",
+        ),
+        (
+            {"target": "rich", "epsilon": 1, "model": "network", "delta": 0},
+            InvalidInput,
+            "needs delta",
+        ),
         ({"target": "rich", "epsilon": 50}, BudgetExceeded, "does not allow"),
     ],
 )

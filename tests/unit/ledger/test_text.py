@@ -53,10 +53,10 @@ def test_the_words_tell_everything(ledger, tmp_path):
     )
     text = budget_words(ledger, {"census": "census", "v": "census"}, describe=describe, last=99)
     for words in (
-        "epsilon 0.635 of 2 spent, 1.365 left, 5 charge(s)",
+        "epsilon 0.635 of 2 spent, 1.365 left, 5 charges",
         "delta 0 of 1e-9 spent",
         "most exposed: age AND sex",
-        "1 release(s) without any guarantee",
+        "1 release without any guarantee",
         "alice paid epsilon 0.125 on census: SELECT 1",
         "without guarantee: a k-anonymous file",
         "the owner looked: checked the import",
@@ -75,7 +75,7 @@ def test_nothing_declared_and_nothing_spent(tmp_path):
     ledger = open_ledger(tmp_path)
     assert budget_words(ledger, {}, describe=describe, last=5) == "No dataset is declared yet."
     text = budget_words(ledger, {"census": "census"}, describe=describe, last=0)
-    assert "epsilon 0 of 1 spent, 1 left, 0 charge(s)" in text
+    assert "epsilon 0 of 1 spent, 1 left, 0 charges" in text
     assert "most exposed" not in text
     assert "history" not in text
     ledger.close()

@@ -6,7 +6,8 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.noise.exact.tails import GaussianTail
-from discreet.noise.laws import GaussianLaw, LaplaceLaw, _wide_gaussian_tail
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws.gaussian import _wide_gaussian_tail
 
 
 def masses(law, reach):

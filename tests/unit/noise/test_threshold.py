@@ -7,17 +7,18 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
-from discreet.noise.threshold import GroupNoise, appearance_bounds, keep_groups, threshold_for
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.threshold import appearance_bounds, keep_groups, threshold_for
 from discreet.testing.rng import SeededRng
 
 ALPHA = 1e-9
 NOISES = [
-    GroupNoise.laplace(1),
-    GroupNoise.laplace("0.3"),
-    GroupNoise.laplace(20),
-    GroupNoise.gaussian(1),
-    GroupNoise.gaussian("0.2"),
-    GroupNoise.gaussian(400),
+    LaplaceLaw.of(1),
+    LaplaceLaw.of("0.3"),
+    LaplaceLaw.of(20),
+    GaussianLaw.of(1),
+    GaussianLaw.of("0.2"),
+    GaussianLaw.of(400),
 ]
 
 
@@ -34,7 +35,7 @@ def test_threshold_is_sound_and_least(noise, delta, groups):
 
 @pytest.mark.parametrize("sigma_squared", [10**8, 10**14])
 def test_large_sigma_is_sound_and_nearly_least(sigma_squared):
-    noise = GroupNoise.gaussian(sigma_squared)
+    noise = GaussianLaw.of(sigma_squared)
     threshold = threshold_for(noise, "1e-9", max_groups=1)
     sigma = int(sigma_squared**0.5)
     assert appearance_bounds(noise, threshold)[1] <= Fraction("1e-9")
@@ -44,10 +45,10 @@ def test_large_sigma_is_sound_and_nearly_least(sigma_squared):
 
 def test_worked_numbers():
     # t = 1/e: t^21/(1+t) = 5.5e-10, t^20/(1+t) = 1.5e-9.
-    assert threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=1) == 22
+    assert threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=1) == 22
     # Ten groups at 1e-9 each way cost as much as one at 1e-10.
-    ten = threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=10)
-    assert ten == threshold_for(GroupNoise.laplace(1), "1e-10", max_groups=1)
+    ten = threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=10)
+    assert ten == threshold_for(LaplaceLaw.of(1), "1e-10", max_groups=1)
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)
@@ -63,7 +64,7 @@ def test_sampled_appearance_equals_the_computed_one(noise):
 
 
 def test_a_person_in_several_groups_is_safe_only_if_they_are_counted():
-    noise, people, delta = GroupNoise.laplace(2), 50_000, Fraction(1, 20)
+    noise, people, delta = LaplaceLaw.of(2), 50_000, Fraction(1, 20)
 
     def shown(said_groups):
         threshold = threshold_for(noise, delta, max_groups=said_groups)
@@ -75,14 +76,14 @@ def test_a_person_in_several_groups_is_safe_only_if_they_are_counted():
 
 
 def test_noisy_counts_are_what_was_compared():
-    appearing = keep_groups([1, 50, 10**6], GroupNoise.gaussian(4), 30, rng=SeededRng(1))
+    appearing = keep_groups([1, 50, 10**6], GaussianLaw.of(4), 30, rng=SeededRng(1))
     assert (appearing.keep == (appearing.noisy >= 30)).all()
     assert appearing.keep.tolist() == [False, True, True]
-    assert keep_groups([], GroupNoise.laplace(1), 3).keep.shape == (0,)
+    assert keep_groups([], LaplaceLaw.of(1), 3).keep.shape == (0,)
 
 
 def test_larger_groups_appear_more_often():
-    noise = GroupNoise.laplace(3)
+    noise = LaplaceLaw.of(3)
     chances = [appearance_bounds(noise, 20, units=units)[0] for units in (1, 5, 19, 20, 30)]
     assert chances == sorted(chances)
     assert chances[-1] > Fraction(9, 10)
@@ -91,15 +92,15 @@ def test_larger_groups_appear_more_often():
 @pytest.mark.parametrize("delta", [0, 1, -1])
 def test_without_delta_no_private_groups(delta):
     with pytest.raises(InvalidInput):
-        threshold_for(GroupNoise.laplace(1), delta, max_groups=1)
+        threshold_for(LaplaceLaw.of(1), delta, max_groups=1)
 
 
 def test_nonsense_is_refused():
     with pytest.raises(InvalidInput):
-        GroupNoise.laplace(0)
+        LaplaceLaw.of(0)
     with pytest.raises(InvalidInput):
-        GroupNoise.gaussian(-1)
+        GaussianLaw.of(-1)
     with pytest.raises(InvalidInput):
-        threshold_for(GroupNoise.laplace(1), "1e-9", max_groups=0)
+        threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=0)
     with pytest.raises(InvalidInput):
-        keep_groups([0.5], GroupNoise.laplace(1), 3)
+        keep_groups([0.5], LaplaceLaw.of(1), 3)

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 from asking import plan
 from discreet.core.event import Composed, Failing, Gaussian, Laplace, Select
-from discreet.kernel.seal import group_noise
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.threshold import appearance_bounds
 from discreet.plan.measure import BINS
@@ -70,6 +69,6 @@ def test_a_group_of_one_appears_with_probability_at_most_delta():
     found = plan("SELECT job, COUNT(*) FROM people GROUP BY job", delta="1e-6")
     failing = found.mechanisms.event
     assert isinstance(failing, Failing)
-    noise = group_noise(found.mechanisms.laws[found.question.measured.units])
+    noise = found.mechanisms.laws[found.question.measured.units]
     assert appearance_bounds(noise, found.mechanisms.threshold)[1] <= failing.delta
     assert appearance_bounds(noise, found.mechanisms.threshold - 1)[0] > failing.delta

@@ -88,6 +88,31 @@ def test_charged_once_and_measured_day_by_day(clinic: Path) -> None:
         assert curator.ledger.verify() > 0
 
 
+def test_rows_that_arrive_late_are_not_counted(clinic: Path) -> None:
+    with opened(clinic) as curator:
+        curator.running_totals(asked(), through="2026-01-03")
+    write(clinic, [5, 4000, 7, 2, 9])  # four thousand rows for a day that was looked at
+    with opened(clinic) as curator:
+        later = curator.running_totals(asked(), through="2026-01-05")
+    truth = np.cumsum([5, 0, 7, 2, 9])
+    # Six standard deviations of each day: false alarms once in 10^8.
+    for total, real, half in zip(later.totals, truth, later.error95, strict=True):
+        assert abs(total - real) <= 6 * half / 1.96
+    (kept,) = clinic.rglob("arrivals.private")
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_without_the_kept_counts_late_rows_come_in(clinic: Path) -> None:
+    with opened(clinic) as curator:
+        curator.running_totals(asked(), through="2026-01-03")
+    write(clinic, [5, 4000, 7, 2, 9])
+    (kept,) = clinic.rglob("arrivals.private")
+    kept.write_text("nonsense")
+    with opened(clinic) as curator:
+        later = curator.running_totals(asked(), through="2026-01-05")
+    assert later.totals[-1] > 1000  # the broken twin: what the test above would see
+
+
 def test_another_series_under_the_name_is_refused(clinic: Path) -> None:
     with opened(clinic) as curator:
         curator.running_totals(asked(), through="2026-01-01")

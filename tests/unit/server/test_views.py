@@ -1,10 +1,9 @@
 import pytest
 
-from discreet.noise.laws import LaplaceLaw, half_width
 from discreet.server.views import (
+    CountNoise,
     amount,
     budget_view,
-    count_noise,
     datasets_view,
     first_question,
     part_left,
@@ -46,6 +45,9 @@ CHARGE = {
     "dataset": "town",
     "sql": "SELECT\n  COUNT(*) FROM people",
     "epsilon": 0.25,
+    "asker": "owner",
+    "request_id": "r1",
+    "outcome": "paid",
 }
 
 
@@ -83,20 +85,18 @@ def test_amounts_have_two_digits_or_as_many_as_they_need(value, text):
     assert amount(value) == text
 
 
-@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.25", "0.5", "1", "3"])
-def test_the_noise_of_a_count_is_that_of_its_law(epsilon):
-    exact = half_width(LaplaceLaw.of(f"{1 / float(epsilon)}"), "0.95")
-    assert count_noise(float(epsilon)) == exact
-    assert count_noise(float(epsilon) / 2) > exact
+NOISE = CountNoise("people", {"0.1": 30.0, "0.5": 6.0})
 
 
 def test_what_is_left_is_told_in_questions():
-    assert "7 counts with noise ± 30 (ε 0.1), or 1 count with noise ± 6" in questions_left(0.75)
-    assert "3 counts" in questions_left(0.1 + 0.2)  # 0.30000000000000004
-    assert "or" not in questions_left(0.3).split(",")[1]
-    assert "last question with ε up to 0.05" in questions_left(0.05)
-    assert "Nothing is left" in questions_left(0)
-    assert "Nothing is left" in questions_left(9e-7)
+    told = questions_left(0.75, NOISE)
+    assert "7 counts of people with noise ± 30 (ε 0.1), or 1 count of people with noise" in told
+    assert "3 counts" in questions_left(0.1 + 0.2, NOISE)  # 0.30000000000000004
+    assert "or" not in questions_left(0.3, NOISE).split(",")[1]
+    assert "last question with ε up to 0.05" in questions_left(0.05, NOISE)
+    assert "Nothing is left" in questions_left(0, NOISE)
+    assert "Nothing is left" in questions_left(9e-7, NOISE)
+    assert "noise" not in questions_left(0.75, None), "what is not known is not said"
 
 
 def test_the_part_that_is_left_stays_between_nothing_and_all():
@@ -106,7 +106,7 @@ def test_the_part_that_is_left_stays_between_nothing_and_all():
 
 
 def test_a_purse_shows_history_and_hides_what_it_was_not_told():
-    purse = budget_view(BUDGET, CATALOG, [CHARGE])[0]
+    purse = budget_view(BUDGET, CATALOG, [CHARGE], {})[0]
     assert (purse["left"], purse["limit"], purse["delta_words"]) == (
         "0.75",
         "1.00",
@@ -116,6 +116,7 @@ def test_a_purse_shows_history_and_hides_what_it_was_not_told():
         {
             "when": "2026-11-15 03:44",
             "who": "owner",
+            "payer": "owner",
             "used": "0.25",
             "sql": "SELECT COUNT(*) FROM people",
             "what": "SELECT COUNT(*) FROM people",
@@ -128,7 +129,7 @@ def test_a_purse_shows_history_and_hides_what_it_was_not_told():
 
 def test_what_was_paid_and_not_delivered_says_so():
     lost = CHARGE | {"outcome": "lost", "ending": "paid, not delivered: lost"}
-    told, answered = budget_view(BUDGET, CATALOG, [lost, CHARGE])[0]["history"]
+    told, answered = budget_view(BUDGET, CATALOG, [lost, CHARGE], {})[0]["history"]
     assert told["ending"] == "paid, not delivered: lost"
     assert "ending" not in answered
 
@@ -141,7 +142,7 @@ def test_changes_of_limits_and_exposures_are_part_of_the_history():
         {"kind": "exposure", "time": CHARGE["time"], "dataset": "town", "reason": "k-anonymous"},
         {"kind": "restore", "time": CHARGE["time"], "dataset": "town"},
     ]
-    said = [entry["what"] for entry in budget_view(BUDGET, CATALOG, entries)[0]["history"]]
+    said = [entry["what"] for entry in budget_view(BUDGET, CATALOG, entries, {})[0]["history"]]
     assert said == [
         "set the limit to 0.50",
         "changed the share of alice",
@@ -150,11 +151,18 @@ def test_changes_of_limits_and_exposures_are_part_of_the_history():
     ]
 
 
+def test_an_answer_is_opened_again_and_says_who_asked_and_who_paid():
+    by_owner = CHARGE | {"analyst": "alice", "asker": "owner", "outcome": "answered"}
+    entry = budget_view(BUDGET, CATALOG, [by_owner], {})[0]["history"][0]
+    assert (entry["who"], entry["payer"]) == ("owner", "alice")
+    assert entry["again"] == "answer=r1&analyst=alice"
+
+
 def test_only_questions_can_be_asked_again():
     copy = CHARGE | {"sql": "synthetic copy of people by tree", "analyst": "zoe"}
-    entry, question = budget_view(BUDGET, CATALOG, [copy, CHARGE])[0]["history"]
+    entry, question = budget_view(BUDGET, CATALOG, [copy, CHARGE], {})[0]["history"]
     assert (entry["what"], entry["sql"]) == ("synthetic copy of people by tree", "")
     assert "again" not in entry
     assert question["again"].startswith("sql=SELECT")
-    asked = budget_view(BUDGET, CATALOG, [CHARGE | {"analyst": "zoë", "epsilon": None}])[0]
+    asked = budget_view(BUDGET, CATALOG, [CHARGE | {"analyst": "zoë", "epsilon": None}], {})[0]
     assert asked["history"][0]["again"].endswith("&analyst=zo%C3%AB")

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.spread import LaplaceLaw
+from discreet.noise.laws import LaplaceLaw
 from discreet.testing.laws import (
     assert_frequency,
     assert_law,

@@ -207,8 +207,11 @@ def _sampled(event: Sampled, adding: bool) -> Atoms:
     (1-q) P + q Q, for a pair (P, Q) that dominates the event in both directions."""
     if has_directions(event.event):
         raise InvalidInput("A sample of a sample has no rule: multiply the two rates instead.")
-    inner = atoms_of(event.event, adding=adding)
-    rate = float(event.rate)
+    return sampled_atoms(atoms_of(event.event, adding=adding), float(event.rate), adding=adding)
+
+
+def sampled_atoms(inner: Atoms, rate: float, *, adding: bool) -> Atoms:
+    """Return the law of something on a secret Poisson sample; `inner` dominates it both ways."""
     if rate == 1:
         return inner
     if adding:

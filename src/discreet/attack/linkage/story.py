@@ -64,6 +64,7 @@ def outcome_of(chosen: AttackSettings, found: LinkageFindings, private: Score) -
         settings=chosen.values,
         details=_details(found),
         blocks=_blocks(found),
+        person=_example(found),
     )
 
 
@@ -139,20 +140,18 @@ def _blocks(found: LinkageFindings) -> tuple[Figure | Grid | Words, ...]:
             "How good the links are.",
             shares=(1,),
         ),
-        *_example(found),
         Words(GENERATOR),
     )
 
 
-def _example(found: LinkageFindings) -> tuple[Words, ...]:
+def _example(found: LinkageFindings) -> str:
     if len(found.example) < 3:
-        return ()
+        return ""
     born, sex, place = (count for _, count in found.example)
+    patients = "patient was" if born == 1 else "patients were"
     return (
-        Words(
-            f"One of them: {born} patients were born on that day, {sex} of these are of that sex, and {place} of those has "
-            "that ZIP code."
-        ),
+        f"One of them: {born} {patients} born on that day, {sex} of that sex too, and {place} in that ZIP code as well. The "
+        "voter roll has the name, the hospital's file has the diagnosis, and now they stand in one line."
     )
 
 

@@ -26,8 +26,8 @@ def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> S
     """
     if not len(members) or not len(others):
         raise InvalidInput("Membership needs people inside the release and people outside it.")
-    above = _placements(members, others)
-    below = _placements(others, members)
+    above = placements(members, others)
+    below = placements(others, members)
     auc = float(above.mean())
     few = min(len(members), len(others))
     spread = (
@@ -39,7 +39,7 @@ def auc_score(members: Floats, others: Floats, *, confidence: float = 0.95) -> S
     return Score(auc, 0.5, low, high, MEASURE)
 
 
-def _placements(of: Floats, among: Floats) -> Floats:
+def placements(of: Floats, among: Floats) -> Floats:
     """Return for each of the first how large a share of the second lies below it, ties halved."""
     ordered = np.sort(among)
     left = np.searchsorted(ordered, of, side="left")

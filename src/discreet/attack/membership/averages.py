@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.membership.auc import auc_score
-from discreet.attack.membership.copies import against_copies
+from discreet.attack.membership.indicators import Study, own_study
 from discreet.attack.membership.scores import STATISTICS, Floats, Genotypes, Statistic
 from discreet.attack.outcome import Outcome, Score
-from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.registry import Progress
 from discreet.attack.town import staged
 from discreet.core.numbers import to_fraction
 from discreet.examples import parameters as p
@@ -21,44 +20,10 @@ from discreet.noise import Rng, SystemRng, discrete_laplace
 from discreet.noise.additive import SMALLEST_SCALE
 from discreet.report import Figure, Grid, lines
 
-ATTACK = Attack(
-    name="membership",
-    title="Who was in the study?",
-    words="Allele frequencies of a study (or a synthetic copy) tell who took part.",
-    module="discreet.attack.membership.averages",
-    knobs=(
-        Knob(
-            "release",
-            "frequencies",
-            "what was published: allele frequencies, or synthetic rows",
-            choices=("frequencies", "synthetic"),
-        ),
-        Knob("people", 1_000, "people in the study, and as many outside it", 20, 2_500, 10),
-        Knob("loci", 10_000, "places of the genome with a published frequency", 10, 50_000, 10),
-        Knob("epsilon", 1.0, "total budget of the private version", 0.01, 1_000_000.0, 0.01),
-        Knob("statistic", "homer", "how the adversary compares", choices=tuple(STATISTICS)),
-        Knob(
-            "reference",
-            "population",
-            "what the adversary compares with: the population's true frequencies, or a panel of people",
-            choices=("population", "panel"),
-        ),
-        Knob("seed", 0, "which town and which split", 0, 1_000_000, 1),
-    ),
-)
-
 REPEATS = 5
 """Private publications, each of them with the whole budget, over which its AUC is averaged."""
 PANEL = 1_000
 """People in the adversary's reference panel, where the true frequencies are not known."""
-
-
-def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
-    """Return how well members are told from outsiders, by exact and by private publications."""
-    chosen = AttackSettings.of(ATTACK.knobs, settings)
-    if chosen.text("release") == "synthetic":
-        return against_copies(chosen, progress=progress)
-    return against_frequencies(chosen, progress=progress)
 
 
 def published_exactly(members: Genotypes) -> Floats:
@@ -106,17 +71,10 @@ def averaged(scores: Sequence[Score]) -> Score:
 
 def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcome:
     """Return the outcome against allele frequencies of a study in the example town."""
-    people, loci, epsilon = chosen.whole("people"), chosen.whole("loci"), chosen.number("epsilon")
-    panel = PANEL if chosen.text("reference") == "panel" else 0
     progress(0, 4, "reading genomes")
-    with staged(
-        1, tables=("genotypes",), seed=chosen.whole("seed"), genotypes=2 * people + panel, loci=loci
-    ) as made:
-        genotypes = np.array(made.genotypes())
-        reference = made.allele_frequencies()
-    members, others = genotypes[:people], genotypes[people : 2 * people]
-    if panel:
-        reference = published_exactly(genotypes[2 * people :])
+    study = own_study(chosen) if chosen.text("original") else _town_study(chosen)
+    members, others, reference = study.members, study.others, study.reference
+    epsilon = chosen.number("epsilon")
     exact = published_exactly(members)
     noisy = [published_privately(members, epsilon=epsilon) for _ in range(REPEATS)]
     progress(1, 4, "comparing with everyone")
@@ -135,45 +93,64 @@ def against_frequencies(chosen: AttackSettings, *, progress: Progress) -> Outcom
     progress(2, 4, "fewer loci")
     curve = _curve(STATISTICS[chosen.text("statistic")], members, others, reference, epsilon)
     progress(4, 4, "done")
-    return _outcome(chosen, scores, curve, panel=panel)
+    return _outcome(chosen, scores, curve, study)
+
+
+def _town_study(chosen: AttackSettings) -> Study:
+    people, loci = chosen.whole("people"), chosen.whole("loci")
+    panel = PANEL if chosen.text("reference") == "panel" else 0
+    with staged(
+        1, tables=("genotypes",), seed=chosen.whole("seed"), genotypes=2 * people + panel, loci=loci
+    ) as made:
+        genotypes = np.array(made.genotypes())
+        reference = made.allele_frequencies()
+    if panel:
+        reference = published_exactly(genotypes[2 * people :])
+    return Study(
+        genotypes[:people],
+        genotypes[people : 2 * people],
+        reference,
+        f"One person's genome at {loci:,} loci, and "
+        + (
+            f"a reference panel of {panel:,} other people of the same population."
+            if panel
+            else "the true frequencies of the population they come from, without error."
+        ),
+        f"The frequency of the minor allele at each of {loci:,} loci among {people:,} people of a study.",
+        {"reference_panel": panel or "true frequencies", "generator": GENERATOR},
+    )
 
 
 def _outcome(
     chosen: AttackSettings,
     scores: Mapping[str, tuple[Score, Score]],
     curve: Mapping[str, list[tuple[float, float]]],
-    *,
-    panel: int,
+    study: Study,
 ) -> Outcome:
-    people, loci, epsilon = chosen.whole("people"), chosen.whole("loci"), chosen.number("epsilon")
+    people, loci = study.members.shape
+    epsilon = chosen.number("epsilon")
     score, private = scores[chosen.text("statistic")]
-    compared = (
-        f"a reference panel of {panel:,} other people of the same population"
-        if panel
-        else "the true frequencies of the population they come from, without error"
-    )
     return Outcome(
-        attack=ATTACK.name,
-        title=ATTACK.title,
-        knew=f"One person's genome at {loci:,} loci, and {compared}.",
-        released=f"The frequency of the minor allele at each of {loci:,} loci among {people:,} people of a study.",
-        did="Asked at each locus whether the person is nearer to the study or to the population, and added it up "
+        attack="membership",
+        title="Who was in the study?",
+        knew=study.knew,
+        released=study.released,
+        did="Asked at each published number whether the person is nearer to the study or to the population, and added it up "
         f"(statistic: {chosen.text('statistic')}).",
         lesson="An average over a thousand people is not anonymous when ten thousand averages are published.",
         score=score,
         private=private,
         private_words=f"The same counts with exact discrete Laplace noise of scale {2 * loci / epsilon:,.0f}: epsilon "
-        f"{epsilon:g} in all over {loci:,} loci; the mean of {REPEATS} such publications, each on its own.",
+        f"{epsilon:g} in all over all {loci:,} published numbers; the mean of {REPEATS} such publications, each on its own.",
         settings=chosen.values,
         details={
             "members": people,
-            "outsiders": people,
-            "reference_panel": panel or "true frequencies",
+            "outsiders": len(study.others),
+            **study.facts,
             "by_statistic": {
                 name: {"exact": a.to_json(), "private": b.to_json()}
                 for name, (a, b) in scores.items()
             },
-            "generator": GENERATOR,
         },
         blocks=_blocks(people, scores, curve),
     )
@@ -202,10 +179,10 @@ def _blocks(
                 threshold=0.5,
                 mark="guessing",
                 title="AUC",
-                across="loci published",
+                across="numbers published",
                 scale="log",
             ),
-            "The more loci are published, the better a member is recognised; with noise for the whole publication "
+            "The more numbers are published, the better a member is recognised; with noise for the whole publication "
             "nothing is left to recognise.",
         ),
         Grid.of(

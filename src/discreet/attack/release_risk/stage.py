@@ -16,7 +16,7 @@ from discreet.anonymize.search.optimal import anonymize
 from discreet.attack.curator import Exhibit, synthetic_copy
 from discreet.attack.files import read_rows
 from discreet.attack.knobs import AttackSettings
-from discreet.attack.membership.copies import DECLARED
+from discreet.attack.membership.pool import DECLARED
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.release_risk.controls import AddedRisk

@@ -10,7 +10,16 @@ from typing import TypeAlias
 
 from discreet.core.numbers import Delta, Epsilon
 
-Setting: TypeAlias = bool | int | Decimal | str | dt.date | dt.datetime | tuple[str, ...]
+Setting: TypeAlias = (
+    bool
+    | int
+    | Decimal
+    | str
+    | dt.date
+    | dt.datetime
+    | tuple[str, ...]
+    | Mapping[str, tuple[str, ...]]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,10 @@ class ColumnProposal:
 
 @dataclass(frozen=True, slots=True)
 class TableProposal:
-    """One table. `unit` is None until the owner says it; `suggested_rows` was seen in the data."""
+    """One table. `unit` is None until the owner says it; `suggested_rows` was seen in the data.
+
+    `warnings` are about whom the table would protect.
+    """
 
     name: str
     source: str
@@ -42,6 +54,8 @@ class TableProposal:
     max_rows: int | None = None
     suggested_rows: int | None = None
     seen: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ def _table(proposal: Proposal, table: TableProposal) -> Iterable[str]:
     for words in table.seen:
         yield from toml.comment(words)
     yield f"source = {toml.text(table.source)}"
+    if table.encoding is not None:
+        yield f"encoding = {toml.text(table.encoding)}  # guessed: check names with odd letters"
     if table.unit is None:
         yield from toml.comment(
             'REQUIRED: whom to protect. "row" if every row is another person; otherwise the '

@@ -67,6 +67,12 @@ def value(setting: Setting) -> str:
         return text(setting)
     if isinstance(setting, tuple):
         return _array([text(item) for item in setting])
+    if isinstance(setting, Mapping):
+        pairs = ", ".join(
+            f"{key(name)} = [{', '.join(text(item) for item in items)}]"
+            for name, items in setting.items()
+        )
+        return f"{{ {pairs} }}"
     return setting.isoformat()  # a local date or date-time of TOML
 
 

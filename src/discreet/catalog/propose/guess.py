@@ -11,6 +11,14 @@ import pyarrow.compute as pc
 
 from discreet.catalog.declare.proposal import ColumnProposal
 from discreet.catalog.propose import spelling
+from discreet.catalog.propose.guess_spelled import (
+    bare_texts,
+    merged_values,
+    misfits,
+    spelled_date,
+    spelled_number,
+    with_spelling,
+)
 from discreet.catalog.propose.guess_values import (
     MOST_CATEGORIES,
     NEARLY_UNIQUE,
@@ -25,6 +33,7 @@ from discreet.catalog.propose.guess_values import (
     whole,
     with_values,
 )
+from discreet.catalog.propose.personal import personal
 from discreet.catalog.propose.profile import Profile
 
 FEW = 5
@@ -36,6 +45,9 @@ _Guess: TypeAlias = Callable[[Profile, tuple[str, ...]], ColumnProposal]
 
 def guess_column(profile: Profile) -> ColumnProposal:
     """Return the proposal for one column; everything learned from the data waits for review."""
+    what = personal(profile)
+    if what:
+        return hidden_text(profile, (f"It seems to hold {what}, so it is hidden.",))
     for fits, guess in _KINDS:
         if fits(profile.values.type):
             return guess(profile, ())
@@ -43,13 +55,18 @@ def guess_column(profile: Profile) -> ColumnProposal:
 
 
 def _text(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
-    blank = spelling.is_missing(profile.values)
-    if blank.any():
-        words = ", ".join(repr(str(v)) for v in profile.values.filter(pa.array(blank)))
-        notes = (*notes, f"Read as missing: {words}.")
-        profile = profile.keep(~blank)
-    if not profile.distinct:
-        return hidden_text(profile, (*notes, "It is empty."))
+    bare, spelled = bare_texts(profile)
+    empty = spelled.get("empty")
+    if isinstance(empty, tuple):
+        notes = (*notes, f"Read as missing: {', '.join(map(repr, empty))}.")
+    if not bare.distinct:
+        return hidden_text(bare, (*notes, "It is empty."))
+    if spelled.get("trim"):
+        notes = (*notes, "Some texts have spaces around them, which do not count.")
+    return with_spelling(_read(bare, notes), spelled)
+
+
+def _read(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     tries: tuple[tuple[str, Callable[[Profile], Profile | None], _Guess], ...] = (
         ("whole numbers", _as_whole, whole),
         ("numbers", _as_number, number),
@@ -58,12 +75,11 @@ def _text(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
     for what, convert, guess in tries:
         found = convert(profile)
         if found is not None:
-            return guess(found, (*notes, *_misfits(profile, found, what)))
-    if spelling.are_padded_numbers(profile.values):
-        return hidden_text(
-            profile, (*notes, "Its numbers have spaces around them: remove those from the source.")
-        )
-    return _dated(profile, notes) or _words(profile, notes)
+            return guess(found, (*notes, *misfits(profile, found, what)))
+    written = spelled_number(profile, notes)
+    return (
+        written or _dated(profile, notes) or spelled_date(profile, notes) or _words(profile, notes)
+    )
 
 
 def _as_whole(profile: Profile) -> Profile | None:
@@ -99,7 +115,7 @@ def _dated(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal | None:
     if not readings:
         return None
     way, found = readings[0]
-    notes = (*notes, *_misfits(profile, found, "dates"))
+    notes = (*notes, *misfits(profile, found, "dates"))
     if len(readings) > 1:
         notes = (*notes, "Day and month cannot be told apart here: check the format.")
     if way.timestamp:
@@ -130,24 +146,20 @@ def _words(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 
 
 def _category(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
-    values = tuple(sorted(str(value) for value in profile.values))
-    seen = [f"Seen: {profile.distinct:,} distinct."]
+    values, spelled, said = merged_values(profile)
+    seen = [f"Seen: {len(values):,} distinct."]
     rare = int((profile.counts < FEW).sum())
     if rare:
         seen.append(
             f"{rare:,} of them occur in fewer than {FEW} rows: keep only what a public list has."
         )
-    return proposed(profile, {"type": "category", "values": values}, (*seen, *notes))
+    found = proposed(profile, {"type": "category", "values": values}, (*seen, *said, *notes))
+    return with_spelling(found, spelled)
 
 
 def _fitting(profile: Profile, mask: Any) -> Profile | None:
     kept = profile.keep(mask)
     return kept if kept.distinct and kept.present >= FITS * profile.present else None
-
-
-def _misfits(before: Profile, after: Profile, what: str) -> tuple[str, ...]:
-    lost = before.present - after.present
-    return (f"{lost:,} rows are not {what} and count as missing.",) if lost else ()
 
 
 _KINDS: tuple[tuple[Callable[[pa.DataType], bool], _Guess], ...] = (

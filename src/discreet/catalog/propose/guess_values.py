@@ -21,7 +21,7 @@ from discreet.catalog.propose.round_bounds import (
     nice_whole_bounds,
     step_for,
 )
-from discreet.catalog.propose.spelling import sounds_like_identifier
+from discreet.catalog.propose.spelling import names_a_person, sounds_like_identifier
 
 MOST_CATEGORIES = 200
 NEARLY_UNIQUE = 0.95
@@ -117,6 +117,8 @@ def timestamp(profile: Profile, notes: tuple[str, ...]) -> ColumnProposal:
 
 def names_things(profile: Profile, *, dense: bool) -> bool:
     """Return whether the column names persons or things rather than measuring something."""
+    if names_a_person(profile.name) and profile.distinct > 1:
+        return True
     if profile.distinct <= MOST_CATEGORIES and profile.present > profile.distinct:
         return False
     if sounds_like_identifier(profile.name):

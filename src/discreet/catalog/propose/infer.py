@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+import pyarrow as pa
+
 from discreet.catalog.declare.proposal import ColumnProposal, Proposal, Setting, TableProposal
 from discreet.catalog.propose.guess import guess_column
+from discreet.catalog.propose.guess_spelled import bare_texts
 from discreet.catalog.propose.guess_values import identifier, unread_column
 from discreet.catalog.propose.profile import Profile, constant_columns, read_profile, rows_per_unit
+from discreet.catalog.propose.repeats import repeat_warnings
 from discreet.catalog.propose.round_bounds import nice_above
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.base import Engine
@@ -27,6 +31,7 @@ def propose(
     unit: str | None = None,
     epsilon: Epsilon | None = None,
     delta: Delta | None = None,
+    max_rows: int | None = None,
     accept: bool = False,
     progress: Progress = lambda _: None,
 ) -> Proposal:
@@ -38,7 +43,7 @@ def propose(
     """
     check_accept(accept=accept, epsilon=epsilon, unit=unit)
     tables = tuple(
-        _table(engine, name, source, unit=unit, accept=accept, progress=progress)
+        _table(engine, name, source, unit=unit, max_rows=max_rows, accept=accept, progress=progress)
         for name, source in sources.items()
     )
     return Proposal(
@@ -61,7 +66,14 @@ def check_accept(*, accept: bool, epsilon: Epsilon | None, unit: str | None) -> 
 
 
 def _table(
-    engine: Engine, name: str, source: str, *, unit: str | None, accept: bool, progress: Progress
+    engine: Engine,
+    name: str,
+    source: str,
+    *,
+    unit: str | None,
+    max_rows: int | None,
+    accept: bool,
+    progress: Progress,
 ) -> TableProposal:
     names = [column for column, _ in engine.columns(name)]
     person = None if unit in (None, "row") else _person_column(names, unit or "", name)
@@ -76,9 +88,14 @@ def _table(
     table = TableProposal(
         name=name, source=source, columns=tuple(columns), unit=unit, seen=(f"Seen: {rows:,} rows.",)
     )
-    if person is not None:
+    if person is None:
+        warnings = repeat_warnings(engine, name, columns, profiles)
+        table = replace(table, warnings=warnings, seen=(*table.seen, *warnings))
+    else:
         progress(f"{name}: rows of a person")
         table = _person_table(engine, replace(table, unit=person), person, accept=accept)
+        if max_rows is not None:
+            table = replace(table, max_rows=max_rows, suggested_rows=None)
     return _accepted(table) if accept else table
 
 
@@ -86,8 +103,17 @@ def _column(name: str, profile: Profile | None, person: str | None) -> ColumnPro
     if profile is None:
         return unread_column(name)
     if name == person:
-        return replace(identifier(profile), settings={"type": "identifier"})
+        return replace(
+            identifier(profile), settings={"type": "identifier", **_unit_spelling(profile)}
+        )
     return guess_column(profile)
+
+
+def _unit_spelling(profile: Profile) -> Mapping[str, Setting]:
+    """Return how the texts that name people are read: 'P7 ' is P7, 'n/a' is nobody."""
+    if not pa.types.is_string(profile.values.type) or not profile.distinct:
+        return {}
+    return bare_texts(profile)[1]
 
 
 def _person_column(names: list[str], unit: str, table: str) -> str:

@@ -18,6 +18,7 @@ from discreet.errors import EngineFailed
 MOST_VALUES = 200_000
 """A column with more distinct values is judged by this many of them."""
 
+_FIRST_ROWS = 300_000
 PATIENCE = 600.0
 """Seconds for one look at one column."""
 
@@ -65,12 +66,12 @@ def quoted(engine: Engine, name: str) -> str:
 def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     """Return the profile of one column, or None if its type cannot be grouped or is too odd."""
     cell = quoted(engine, column)
-    sql = (
-        f"SELECT {cell} AS v, COUNT(*) AS n FROM {engine.relation(table)} "
-        f"GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
-    )
+    few = f"(SELECT {cell} FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}) AS f"
     try:
-        found = open_exact(engine.run(sql, seconds=PATIENCE))
+        found = _grouped(engine, few, cell)
+        # So many values in the first rows are enough to judge by; all of them would be as many more.
+        if found.num_rows <= MOST_VALUES:
+            found = _grouped(engine, engine.relation(table), cell)
     except EngineFailed:
         return None
     values = found.column("v").combine_chunks()
@@ -82,6 +83,11 @@ def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     known = np.asarray(pc.is_valid(values))
     whole = Profile(column, int(counts.sum()), 0, values, counts)
     return whole.keep(known) if len(counts) <= MOST_VALUES else _partial(engine, table, whole)
+
+
+def _grouped(engine: Engine, rows: str, cell: str) -> pa.Table:
+    sql = f"SELECT {cell} AS v, COUNT(*) AS n FROM {rows} GROUP BY {cell} LIMIT {MOST_VALUES + 1}"
+    return open_exact(engine.run(sql, seconds=PATIENCE))
 
 
 def _partial(engine: Engine, table: str, part: Profile) -> Profile:
@@ -131,6 +137,12 @@ def columns_that_read(
     }
 
 
+def count_distinct(engine: Engine, table: str, column: str) -> int:
+    """Return how many different values a column has."""
+    sql = f"SELECT COUNT(DISTINCT {quoted(engine, column)}) AS n FROM {engine.relation(table)}"
+    return int(open_exact(engine.run(sql, seconds=PATIENCE)).column("n")[0].as_py())
+
+
 def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, float]:
     """Return how many rows cover 95% of the people, the greatest number, and the share of rows kept."""
     cell = quoted(engine, unit)
@@ -155,11 +167,22 @@ def constant_columns(engine: Engine, table: str, unit: str, columns: Sequence[st
     """Return the columns in which no person of the data has two different values."""
     if not columns:
         return set()
-    counts = ", ".join(
-        f"COUNT(DISTINCT {quoted(engine, name)}) AS k{i}" for i, name in enumerate(columns)
+    few = f"SELECT * FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}"
+    likely = _constant(engine, f"({few}) AS f", unit, list(columns))
+    # What the first rows contradict need not be looked at in all of them.
+    return (
+        _constant(engine, f"{engine.relation(table)} AS f", unit, sorted(likely))
+        if likely
+        else set()
     )
-    most = ", ".join(f"MAX(k{i}) AS m{i}" for i in range(len(columns)))
-    cell = quoted(engine, unit)
-    sql = f"SELECT {most} FROM (SELECT {counts} FROM {engine.relation(table)} GROUP BY {cell}) AS t"
+
+
+def _constant(engine: Engine, rows: str, unit: str, columns: Sequence[str]) -> set[str]:
+    cells = [f"f.{quoted(engine, name)}" for name in columns]
+    ends = ", ".join(f"MIN({c}) AS a{i}, MAX({c}) AS z{i}" for i, c in enumerate(cells))
+    differ = ", ".join(
+        f"MAX(CASE WHEN t.a{i} <> t.z{i} THEN 1 ELSE 0 END) AS m{i}" for i in range(len(cells))
+    )
+    sql = f"SELECT {differ} FROM (SELECT {ends} FROM {rows} GROUP BY f.{quoted(engine, unit)}) AS t"
     found = open_exact(engine.run(sql, seconds=PATIENCE))
-    return {name for i, name in enumerate(columns) if (found.column(i)[0].as_py() or 0) <= 1}
+    return {name for i, name in enumerate(columns) if not (found.column(i)[0].as_py() or 0)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from discreet.catalog.declare.proposal import Proposal
 from discreet.catalog.declare.render import render_toml
 from discreet.catalog.propose.infer import Progress, check_accept, propose
 from discreet.catalog.read.policy_file import loads
-from discreet.catalog.read.sources import find_sources
+from discreet.catalog.read.sources import Sources, find_sources
 from discreet.catalog.write import refuse_existing, write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import Engine
 from discreet.engine.connect import check_reach, connect
 from discreet.errors import EngineFailed, InvalidInput
 
@@ -29,10 +31,19 @@ class InitRequest:
     dataset: str | None = None
     accept: bool = False
     force: bool = False
+    max_rows: int | None = None
 
 
-def propose_file(wish: InitRequest, *, progress: Progress = lambda _: None) -> Proposal:
-    """Return the proposal after writing it to `wish.out`."""
+def propose_file(
+    wish: InitRequest,
+    *,
+    progress: Progress = lambda _: None,
+    look: Callable[[Engine, str], None] = lambda _engine, _text: None,
+) -> Proposal:
+    """Return the proposal after writing it to `wish.out`.
+
+    `look` is called with the engine and the text of the file before it is written.
+    """
     check_accept(accept=wish.accept, epsilon=wish.epsilon, unit=wish.unit)
     if not wish.force:
         refuse_existing(wish.out)
@@ -42,7 +53,7 @@ def propose_file(wish: InitRequest, *, progress: Progress = lambda _: None) -> P
     found = find_sources(wish.words, base=base)
     check_reach(found.engine_url, found.tables)
     try:
-        engine = connect(found.engine_url, found.tables, base=base)
+        engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:
             proposal = propose(
                 engine,
@@ -52,9 +63,14 @@ def propose_file(wish: InitRequest, *, progress: Progress = lambda _: None) -> P
                 unit=wish.unit,
                 epsilon=wish.epsilon,
                 delta=wish.delta,
+                max_rows=wish.max_rows,
                 accept=wish.accept,
                 progress=progress,
             )
+            proposal = _with_encodings(proposal, found)
+            text = render_toml(proposal)
+            loads(text, base=base)  # what we write must read back; refused before it is on disk
+            look(engine, text)
         finally:
             engine.close()
             progress("")
@@ -63,10 +79,20 @@ def propose_file(wish: InitRequest, *, progress: Progress = lambda _: None) -> P
             f"The engine could not read {', '.join(found.tables.values())}.",
             hint="Check that every line has as many cells as the first, and the file is whole.",
         ) from None
-    text = render_toml(proposal)
-    loads(text, base=base)  # what we write must read back; this refuses it before it is on disk
     (write_over if wish.force else write_new)(wish.out, text)
     return proposal
+
+
+def _with_encodings(proposal: Proposal, found: Sources) -> Proposal:
+    tables = tuple(
+        replace(
+            table,
+            encoding=found.encodings.get(table.name),
+            warnings=(*table.warnings, *filter(None, [found.notes.get(table.name)])),
+        )
+        for table in proposal.tables
+    )
+    return replace(proposal, tables=tables)
 
 
 def summary(proposal: Proposal, out: Path) -> dict[str, Any]:
@@ -86,6 +112,7 @@ def summary(proposal: Proposal, out: Path) -> dict[str, Any]:
             for table in proposal.tables
         },
         "review": waiting,
+        "warnings": [warning for table in proposal.tables for warning in table.warnings],
         "todo": _todo(proposal, waiting),
     }
 
@@ -96,9 +123,13 @@ def _todo(proposal: Proposal, waiting: list[str]) -> list[str]:
         todo.append("fill in epsilon, the most that one person can lose over all answers.")
     if any(table.unit is None for table in proposal.tables):
         todo.append("fill in unit for each table: whom the budget protects.")
-    if waiting:
+    if any(table.max_rows is None and table.suggested_rows for table in proposal.tables):
         todo.append(
-            f"check the domains of {len(waiting)} columns against public knowledge, and remove "
-            "'review = true' from those that are right."
+            "choose max_rows, the most rows of one person that count, or say it in queries."
+        )
+    if waiting:
+        many = "1 column waits" if len(waiting) == 1 else f"{len(waiting)} columns wait"
+        todo.append(
+            f"{many} for your word. 'discreet review' shows what each would lose and reveal."
         )
     return todo

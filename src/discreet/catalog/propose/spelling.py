@@ -55,12 +55,6 @@ def is_missing(texts: pa.Array) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.is_in(plain, value_set=pa.array(MISSING)), dtype=bool)
 
 
-def are_padded_numbers(texts: pa.Array) -> bool:
-    """Return whether most texts are numbers with spaces around them."""
-    bare = matches(pc.utf8_trim_whitespace(texts), DECIMAL)
-    return bool((bare & ~matches(texts, DECIMAL)).mean() > 0.5)
-
-
 def days(texts: pa.Array, spelling: DateSpelling) -> pa.Array:
     """Return the times that the texts spell, NULL where one does not."""
     fits = pc.match_substring_regex(texts, pattern=spelling.pattern)
@@ -74,7 +68,23 @@ _WORDS_OF_IDENTIFIERS = {
 }  # fmt: skip
 
 
+_PERSONS = {
+    "person", "patient", "customer", "client", "user", "member", "employee", "student", "subject",
+    "respondent", "participant", "citizen", "resident", "donor", "pupil", "worker", "account",
+}  # fmt: skip
+
+
 def sounds_like_identifier(name: str) -> bool:
     """Return whether a column's name says that it names persons or things: person_id, userId."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
-    return any(word.lower() in _WORDS_OF_IDENTIFIERS for word in words)
+    return bool(words_of(name) & _WORDS_OF_IDENTIFIERS)
+
+
+def names_a_person(name: str) -> bool:
+    """Return whether a column's name says that it names people: patient_id, customerNo."""
+    words = words_of(name)
+    return bool(words & _PERSONS) and bool(words & (_WORDS_OF_IDENTIFIERS | {"no", "nr", "number"}))
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a column's name: patientId and PATIENT_ID have two."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from unicodedata import normalize
 
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import BudgetShape, DatasetShape, TableShape
 from discreet.core.numbers import to_fraction
+from discreet.core.path import ARROW, UnitPath, unit_path
 from discreet.core.schema import CategoryDomain, Column, Dataset, IdentifierDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.engine.formats.text import checked_encoding
 from discreet.errors import CatalogError
 
 MEGABYTES = {"MB": 1, "MIB": 1, "GB": 1000, "GIB": 1024, "TB": 1_000_000, "TIB": 1_048_576}
@@ -62,6 +65,7 @@ def dataset_of(
         seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
         memory_mb=_megabytes(shape.memory, place),
     )
+    check_paths(dataset)
     if dataset.seconds is not None and dataset.seconds <= 0:
         raise CatalogError(f"{place}: seconds must be greater than 0.")
     return Finished(dataset, tuple(_warnings(dataset)))
@@ -70,15 +74,20 @@ def dataset_of(
 def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
     """Return the table as declared, or refuse it with a sentence that names `place`."""
     refuse_twins(shape.columns, f"{place}: columns")
+    path = _path(shape, place)
+    if path is not None:
+        shape = shape.model_copy(update={"unit": path.column})
     try:
         columns = [column_of(column, s, base=base) for column, s in shape.columns.items()]
     except CatalogError as error:
         raise CatalogError(f"{place}, {error.message}") from None
+    encoding = "" if shape.encoding is None else checked_encoding(shape.encoding)
+    columns = [_encoded(column, encoding) for column in columns] if encoding else columns
     unit = _unit(shape, columns, place)
     if unit is None and any(column.complete for column in columns):
         raise CatalogError(f"{place} is public, so none of its columns needs complete = true.")
     if unit is not None and unit.column is not None and not _has(columns, unit.column):
-        columns.insert(0, Column(unit.column, IdentifierDomain()))
+        columns.insert(0, _encoded(Column(unit.column, IdentifierDomain()), encoding))
     if not columns:
         raise CatalogError(f"{place} declares no columns.")
     return Table(
@@ -91,7 +100,16 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         bounded=_bounded(shape, unit, place),
         copied=_copied(shape, place),
         rules=shape.rules,
+        encoding=encoding,
+        rows_kept=_rows_kept(shape, unit, place),
+        path=path,
+        parent=shape.parent,
     )
+
+
+def _encoded(column: Column, encoding: str) -> Column:
+    """Return the column read in this encoding: another one is another column, for the ledger too."""
+    return replace(column, spelling=replace(column.spelling, encoding=encoding))
 
 
 def neighbours_of(written: str | None) -> Neighbours:
@@ -177,6 +195,55 @@ def _max_rows(shape: TableShape, unit: PrivacyUnit | None, place: str) -> int | 
             raise CatalogError(f'{place}: with unit = "row" max_rows is 1; remove it.')
         return 1
     return shape.max_rows
+
+
+def _path(shape: TableShape, place: str) -> UnitPath | None:
+    if shape.unit is None or ARROW not in shape.unit:
+        return None
+    if shape.version is not None:
+        raise CatalogError(f"{place}: a unit over other tables cannot have a declared version.")
+    try:
+        return unit_path(shape.unit)
+    except CatalogError as error:
+        raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
+
+
+def check_paths(dataset: Dataset) -> None:
+    """Refuse a path that leaves its dataset, or that ends at somebody else than the others' person.
+
+    Guarantee: all tables on a path are of one dataset, so one budget pays for all of them, and the
+        last one names people by the column that is its own unit.
+    """
+    tables = {table.name.lower(): table for table in dataset.tables}
+    for table in dataset.tables:
+        if table.path is None:
+            continue
+        place = f"table '{table.name}' of dataset '{dataset.name}'"
+        for step in table.path.steps:
+            other = tables.get(step.table.lower())
+            if other is None or other.unit is None or other is table:
+                raise CatalogError(
+                    f"{place}: its path names '{step.table}', which is no other private table of "
+                    "this dataset."
+                )
+        last = tables[table.path.steps[-1].table.lower()]
+        whose = None if last.unit is None else last.unit.column
+        if last.path is not None or (whose or "").lower() != table.path.column.lower():
+            raise CatalogError(
+                f"{place}: its path must end at the unit of table '{last.name}'.",
+                hint=f"Write ... -> {last.name}.KEY -> {whose or 'UNIT'}.",
+            )
+
+
+def _rows_kept(shape: TableShape, unit: PrivacyUnit | None, place: str) -> Fraction | None:
+    if shape.rows_kept is None:
+        return None
+    if unit is None or unit.is_row or shape.max_rows is None:
+        raise CatalogError(f"{place}: rows_kept says what max_rows keeps of a table of people.")
+    share = to_fraction(shape.rows_kept, name="rows_kept")
+    if not 0 < share <= 1:
+        raise CatalogError(f"{place}: rows_kept is a share between 0 and 1, such as 0.95.")
+    return share
 
 
 def _bounded(shape: TableShape, unit: PrivacyUnit | None, place: str) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.read.file_shape import ColumnShape
+from discreet.catalog.read.spellings import spelling_of
 from discreet.core.numbers import to_fraction
 from discreet.core.schema import (
     BooleanDomain,
@@ -44,6 +45,7 @@ def column_of(name: str, shape: ColumnShape, *, base: Path) -> Column:
         )
     try:
         domain = build(_with_listed_values(name, shape, base))
+        spelling = spelling_of(shape, domain)
     except (CatalogError, InvalidInput) as error:
         raise CatalogError(f"column '{name}': {error}") from None
     if shape.complete and (shape.missing or isinstance(domain, IdentifierDomain | TextDomain)):
@@ -60,7 +62,7 @@ def column_of(name: str, shape: ColumnShape, *, base: Path) -> Column:
         missing=shape.missing,
         complete=shape.complete,
         reviewed=not shape.review,
-        format=shape.format,
+        spelling=spelling,
     )
 
 
@@ -159,13 +161,13 @@ def _boolean(shape: ColumnShape) -> Domain:
 
 
 def _date(shape: ColumnShape) -> Domain:
-    _only(shape, "lower", "upper", "format")
+    _only(shape, "lower", "upper")
     lower, upper = (_day(bound) for bound in _both(shape))
     return DateDomain(lower, upper)
 
 
 def _timestamp(shape: ColumnShape) -> Domain:
-    _only(shape, "lower", "upper", "format")
+    _only(shape, "lower", "upper")
     lower, upper = (_second(bound) for bound in _both(shape))
     return TimestampDomain(lower, upper)
 
@@ -191,7 +193,7 @@ _BUILDERS: dict[str, Callable[[ColumnShape], Domain]] = {
     "text": _text,
 }
 
-_OF_A_DOMAIN = ("lower", "upper", "step", "values", "values_from", "format")
+_OF_A_DOMAIN = ("lower", "upper", "step", "values", "values_from")
 
 
 def _only(shape: ColumnShape, *allowed: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -14,6 +14,8 @@ from discreet.errors import CatalogError
 
 # Strict one by one: with parse_float=Decimal a TOML number is an int or a Decimal, never a bool.
 _Number = StrictInt | Decimal
+_Texts = Annotated[tuple[StrictStr, ...], Field(strict=False)]
+_Words = Annotated[tuple[StrictStr | StrictInt, ...], Field(strict=False)]
 
 
 class _Shape(BaseModel):
@@ -42,7 +44,14 @@ class ColumnShape(_Shape):
     step: _Number | None = None
     values: tuple[StrictStr | StrictInt, ...] | None = Field(default=None, strict=False)
     values_from: StrictStr | None = None
-    format: StrictStr | None = None
+    format: StrictStr | _Texts | None = None
+    trim: StrictBool = False
+    any_case: StrictBool = False
+    empty: _Words = ()
+    same: dict[str, _Words] = Field(default_factory=dict)
+    thousands: StrictStr | None = None
+    decimal: StrictStr | None = None
+    signs: _Texts = ()
     missing: StrictBool = False
     complete: StrictBool = False
     hidden: StrictBool = False
@@ -55,14 +64,17 @@ class TableShape(_Shape):
     """`[datasets.NAME.tables.NAME]`."""
 
     source: StrictStr
+    encoding: StrictStr | None = None
     unit: StrictStr | None = None
     public: StrictBool = False
     version: StrictStr | StrictInt | Decimal | dt.datetime | dt.date | None = None
     max_rows: StrictInt | None = Field(default=None, ge=1)
+    rows_kept: _Number | None = None
     bound: StrictStr | None = None
     snapshot: StrictStr | None = None
     key_copies: StrictInt | None = Field(default=None, ge=1)
     rules: tuple[StrictStr, ...] = Field(default=(), strict=False)
+    parent: StrictStr | None = None
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
 
@@ -188,6 +200,10 @@ def _near(where: tuple[str, ...]) -> str:
 _WANTED = {
     "url": 'must be a text such as "duckdb:"',
     "values": "must be a list of texts",
+    "empty": "must be a list of texts",
+    "signs": "must be a list of texts",
+    "format": 'must be a text such as "%d/%m/%Y", or a list of them',
+    "same": 'must be a table such as { Female = ["F", "f"] }',
     "rules": "must be a list of texts",
     "tables": "must be a table of settings",
     "columns": "must be a table of settings",
@@ -198,12 +214,14 @@ _WANTED = {
     "snapshot": 'must be "copy" or "live"',
     "version": "must be a text, a number or a date",
     "memory": 'must be a text such as "4 GB"',
-    **dict.fromkeys(("epsilon", "delta", "step", "seconds"), "must be a number without quotes"),
+    **dict.fromkeys(
+        ("epsilon", "delta", "step", "seconds", "rows_kept"), "must be a number without quotes"
+    ),
     **dict.fromkeys(("lower", "upper"), "must be a finite number or a date"),
     **dict.fromkeys(
         (
             *("missing", "complete", "hidden", "constant", "immutable", "review", "public"),
-            *("accepted", "allow_superuser", "second_person"),
+            *("accepted", "allow_superuser", "second_person", "trim", "any_case"),
         ),
         "must be true or false",
     ),

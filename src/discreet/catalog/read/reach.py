@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from discreet.engine.files import READABLE, split_part
+
 _MAGIC = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[(!?)(\]?[^\]]*)\]|.", re.DOTALL)
 _DEFAULT_SCHEMAS = frozenset({"public", "main"})  # what a database adds to a bare table name
-_FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 ANY, STAR, DEEP = frozenset({"any"}), frozenset({"star"}), "**"
 
 T = TypeVar("T")
@@ -53,36 +54,43 @@ def reach_of(source: str, *, base: Path, engine_url: str) -> Reach:
     table = () if _is_file(source, engine_url) else _table(source)
     if "://" in source:
         return Reach((tuple(source.casefold().split("/")),), frozenset(), table, exact=False)
-    place = base / source
+    place, _ = split_part(source, base)  # all of a file counts, whichever part of it is read
     if _MAGIC.search(source):
         return Reach((_pieces(place),), _identities(_matches(place)), table, exact=False)
     own = _pieces(place)
     if place.is_dir():
-        found = [path for path in place.rglob("*.parquet") if path.is_file()]
-        return Reach((own, (*own, DEEP, "*.parquet")), _identities(found), table, exact=False)
-    if place.is_file() or source.lower().endswith(_FILES):
+        return Reach((own, (*own, DEEP, "*")), _identities(_below(place)), table, exact=False)
+    if place.is_file() or _named_as_file(source):
         return Reach((own,), _identities([place]), table, exact=True)
     # Not there yet: it may become a file or a folder.
-    return Reach((own, (*own, DEEP, "*.parquet")), frozenset(), table, exact=True)
+    return Reach((own, (*own, DEEP, "*")), frozenset(), table, exact=True)
 
 
 def files_of(source: str, *, base: Path, engine_url: str) -> frozenset[tuple[int, int]]:
     """Return device and inode of the files that `source` reads now, nothing for a database's table."""
     if "://" in source or not _is_file(source, engine_url):
         return frozenset()
-    place = base / source
+    place, _ = split_part(source, base)
     if _MAGIC.search(source):
         return _identities(_matches(place))
     if place.is_dir():
-        return _identities([path for path in place.rglob("*.parquet") if path.is_file()])
+        return _identities(_below(place))
     return _identities([place])
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def _named_as_file(source: str) -> bool:
+    return Path(source.partition("#")[0]).suffix.lower() in READABLE
 
 
 def _is_file(source: str, engine_url: str) -> bool:
     if engine_url == "duckdb:" or engine_url.startswith(("spark", "local")):
         return True
     # A database file may stand beside files; names are compared as paths in any case.
-    named = source.lower().endswith(_FILES) or "/" in source
+    named = _named_as_file(source) or "/" in source
     return engine_url.startswith("duckdb:") and named
 
 

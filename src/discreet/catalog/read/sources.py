@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from discreet.engine.files import delimiter
+from discreet.engine.files import PARQUET_FILES, READABLE, delimiter, files_in, split_part
+from discreet.engine.formats.convert import first_line, rows_of
+from discreet.engine.formats.packed import start_of, unpacked
+from discreet.engine.formats.text import detected_encoding
 from discreet.errors import InvalidInput
 
-TEXT_FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
-PARQUET_FILES = (".parquet", ".pq")
-_BLOCK = 1 << 20
-_CHECKED_BLOCKS = 64
 _HEADER_LINE = 1 << 20
 _NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,/:-]*\s*")
 _YEAR = re.compile(r"\s*(19|20)[0-9]{2}\s*")  # wide tables have one column a year
@@ -25,11 +23,17 @@ _YEAR = re.compile(r"\s*(19|20)[0-9]{2}\s*")  # wide tables have one column a ye
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """An engine, and the source of each table by its name; paths are relative to `base`."""
+    """An engine, and the source of each table by its name; paths are relative to `base`.
+
+    `encodings` are those of text files that are not UTF-8 as far as can be told, `notes` what their
+    owner should check.
+    """
 
     engine_url: str
     tables: dict[str, str]
     base: Path
+    encodings: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 def find_sources(words: Sequence[str], *, base: Path) -> Sources:
@@ -38,7 +42,7 @@ def find_sources(words: Sequence[str], *, base: Path) -> Sources:
         raise InvalidInput("Name at least one file or table.")
     urls = [word for word in words if re.match(r"(postgres(ql)?://|duckdb:)", word)]
     if not urls:
-        return Sources("duckdb:", _files(words, base), base)
+        return _files(words, base)
     if len(urls) < len(words):
         raise InvalidInput("One discreet.toml has one engine: name files, or tables of a database.")
     found = [_database(word, base) for word in urls]
@@ -51,14 +55,41 @@ def find_sources(words: Sequence[str], *, base: Path) -> Sources:
     return Sources(found[0][0], tables, base)
 
 
-def _files(words: Sequence[str], base: Path) -> dict[str, str]:
-    tables: dict[str, str] = {}
+def _files(words: Sequence[str], base: Path) -> Sources:
+    found = Sources("duckdb:", {}, base)
     for word in words:
-        path = Path(word)
-        check_file(path)
-        relative = os.path.relpath(path.resolve(), base.resolve())
-        tables[_new_name(path.name.split(".")[0], tables)] = Path(relative).as_posix()
-    return tables
+        path, part = split_part(word, Path())
+        paths = _meant(word, path)
+        told = [check_file(each, part) for each in paths]
+        place = path.resolve() if path.exists() else path.parent.resolve() / path.name
+        relative = os.path.relpath(place, base.resolve())
+        name = _new_name(part or path.name.replace("*", "").split(".")[0], found.tables)
+        found.tables[name] = Path(relative).as_posix() + (f"#{part}" if part else "")
+        encoding = next((encoding for encoding, _ in told if encoding), "")
+        if encoding:
+            shown = ", ".join(dict.fromkeys(word for _, words in told for word in words))
+            found.encodings[name] = encoding
+            found.notes[name] = (
+                f"The text is not UTF-8; it is read as {encoding}. "
+                f"Check these words{': ' + shown if shown else ''}."
+            )
+    return found
+
+
+def _meant(word: str, path: Path) -> list[Path]:
+    """Return the files that a word means: one, those of a folder, or those of a pattern."""
+    if any(letter in word for letter in "*?[") and not path.exists():
+        root = Path(path.anchor or ".")
+        found = sorted(p for p in root.glob(str(path.relative_to(root))) if p.is_file())
+        if not found:
+            raise InvalidInput(f"No file is called '{word}'.")
+        return found
+    if path.is_dir():
+        found = files_in(path)
+        if not found:
+            raise InvalidInput(f"The folder '{path.name}' holds no file that can be read.")
+        return found
+    return [path]
 
 
 def _database(word: str, base: Path) -> tuple[str, str]:
@@ -89,55 +120,43 @@ def refuse_password(url: str) -> None:
         )
 
 
-def check_file(path: Path) -> None:
-    """Refuse a file that is no table, with one sentence that shows nothing of its content."""
+def check_file(path: Path, part: str = "") -> tuple[str, tuple[str, ...]]:
+    """Refuse a file that is no table, with one sentence that shows nothing of its content.
+
+    Return the encoding that its owner should confirm, with words to tell it by; nothing for UTF-8.
+    """
     shown = path.name
     if path.is_dir():
         raise InvalidInput(f"'{shown}' is a folder; name the files in it.")
     if not path.exists():
         raise InvalidInput(f"There is no file '{path}'.")
     kind = path.suffix.lower()
-    if kind not in TEXT_FILES + PARQUET_FILES:
+    if kind not in READABLE:
         raise InvalidInput(
-            f"'{shown}' is neither CSV nor Parquet as far as its name says.",
-            hint="Export it as .csv (with column names in the first line) or .parquet.",
+            f"The name of '{shown}' does not say how to read it.",
+            hint="Name it .csv, .tsv, .jsonl, .xlsx, .sqlite or .parquet; text may be packed as "
+            ".gz, .zst or .zip.",
         )
     try:
-        with path.open("rb") as file:
-            start = file.read(4)
+        start = start_of(path)
     except OSError:
         raise InvalidInput(f"The file '{shown}' cannot be read.") from None
     if not start:
         raise InvalidInput(f"The file '{shown}' is empty.")
     if (start == b"PAR1") != (kind in PARQUET_FILES):
         raise InvalidInput(f"The content of '{shown}' is not what its ending '{kind}' says.")
-    if kind in TEXT_FILES:
-        _check_text(path)
-        _check_heading(path)
+    if kind in PARQUET_FILES:
+        return "", ()
+    encoding, words = ("", ()) if rows_of(path) is not None else detected_encoding(path)
+    _check_heading(path, encoding, part)
+    return encoding, words
 
 
-def _check_text(path: Path) -> None:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as file:
-        for _ in range(_CHECKED_BLOCKS):
-            block = file.read(_BLOCK)
-            try:
-                text = decoder.decode(block, final=not block)
-            except UnicodeDecodeError:
-                raise InvalidInput(
-                    f"'{path.name}' is not UTF-8 text.", hint="Convert it: iconv -t UTF-8 FILE."
-                ) from None
-            if "\0" in text:
-                raise InvalidInput(f"'{path.name}' is not a text file.")
-            if not block:
-                return
-
-
-def _check_heading(path: Path) -> None:
-    with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
-        line = file.readline(_HEADER_LINE)
-        more = file.read(1)
-    cells = next(csv.reader([line], delimiter=delimiter(path)), [])
+def _check_heading(path: Path, encoding: str, part: str) -> None:
+    line = first_line(path, encoding=encoding, part=part)
+    if "\0" in line:
+        raise InvalidInput(f"'{path.name}' is not a text file.")
+    cells = next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
     if not any(cell.strip() for cell in cells):
         raise InvalidInput(f"The first line of '{path.name}' must hold the column names.")
     for i, cell in enumerate(cells, start=1):  # never show a cell: without a heading it is a row
@@ -150,8 +169,16 @@ def _check_heading(path: Path) -> None:
                 hint="Add a first line with the names.",
             )
     _check_twins(path.name, cells)
-    if not more:
+    if rows_of(path) is None and not _has_more(path):
         raise InvalidInput(f"'{path.name}' has column names but no rows.")
+
+
+def _has_more(path: Path) -> bool:
+    with unpacked(path) as file:
+        head = file.read(_HEADER_LINE)
+    marks = [head.find(mark) for mark in (b"\n", b"\r")]
+    ends = [mark for mark in marks if mark >= 0]
+    return bool(ends) and bool(head[min(ends) :].strip(b"\r\n\0"))
 
 
 def _check_twins(file: str, cells: Iterable[str]) -> None:

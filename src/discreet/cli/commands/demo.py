@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+
 
 def demo(
     *,
@@ -41,7 +43,7 @@ def demo(
     chosen = _port(parts, port)
     home, note = (folder, "") if folder else state_folder(_name(people))
     if note:
-        print(note, flush=True)
+        say(note)
     with waiting("Building the town"):
         # The other tables in proportion; at 20,000 people they have their usual sizes.
         made = town(
@@ -55,11 +57,11 @@ def demo(
     address = f"{settings.address}/?token={_token(parts, settings)}"
 
     def ready() -> None:
-        print(f"A made-up town of {people:,} people: {home}")
-        print(f"Open {address}", flush=True)
+        say(f"A made-up town of {people:,} people: {home}")
+        say(f"Open {address}")
         if pg_port is not None:
-            print(f"PostgreSQL clients: port {pg_port}, user owner, the token as password.")
-        print("Stop with Ctrl-C.", flush=True)
+            say(f"PostgreSQL clients: port {pg_port}, user owner, the token as password.")
+        say("Stop with Ctrl-C.")
         if not no_browser and _has_display():
             _open_browser(leading_to(address, door))
 
@@ -87,7 +89,7 @@ def _port(parts: Any, wanted: int | None) -> int:
         except InvalidInput:
             continue
         if port != parts.DEFAULT_PORT:
-            print(f"Port {parts.DEFAULT_PORT} is taken: using {port}.", flush=True)
+            say(f"Port {parts.DEFAULT_PORT} is taken: using {port}.")
         return port
     raise InvalidInput("No port near 8765 is free.", hint="Choose one with --port.")
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.terminal import say
+
 
 def explain(
     epsilon: Annotated[str, typer.Argument(help="The epsilon to explain, such as 0.5.")],
@@ -25,15 +27,15 @@ def explain(
     if json:
         import json as json_text
 
-        print(json_text.dumps(to_json(found)))
+        say(json_text.dumps(to_json(found)))
         return
-    print(f"epsilon {found.epsilon}: {found.strength}\n")
+    say(f"epsilon {found.epsilon}: {found.strength}\n")
     for sentence in found.sentences:
-        print(f"  {sentence}")
-    print("\n  believed before   believed afterwards, at least / at most")
+        say(f"  {sentence}")
+    say("\n  believed before   believed afterwards, at least / at most")
     for row in found.beliefs:
         low, high = percent(row.lowest, up=False), percent(row.highest)
-        print(f"  {row.before:>15.1%}   {low} / {high}")
+        say(f"  {row.before:>15.1%}   {low} / {high}")
 
 
 def to_json(found: Any) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json as json_text
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.terminal import say
+from discreet.cli.waiting import reading
 from discreet.core.visible import visible
 
 
@@ -30,6 +29,9 @@ def init(
     delta: Annotated[str | None, typer.Option(help="The chance that the promise fails.")] = None,
     unit: Annotated[
         str | None, typer.Option(help="Whom to protect: 'row', or the column with the person.")
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option(min=1, help="The most rows of one person that count.")
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="Name of the dataset; the first table's unless given.")
@@ -58,20 +60,10 @@ def init(
         dataset=dataset,
         accept=accept,
         force=force,
-        progress=_show_progress(),
+        max_rows=max_rows,
+        progress=reading(),
     )
     say(json_text.dumps(done) if json else _words(done))
-
-
-def _show_progress() -> Callable[[str], None]:
-    """Return a function that shows the current step on a terminal, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda _: None
-    from rich.console import Console
-
-    status = Console(stderr=True).status("Reading")
-    status.start()
-    return lambda step: status.update(f"Reading {visible(step)}") if step else status.stop()
 
 
 def _words(summary: dict[str, Any]) -> str:
@@ -79,5 +71,8 @@ def _words(summary: dict[str, Any]) -> str:
     for name, columns in summary["tables"].items():
         kinds = ", ".join(f"{visible(column)} {kind}" for column, kind in columns.items())
         lines.append(f"  {name}: {kinds}")
+    lines += [f"Care: {visible(warning)}" for warning in summary["warnings"]]
+    for column, said in summary["lost"].items():
+        lines += [f"Care: {visible(column)}: {visible(words)}." for words in said]
     lines += [f"Next: {todo}" for todo in summary["todo"]]
     return "\n".join(lines)

@@ -30,6 +30,9 @@ def query(
     max_rows: Annotated[
         int | None, typer.Option(help="At most this many rows of one person count.")
     ] = None,
+    group_size: Annotated[
+        int | None, typer.Option(help="With --explain: the noise of a mean of so many rows.")
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw the answer: .svg, .png, .html or .json.")
     ] = None,
@@ -55,6 +58,7 @@ def query(
                 analyst=analyst,
                 fresh=fresh,
                 max_rows=max_rows,
+                group_size=group_size,
             )
             say(json_text.dumps(found.to_json()) if json else explanation_words(found))
             return
@@ -91,6 +95,7 @@ def explanation_words(found: Any) -> str:
     lines = [
         "Expected noise:",
         *errors,
+        *(f"  {words}" for _, words in ([] if found.stated is None else found.stated.lines())),
         "Mechanisms:",
         *(f"  {visible(line)}" for line in found.mechanisms),
         f"Touches: {found.region}",

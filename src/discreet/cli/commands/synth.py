@@ -12,22 +12,31 @@ import typer
 from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
 from discreet.cli.terminal import say
 
+FOLDERS = ("", ".zip")
+"""Where linked tables are written, one file each."""
+
 FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 
 
 Source = Annotated[
     str | None,
-    typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table."),
+    typer.Argument(
+        metavar="FILE|TABLE",
+        help="A CSV or Parquet file, a declared table, or a dataset of linked tables.",
+    ),
 ]
 Method = Annotated[
-    str, typer.Option(help="tree, adaptive, correlated, independent, random or rap.")
+    str, typer.Option(help="auto, tree, adaptive, correlated, independent, random or rap.")
 ]
 Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
 Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
 Number = Annotated[
     int | None, typer.Option(help="How many rows to make; about as many as there are if not given.")
 ]
-Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Where to write: .csv or .parquet; a folder or .zip for linked tables."),
+]
 Report = Annotated[
     Path | None, typer.Option(help="Also write what the copy supports: .html or .json.")
 ]
@@ -57,7 +66,7 @@ Setting = Annotated[
 def synth(
     source: Source = None,
     *,
-    method: Method = "tree",
+    method: Method = "auto",
     epsilon: Epsilon = None,
     delta: Delta = None,
     rows: Number = None,
@@ -104,10 +113,12 @@ def synth(
         "options": _settings(setting or []),
     }
     _check(asked)
-    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
+    place, table, given = _place(source, config, asked, accept=accept, unit=unit)
     found = _made(
-        place, table, asked, out=out, save_model=save_model, reports=(report, compare, target)
+        place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
     )
+    if given is not asked and not found["free"]:
+        found["cost"] = {"epsilon": float(epsilon), "delta": float(delta or 0)}
     say(json_text.dumps(found) if json else _words(found))
 
 
@@ -134,7 +145,7 @@ def _check_paths(
     from discreet.report.rows import check_out
     from discreet.report.save import check_suffix
 
-    if out is not None:
+    if out is not None and out.suffix.lower() not in FOLDERS:
         check_out(out)
     for path in (report, compare):
         if path is not None:
@@ -179,30 +190,31 @@ def _settings(written: list[str]) -> dict[str, Any]:
 
 
 def _place(
-    source: str,
-    config: Path | None,
-    epsilon: str,
-    delta: str | None,
-    *,
-    accept: bool,
-    unit: str,
-) -> tuple[Path | None, str]:
-    """Return the discreet.toml and the table that `source` means."""
+    source: str, config: Path | None, asked: dict[str, Any], *, accept: bool, unit: str
+) -> tuple[Path | None, str, dict[str, Any]]:
+    """Return the discreet.toml and the table that `source` means, and what is asked of it.
+
+    Of a text file nothing says what its columns hold but its rows: types are paid for first.
+    """
     path = Path(source)
     if not path.exists() and path.suffix.lower() not in FILES:
-        return config, source
-    from discreet.catalog.propose.bare_file import bare_table
+        return config, source, asked
     from discreet.core.numbers import Delta, Epsilon
+    from discreet.tasks.bare_synth import ready_file
 
-    found = bare_table(
+    delta = asked["delta"]
+    found = ready_file(
         path,
         config=config,
-        epsilon=Epsilon.of(epsilon),
+        epsilon=Epsilon.of(asked["epsilon"]),
         delta=None if delta is None else Delta.of(delta),
         unit=unit,
         accept=accept,
     )
-    return found.config, found.table
+    if not found.paid:
+        return found.config, found.table, asked
+    left = None if found.delta is None else found.delta.value
+    return found.config, found.table, {**asked, "epsilon": found.epsilon, "delta": left}
 
 
 def _made(
@@ -218,9 +230,15 @@ def _made(
     from discreet.api import open as open_curator
     from discreet.cli.waiting import counting
     from discreet.report import write as write_report
+    from discreet.report.rows import check_out
 
     report, compare, target = reports
     with open_curator(place) as curator:
+        if _is_linked(curator, table):
+            _refuse_linked(asked, save_model=save_model, report=report, compare=compare)
+            return _made_linked(curator, table, asked, out)
+        if out is not None:
+            check_out(out)
         with counting("Synthesizing") as progress:
             found = curator.synthesize(table, progress=progress, **asked)
         target_path = out or Path(f"{table.rpartition('.')[2]}-synthetic.csv")
@@ -236,6 +254,48 @@ def _made(
         if compare is not None:
             document = curator.synthesis_comparison(found, target=target)
             said["compare"] = str(write_report(document, compare))
+    return said
+
+
+def _is_linked(curator: Any, name: str) -> bool:
+    """Return whether a name means a dataset of several tables, not a table."""
+    datasets = curator.catalog.datasets
+    if name not in datasets or len(datasets[name].tables) < 2:
+        return False
+    return all(table.name != name for each in datasets.values() for table in each.tables)
+
+
+def _refuse_linked(asked: dict[str, Any], **given: Any) -> None:
+    from discreet.errors import InvalidInput
+
+    asked = {**asked, **given}
+    for name in ("where", "rules", "choose", "options", *given):
+        if asked[name]:
+            raise InvalidInput(
+                f"A copy of linked tables takes no {name.replace('_', '-')}.",
+                hint="Copy one of the tables by itself: discreet synth TABLE.",
+            )
+
+
+def _made_linked(
+    curator: Any, dataset: str, asked: dict[str, Any], out: Path | None
+) -> dict[str, Any]:
+    """Return what was made of all linked tables of a dataset, after writing it."""
+    from discreet.cli.waiting import counting
+    from discreet.errors import InvalidInput
+
+    if out is not None and out.suffix.lower() not in FOLDERS:
+        raise InvalidInput(
+            "Several tables are written to a folder or a .zip file.", hint=f"--out {dataset}.zip"
+        )
+    wanted = {
+        name: asked[name] for name in ("epsilon", "delta", "rows", "bins", "analyst", "request_id")
+    }
+    with counting("Synthesizing") as progress:
+        found = curator.synthesize_linked(dataset, progress=progress, **wanted)
+    path = out or Path(f"{dataset}-synthetic")
+    found.write(path)
+    said: dict[str, Any] = found.to_json() | {"out": str(path)}
     return said
 
 

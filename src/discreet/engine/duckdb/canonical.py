@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from discreet.core.path import PathStep
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
-from discreet.engine.files import ContentHashes, FileKind, FileSource, csv_parts
+from discreet.engine.files import (
+    ContentHashes,
+    FileKind,
+    FileSource,
+    csv_parts,
+    plain_files,
+)
 from discreet.errors import CatalogError, EngineFailed
 
 Types = dict[str, str]
@@ -21,11 +30,28 @@ Types = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SourceOrigin:
-    """Where a table's rows are now: files, or a table inside the files of a database."""
+    """Where a table's rows are now: files, or a table inside the files of a database.
+
+    `joined` are the tables over which its rows reach a person, named in `unit` of the last.
+    """
 
     name: str
     files: FileSource
     parts: tuple[str, ...] = ()
+    joined: tuple[tuple[PathStep, SourceOrigin], ...] = ()
+    unit: str = ""
+
+    @property
+    def every(self) -> tuple[SourceOrigin, ...]:
+        """Return all origins that are read for this table, its own first."""
+        return (self, *(origin for _, origin in self.joined))
+
+
+def combined(contents: Sequence[str]) -> str:
+    """Return one hash for the contents of a table and of those that it reaches people over."""
+    if len(contents) == 1:
+        return contents[0]
+    return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +70,35 @@ class Maker:
         Guarantee: the rows are those of one state of the files, whose hash is returned: they are
             read from a private copy, which is hashed while it is written.
         """
-        content = self.hashes.known(origin.files)
-        if content is not None:
+        known = [self.hashes.known(each.files) for each in origin.every]
+        if None not in known:
+            content = combined([each for each in known if each is not None])
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
         with self.store.room() as room:
             folder = room.folder / "copy"
             folder.mkdir(mode=0o700)
-            copy, content = self.hashes.copy(origin.files, folder)
+            copies, content = self._copied(origin, folder)
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
-            child = Child("discreet.engine.duckdb.worker", self._setup(origin, copy, room))
+            child = Child("discreet.engine.duckdb.worker", self._setup(origin, copies, room))
             try:
                 return self._made(origin, recipe, content, child, room), content
             finally:
                 child.close()
+
+    def _copied(self, origin: SourceOrigin, folder: Path) -> tuple[list[FileSource], str]:
+        """Return private copies of everything that is read, and the hash of exactly those."""
+        copies, contents = [], []
+        for i, each in enumerate(origin.every):
+            place = folder / str(i)
+            place.mkdir(mode=0o700)
+            copy, content = self.hashes.copy(each.files, place)
+            copies.append(plain_files(copy, place))
+            contents.append(content)
+        return copies, combined(contents)
 
     def _made(
         self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: DiskRoom
@@ -94,8 +132,15 @@ class Maker:
         """Return whether the other tables of the same people store them as integers."""
         return recipe.whole({n: self.others(n) for n in recipe.people if n != origin.name})
 
-    def _setup(self, origin: SourceOrigin, copy: FileSource, room: DiskRoom) -> dict[str, Any]:
-        place, database = place_of(origin.name, copy, origin.parts)
+    def _setup(
+        self, origin: SourceOrigin, copies: Sequence[FileSource], room: DiskRoom
+    ) -> dict[str, Any]:
+        places = [
+            place_of(each.name, copy, each.parts)
+            for each, copy in zip(origin.every, copies, strict=True)
+        ]
+        database = places[0][1]
+        place = joined_place(origin, [place for place, _ in places])
         return {
             **self.common,
             "database": database,
@@ -115,6 +160,17 @@ def place_of(
     return {"parquet": [str(path) for path in files.paths]}, None
 
 
+def joined_place(origin: SourceOrigin, places: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how a child opens a table of which rows reach their people over others."""
+    if not origin.joined:
+        return places[0]
+    steps = [
+        {"column": step.column, "key": step.key, "place": place}
+        for (step, _), place in zip(origin.joined, places[1:], strict=True)
+    ]
+    return {"join": {"base": places[0], "steps": steps, "unit": origin.unit}}
+
+
 def _described(name: str, columns: list[list[str]]) -> Types:
     types: Types = {}
     for column, kind in columns:
@@ -131,6 +187,7 @@ def unreadable(name: str) -> CatalogError:
     """Return the refusal of a source that cannot be opened."""
     return CatalogError(
         f"The source of table '{name}' could not be read.",
-        hint="Check that it is a CSV file in UTF-8 with a first line of column names and as many "
-        "cells in every line, or a Parquet file, or a table of the database.",
+        hint="Check that it is a CSV file in UTF-8 (or of the declared encoding) with a first line "
+        "of column names and as many cells in every line, or a Parquet file, or a table of the "
+        "database.",
     )

@@ -10,27 +10,38 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.path import UnitPath
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.duckdb.canonical import Maker, SourceOrigin, place_of, unreadable
+from discreet.engine.duckdb.canonical import (
+    Maker,
+    SourceOrigin,
+    combined,
+    joined_place,
+    place_of,
+    unreadable,
+)
 from discreet.engine.duckdb.held import DuckDBHeld, exact_of
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
 from discreet.engine.files import (
+    READABLE,
     ContentHashes,
     FileKind,
     FileSource,
-    column_names,
     csv_parts,
     database_files,
     find_files,
+    plain_files,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
@@ -59,8 +70,12 @@ class DuckDBEngine:
         base: Path,
         state: Path | None,
         limits: EngineLimits,
+        encodings: Mapping[str, str] = MappingProxyType({}),
+        paths: Mapping[str, UnitPath] = MappingProxyType({}),
     ) -> None:
         self._limits = limits
+        self._paths = dict(paths)
+        self._encodings = dict(encodings)
         self._database = database
         self._base = base
         self._sources = dict(sources)
@@ -159,7 +174,7 @@ class DuckDBEngine:
 
     def _described(self, name: str, relation: str) -> list[tuple[str, str]]:
         origin = self._origin(name) if name in self._sources else None
-        if origin is None or origin.files.kind is FileKind.CSV:
+        if origin is None or origin.joined or origin.files.kind is FileKind.CSV:
             self._require_readable(relation)
             with self._child() as child:
                 body = child.ask(b"C" + relation.encode(), self._limits.seconds)
@@ -174,8 +189,8 @@ class DuckDBEngine:
         if name in self._sources:
             files = self._origin(name).files
             if files.kind is FileKind.CSV:
-                columns: list[str] = csv_parts(name, files)[0]["columns"]
-                return columns
+                names: list[str] = csv_parts(name, files)[0]["columns"]
+                return [*names, *self._reached(name, names)]
         return [column for column, _ in self.columns(name)]
 
     def fingerprint(self, name: str) -> str:
@@ -184,7 +199,7 @@ class DuckDBEngine:
         For a table inside a database file it is that of the whole file: more than needed changes it.
         """
         if name in self._sources:
-            return self._hashes.of(self._origin(name).files)
+            return combined([self._hashes.of(each.files) for each in self._origin(name).every])
         if isinstance(place := self._kept.get(name), bytes):
             return hashlib.sha256(place).hexdigest()
         if self.has(name):
@@ -206,18 +221,40 @@ class DuckDBEngine:
         self._finalizer()
 
     def _origin(self, name: str) -> SourceOrigin:
-        """Return where a table's rows are at this moment."""
+        """Return where a table's rows are at this moment, and those by which it knows its people."""
+        own, path = self._own_origin(name), self._paths.get(name)
+        if path is None:
+            return own
+        joined = tuple((step, self._own_origin(step.table)) for step in path.steps)
+        return replace(own, joined=joined, unit=path.column)
+
+    def _own_origin(self, name: str) -> SourceOrigin:
         source = self._sources[name]
         if self._database is not None and not _looks_like_file(source):
             return SourceOrigin(name, database_files(self._database), tuple(source.split(".")))
-        return SourceOrigin(name, find_files(name, source, self._base))
+        encoding = self._encodings.get(name, "")
+        return SourceOrigin(name, find_files(name, source, self._base, encoding))
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
         files = self._origin(name).files
         if files.kind is FileKind.CSV:
-            return {column.lower(): "VARCHAR" for column in column_names(name, files.paths[0])}
+            names = csv_parts(name, files)[0]["columns"]
+            names = [*names, *self._reached(name, names)]
+            return {column.lower(): "VARCHAR" for column in names}
         return {column.lower(): kind for column, kind in self.columns(name)}
+
+    def _reached(self, name: str, own: Sequence[str]) -> list[str]:
+        """Return the column that a path adds to a table, which must not have one of that name."""
+        if name not in self._paths:
+            return []
+        added = self._paths[name].column
+        if added.lower() in {column.lower() for column in own}:
+            raise CatalogError(
+                f"Table '{name}' has a column '{added}' of its own; its unit needs no path.",
+                hint=f'Write unit = "{added}", or rename the column in the file.',
+            )
+        return [added]
 
     def _lend(
         self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
@@ -247,9 +284,13 @@ class DuckDBEngine:
 
     def _place(self, origin: SourceOrigin) -> dict[str, Any]:
         """Return how a source is opened, after a CSV file became Parquet."""
-        if origin.files.kind is FileKind.CSV:
-            return {"parquet": [str(self._text_table(origin))]}
-        return place_of(origin.name, origin.files, origin.parts)[0]
+        places = [
+            {"parquet": [str(self._text_table(each))]}
+            if each.files.kind is FileKind.CSV
+            else place_of(each.name, each.files, each.parts)[0]
+            for each in origin.every
+        ]
+        return joined_place(origin, places)
 
     def _opens(self) -> bool:
         """Return whether a child opens all places; one that it cannot open is left out."""
@@ -282,7 +323,9 @@ class DuckDBEngine:
             child.close()
 
     def _setup(self, places: Mapping[str, Any]) -> dict[str, Any]:
-        inside = any("table" in place for place in places.values())
+        inside = any(
+            "table" in place.get("join", {}).get("base", place) for place in places.values()
+        )
         return {
             **self._common(),
             "database": str(self._database) if self._database and inside else None,
@@ -305,23 +348,24 @@ class DuckDBEngine:
             folder = Path(made)
             content = self._hashes.known(origin.files)
             copy = origin.files
-            if content is None or not self._text_file(content).is_file():
+            if content is None or not self._text_file(content, copy).is_file():
                 copy, content = self._hashes.copy(origin.files, folder)
-            target = self._text_file(content)
+            target = self._text_file(content, copy)
             if not target.is_file():
-                self._write_texts(origin.name, copy, folder / "text.parquet")
+                plain = plain_files(copy, folder)
+                self._write_texts(origin.name, plain, folder / "text.parquet")
                 (folder / "text.parquet").replace(target)
         return target
 
-    def _text_file(self, content: str) -> Path:
-        return self._stored / f"csv-{content}.parquet"
+    def _text_file(self, content: str, files: FileSource) -> Path:
+        read = "".join(f"-{word}" for word in (files.encoding, files.part.encode().hex()) if word)
+        return self._stored / f"csv-{content}{read}.parquet"
 
     def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
         child = Child(
             "discreet.engine.duckdb.worker", self._setup({"t": place_of(name, copy, ())[0]})
         )
-        rough = str(target.with_name("rough.parquet"))
-        order = {"sql": "SELECT * FROM source.t", "path": str(target), "rough": rough}
+        order = {"sql": "SELECT * FROM source.t", "path": str(target), "typed": True}
         try:
             child.wait_ready(self._limits.store_seconds)
             child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)
@@ -339,7 +383,7 @@ class DuckDBEngine:
 
 
 def _looks_like_file(source: str) -> bool:
-    return source.lower().endswith((".csv", ".tsv", ".txt", ".gz", ".parquet")) or "/" in source
+    return Path(source).suffix.lower() in READABLE or "/" in source or "#" in source
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

@@ -75,6 +75,8 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
             path = literal(setup["database"])
             connection.execute(f"ATTACH {path} AS database_file (READ_ONLY)")
         for name, place in setup["sources"].items():
+            if "join" in place and _has_unit(connection, place["join"]):
+                return str(name)
             view = f"CREATE VIEW source.{quoted(name)} AS {_rows(place)}"
             connection.execute(view)
     except duckdb.Error:
@@ -84,12 +86,47 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
 
 def _rows(place: dict[str, Any]) -> str:
     """Return the SELECT of all rows of a source: Parquet or CSV files, or a table."""
+    if "join" in place:
+        return _joined_rows(place["join"])
     if "table" in place:
         return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
     if "csv" in place:
         return " UNION ALL ".join(csv_rows(part, place["csv"][0]) for part in place["csv"])
     union = "true" if len(place["parquet"]) > 1 else "false"
     return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
+
+
+def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bool:
+    """Return whether a table has the column already that its path would add."""
+    described = connection.execute(f"DESCRIBE {_rows(join['base'])}").fetchall()
+    return str(join["unit"]).lower() in {str(row[0]).lower() for row in described}
+
+
+def _joined_rows(join: dict[str, Any]) -> str:
+    """Return the rows of a table, each beside the person whom it reaches over other tables.
+
+    A key that two people have makes a row of each; one that a person has twice makes one.
+    """
+    first = quoted(join["steps"][0]["column"])
+    return (
+        f"SELECT b.*, p.unit AS {quoted(join['unit'])} FROM ({_rows(join['base'])}) AS b "
+        f"LEFT JOIN ({_people(join['steps'], join['unit'])}) AS p "
+        f"ON CAST(b.{first} AS VARCHAR) = p.key"
+    )
+
+
+def _people(steps: list[dict[str, Any]], unit: str) -> str:
+    """Return the keys of the first step's table with the people whom they lead to, each pair once."""
+    step, rest = steps[0], steps[1:]
+    rows, key = _rows(step["place"]), f"CAST(o.{quoted(step['key'])} AS VARCHAR)"
+    whose, more = f"CAST(o.{quoted(unit)} AS VARCHAR)", ""
+    if rest:
+        next_key = f"CAST(o.{quoted(rest[0]['column'])} AS VARCHAR)"
+        whose, more = "n.unit", f" JOIN ({_people(rest, unit)}) AS n ON {next_key} = n.key"
+    return (
+        f"SELECT DISTINCT {key} AS key, {whose} AS unit FROM ({rows}) AS o{more} "
+        f"WHERE {key} IS NOT NULL AND {whose} IS NOT NULL"
+    )
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
@@ -105,6 +142,9 @@ def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
 
 def paths_of(place: dict[str, Any]) -> list[str]:
     """Return the files of a source."""
+    if "join" in place:
+        inner = [place["join"]["base"], *(step["place"] for step in place["join"]["steps"])]
+        return [path for each in inner for path in paths_of(each)]
     return [*place.get("parquet", ()), *(part["path"] for part in place.get("csv", ()))]
 
 
@@ -180,9 +220,8 @@ class Worker:
 
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
-        if "rough" in order:
-            place = {"rough": order["rough"], "target": order["path"]}
-            store_typed(self._database, order["sql"], **place)
+        if order.get("typed"):
+            store_typed(self._database, order["sql"], target=order["path"])
             return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")

@@ -13,6 +13,7 @@ from pyspark.sql.functions import expr
 
 from discreet.engine.arrow import plain_table
 from discreet.engine.files import FileKind, FileSource, csv_parts
+from discreet.engine.formats.convert import is_plain
 from discreet.errors import CatalogError
 
 
@@ -27,6 +28,7 @@ def attach_files(session: Any, name: str, source: FileSource) -> None:
         if source.kind is FileKind.PARQUET:
             frame = _read_parquet(session, source)
         else:
+            _refuse_foreign(name, source)
             parts = csv_parts(name, source)
             frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
             frame = functools.reduce(lambda one, two: one.union(two), frames)
@@ -35,6 +37,14 @@ def attach_files(session: Any, name: str, source: FileSource) -> None:
         raise
     except Exception:  # noqa: BLE001 Spark's text may hold a cell
         raise _unreadable(name) from None
+
+
+def _refuse_foreign(name: str, source: FileSource) -> None:
+    if source.part or not all(is_plain(path) for path in source.paths):
+        raise CatalogError(
+            f"Spark reads the files of table '{name}' as CSV in UTF-8 or as Parquet only.",
+            hint="Convert them, or let DuckDB read them.",
+        )
 
 
 def _read_parquet(session: Any, source: FileSource) -> Any:

@@ -32,6 +32,8 @@ _BIGINTS |= {"uinteger", "int2", "int4", "int8", "byte", "short", "long"}
 def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> str:
     """Return SQL for the canonical value of a column, given its bare name and engine type.
 
+    The cell is in plain spelling already (see `spelled`).
+
     Guarantee: total, and a function of the cell, of what is declared and of the engine type alone;
         every value is inside the declared domain, everything else is NULL.
     """
@@ -54,10 +56,7 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
         case BooleanDomain():
             return read_as(ColumnKind.BOOLEAN, bare, engine_type=engine_type, dialect=dialect)
         case DateDomain(lower=first, upper=last):
-            written = bare
-            if column.format is not None and stored is Storage.TEXT:
-                written = iso_text(bare, column.format)
-            read = read_as(ColumnKind.DATE, written, engine_type=engine_type, dialect=dialect)
+            read = read_as(ColumnKind.DATE, bare, engine_type=engine_type, dialect=dialect)
             if stored is Storage.DATE:
                 read = bare
             low, high = constant(first, dialect), constant(last, dialect)
@@ -98,31 +97,6 @@ def check_readable(column: Column, engine_type: str, place: str) -> None:
             f"read as {kind.value}.",
             hint="Declare another type, or give the table a source in which it is converted.",
         )
-
-
-_WIDTHS = {"%Y": 4, "%m": 2, "%d": 2}
-
-
-def iso_text(bare: str, spelling: str) -> str:
-    """Return SQL that rearranges a date of fixed width, such as %d/%m/%Y, into YYYY-MM-DD."""
-    places: dict[str, int] = {}
-    at, i = 1, 0
-    while i < len(spelling):
-        code = spelling[i : i + 2]
-        if code in _WIDTHS:
-            places[code] = at
-            at, i = at + _WIDTHS[code], i + 2
-        elif spelling[i] == "%" or set(places) == set(_WIDTHS):
-            break  # a time of day, or anything after the date, is not read
-        else:
-            at, i = at + 1, i + 1
-    if set(places) != set(_WIDTHS):
-        raise CatalogError(
-            f"Dates spelled '{spelling}' cannot be read.",
-            hint="Use a spelling made of %Y, %m and %d, or convert the column to dates.",
-        )
-    parts = [f"substr({bare}, {places[code]}, {_WIDTHS[code]})" for code in ("%Y", "%m", "%d")]
-    return " || '-' || ".join(parts)
 
 
 def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> str:

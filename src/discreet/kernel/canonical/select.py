@@ -21,27 +21,18 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.engine.functions import function
-from discreet.engine.names import quoted
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.cells import (
     check_readable,
     enum_type,
     is_whole,
-    source_cell,
-    unit_cell,
 )
-from discreet.kernel.canonical.literals import column_name, constant
+from discreet.kernel.canonical.literals import constant
+from discreet.kernel.canonical.source import PlainSource, unit_column
+from discreet.kernel.canonical.spelled import plain_cell
 
-_SOURCE = "s"
 FORMAT = "1"
 """Changes whenever the same declarations would give other canonical rows."""
-
-
-def unit_column(table: Table) -> Column | None:
-    """Return the column that says whose row it is, None for rows that are nobody's or their own."""
-    if table.unit is None or table.unit.column is None:
-        return None
-    return table.column(table.unit.column)
 
 
 def stored_columns(table: Table) -> dict[int, Column]:
@@ -79,12 +70,12 @@ def canonical_select(
         out. The text depends on declarations and on the source's schema, never on its rows.
     """
     wanted = {i: table.columns[i] for i in sorted(set(columns))}
-    found = {i: _cell(column, engine_types, dialect) for i, column in wanted.items()}
-    unit = _unit(table, engine_types, dialect, whole=whole)
-    cells = [f"{cell} AS c{i}" for i, cell in found.items()]
+    source = PlainSource(table, wanted, engine_types, dialect, relation)
+    unit = source.unit(whole=whole)
+    cells = [f"{source.cell(i)} AS c{i}" for i in wanted]
     if unit is None:
-        return f"SELECT {', '.join(cells) or '1 AS c'} FROM {relation} AS {_SOURCE}"
-    inner = f"{', '.join([*cells, f'{unit} AS u'])} FROM {relation} AS {_SOURCE}"
+        return f"SELECT {', '.join(cells) or '1 AS c'} FROM {source.rows}"
+    inner = f"{', '.join([*cells, f'{unit} AS u'])} FROM {source.rows}"
     rows = f"SELECT {inner} WHERE {unit} IS NOT NULL"
     fixed = {i for i, column in wanted.items() if column.constant}
     if not fixed:
@@ -93,7 +84,7 @@ def canonical_select(
         f"{_least(wanted[i], f's.c{i}', dialect)} AS c{i}" if i in fixed else f"s.c{i} AS c{i}"
         for i in wanted
     ]
-    return f"SELECT {', '.join([*outer, 's.u AS u'])} FROM ({rows}) AS {_SOURCE}"
+    return f"SELECT {', '.join([*outer, 's.u AS u'])} FROM ({rows}) AS s"
 
 
 def ranked_select(
@@ -159,20 +150,6 @@ def column_types(dataset: Dataset, table: Table, engine: _Sources) -> tuple[dict
     return found[table.name], units_are_whole(dataset.tables, found)
 
 
-def _unit(table: Table, types: Mapping[str, str], dialect: str, *, whole: bool) -> str | None:
-    column = unit_column(table)
-    if column is None:
-        return None
-    engine_type = types.get(column.name.lower(), "")
-    bare = f"{_SOURCE}.{column_name(column.name, dialect)}"
-    return unit_cell(column, bare, engine_type, dialect, whole=whole)
-
-
-def _cell(column: Column, types: Mapping[str, str], dialect: str) -> str:
-    bare = f"{_SOURCE}.{column_name(column.name, dialect)}"
-    return source_cell(column, bare, types.get(column.name.lower(), ""), dialect)
-
-
 def _least(column: Column, value: str, dialect: str) -> str:
     # PostgreSQL has no least truth value.
     boolean = dialect == "postgres" and isinstance(column.domain, BooleanDomain)
@@ -205,8 +182,12 @@ class CanonicalRecipe:
             (i, column.name, column.fingerprint, column.constant)
             for i, column in stored_columns(self.table).items()
         ]
-        said = None if unit is None else (unit.name, isinstance(unit.domain, IntegerDomain))
-        return repr((FORMAT, self.table.source, said, columns))
+        said: tuple[object, ...] | None = None
+        if unit is not None:
+            said = (unit.name, isinstance(unit.domain, IntegerDomain))
+            said += () if unit.spelling.plain else (unit.spelling,)
+        path = () if self.table.path is None else (self.table.path,)
+        return repr((FORMAT, self.table.source, said, columns, *path))
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -232,7 +213,8 @@ class CanonicalRecipe:
                     f"{place}: the source has no column '{column.name}'.",
                     hint="Compare discreet.toml with the names of the source's columns.",
                 )
-            check_readable(column, types[column.name.lower()], place)
+            _, kind = plain_cell(column, "c", types[column.name.lower()], "duckdb")
+            check_readable(column, kind, place)
 
     def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
         """Return the SELECT that DuckDB stores: categories as ENUM, people as numbers, sorted."""
@@ -266,23 +248,24 @@ class CanonicalRecipe:
         of a text file a second time would take as long as the first. A constant column says
         there what other rows of its unit say, so its own cells are read again.
         """
-        unit = _unit(self.table, types, "duckdb", whole=whole)
+        columns = stored_columns(self.table)
+        source = PlainSource(self.table, columns, types, "duckdb", relation, counted=True)
+        unit = source.unit(whole=whole)
         counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]
         left = ["COUNT(*) AS kept"]
         whose = "" if unit is None else f" FILTER (WHERE {unit} IS NOT NULL)"
-        for i, column in stored_columns(self.table).items():
-            bare = f"{_SOURCE}.{quoted(column.name)}"
+        for i, column in columns.items():
+            held = source.present(i)
             if column.constant:
-                cell = _cell(column, types, "duckdb")
-                counts.append(f"COUNT({bare}){whose} - COUNT({cell}){whose} AS c{i}")
+                counts.append(f"COUNT({held}){whose} - COUNT({source.cell(i)}){whose} AS c{i}")
                 left.append(f"0 AS c{i}")
             else:
-                counts.append(f"COUNT({bare}){whose} AS c{i}")
+                counts.append(f"COUNT({held}){whose} AS c{i}")
                 left.append(f"COUNT(k.c{i}) AS c{i}")
-        found = ", ".join(f"a.c{i} - k.c{i} AS c{i}" for i in stored_columns(self.table))
+        found = [f"a.c{i} - k.c{i} AS c{i}" for i in columns]
         return (
-            f"SELECT {', '.join(filter(None, ['a.rows AS rows, a.without_unit AS without_unit', found]))} "
-            f"FROM (SELECT {', '.join(counts)} FROM {relation} AS {_SOURCE}) AS a, "
+            f"SELECT {', '.join(['a.rows AS rows', 'a.without_unit AS without_unit', *found])} "
+            f"FROM (SELECT {', '.join(counts)} FROM {source.rows}) AS a, "
             f"(SELECT {', '.join(left)} FROM {stored} AS k) AS k"
         )
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
-from discreet.report import Document, Grid, Section, Words
+from discreet.report import Document, Figure, Grid, Section, Words, bars
 
 MOST_FEATURES = 20
+MOST_BARS = 24
 
 
-def card_of(model: Classifier | Regressor | Recommender) -> Document:
+def card_of(model: AnyClassifier | Regressor | Recommender) -> Document:
     """Return the card: everything on it was paid for, or comes from rows declared public."""
     if isinstance(model, Regressor):
         return _regression(model)
@@ -88,7 +88,7 @@ def _ratio(text: str) -> float:
     return float(top) / float(bottom or 1)
 
 
-def _about(model: Classifier) -> tuple[Any, ...]:
+def _about(model: AnyClassifier) -> tuple[Any, ...]:
     facts = model.facts
     classes = ", ".join(str(value) for value in model.classes[:12])
     who = "row" if facts["unit"]["rows"] == 1 else f"person with up to {facts['unit']['rows']} rows"
@@ -102,7 +102,7 @@ def _about(model: Classifier) -> tuple[Any, ...]:
     )
 
 
-def _accuracy(model: Classifier) -> tuple[Any, ...]:
+def _accuracy(model: AnyClassifier) -> tuple[Any, ...]:
     found = model.facts["accuracy"]
     said = (
         f"Right {found['value']:.1%} of the time on {found['on']} (95%: {found['low']:.1%} to "
@@ -123,16 +123,20 @@ def _subgroups(found: dict[str, Any]) -> tuple[Any, ...]:
         for value, item in values.items()
     ]
     headers = ("column", "value", "right", "low", "high", "rows")
-    return (Grid.of(headers, rows, "Share of right predictions, 95% intervals", shares=(2, 3, 4)),)
+    grid = Grid.of(headers, rows, "Share of right predictions, 95% intervals", shares=(2, 3, 4))
+    return (_picture(rows[:MOST_BARS]), grid)
 
 
-def _features(model: Classifier) -> tuple[Any, ...]:
-    reach: dict[str, float] = {}
-    for term in model.terms:
-        name = " and ".join(model.features[column].name for column in term.grouping.columns)
-        size = float(np.ptp(term.weights, axis=0).max())
-        reach[name] = max(reach.get(name, 0.0), size)
-    shown = sorted(reach.items(), key=lambda each: -each[1])[:MOST_FEATURES]
+def _picture(rows: Sequence[tuple[Any, ...]]) -> Figure:
+    """Return the subgroups as bars: whom the model serves worse is seen before it is read."""
+    names = [f"{column}: {value}" for column, value, *_ in rows]
+    value, low, high = ([row[i] for row in rows] for i in (2, 3, 4))
+    spec = bars(names, value, low=low, high=high, title="right")
+    return Figure("Right by subgroup", spec, "Share of right predictions; rules are 95% intervals.")
+
+
+def _features(model: AnyClassifier) -> tuple[Any, ...]:
+    shown = sorted(model.reaches().items(), key=lambda each: -each[1])[:MOST_FEATURES]
     if not shown:
         return (Words("No feature stood out from the noise: the most common class is predicted."),)
     names, sizes = [name for name, _ in shown], [round(size, 3) for _, size in shown]

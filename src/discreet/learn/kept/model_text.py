@@ -6,9 +6,11 @@ import json
 from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.learn.model import Classifier, classifier_from
+from discreet.learn.any_classifier import AnyClassifier
+from discreet.learn.model import classifier_from
 from discreet.learn.recommend.model import Recommender, recommender_from
 from discreet.learn.regressor import Regressor, regressor_from
+from discreet.learn.sgd.model import network_from
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.model_file import column_from_json, column_to_json
 
@@ -16,7 +18,7 @@ FORMAT = "discreet classifier"
 REGRESSOR = "discreet regressor"
 RECOMMENDER = "discreet recommender"
 
-Kept: TypeAlias = Classifier | Regressor | Recommender
+Kept: TypeAlias = AnyClassifier | Regressor | Recommender
 """Every kind of model that a file can hold."""
 
 VERSION = 1
@@ -24,7 +26,7 @@ VERSION = 1
 
 def to_text(model: Kept) -> str:
     """Return the model's text; `from_text` reads it back."""
-    if not isinstance(model, Classifier):
+    if not isinstance(model, AnyClassifier):
         kind = REGRESSOR if isinstance(model, Regressor) else RECOMMENDER
         return json.dumps({"format": kind, "version": VERSION, **model.to_json()}, allow_nan=False)
     data = {
@@ -51,7 +53,10 @@ def from_text(text: str, *, name: str = "the model") -> Kept:
         columns = tuple(_coded(item) for item in data["columns"])
         if len(columns) < 2 or len({c.name.lower() for c in columns}) != len(columns):
             raise InvalidInput("its columns do not fit together")
-        return classifier_from(data["model"], Encoding(str(data["table"]), columns), data["facts"])
+        encoding = Encoding(str(data["table"]), columns)
+        if data["model"]["kind"] == "network":
+            return network_from(data["model"], encoding, data["facts"])
+        return classifier_from(data["model"], encoding, data["facts"])
     except RecursionError:
         raise unusable(name, "it is nested too deeply") from None
     except DiscreetError as error:

@@ -23,14 +23,14 @@ def fit(door: LearningDoor, features: Sequence[BinnedFeature], variance: float) 
     for feature in features:
         if strength(feature, shares, variance).excess <= 0:
             continue
-        weights = _log_ratios(feature, shares, variance)
+        weights = log_ratios(feature, shares, variance)
         grouping = Grouping((feature.column,), (feature.groups,))
         door.add(grouping, np.rint(weights * FINE).astype(np.int64))
         terms.append(Term(grouping, weights))
     return FittedModel(found, tuple(terms), shares)
 
 
-def _log_ratios(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
+def log_ratios(feature: BinnedFeature, shares: Reals, variance: float) -> Reals:
     """Return log P(group | class) minus log P(group), shrunk group by group."""
     # As many made-up rows as the noise could be mistaken for: nothing becomes impossible.
     doubt = np.sqrt(variance * feature.joined)[:, None] + 1

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.core.event import Gaussian, Laplace
 from discreet.learn.measure.rows import WHOLE, Grouping, Integers, PaidRows, Reals
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
@@ -58,10 +58,7 @@ class LearningDoor(PrivateMarginals):
         law = self.residual_law(share)
         exact = self._rows.residual_sums(grouping)
         noisy = exact + self._draw(law, exact.shape)
-        if isinstance(law, GaussianLaw):
-            self.events.append(Gaussian(law.sigma_squared, Fraction(self._reach_squared())))
-        else:
-            self.events.append(Laplace(law.scale, Fraction(self._reach())))
+        self.events.append(law.event(l1=self._reach, l2_squared=self._reach_squared))
         return NoisySums(noisy / WHOLE, law.variance / WHOLE**2)
 
     def checked(self, *, share: Fraction) -> tuple[int, int, float]:
@@ -69,9 +66,19 @@ class LearningDoor(PrivateMarginals):
 
         A row is in one of the two, like in a marginal of two cells.
         """
+        return self._counted(self._rows.right(), share)
+
+    def counted_right(
+        self, right: npt.NDArray[np.bool_], *, share: Fraction
+    ) -> tuple[int, int, float]:
+        """Return the same for a model that is no sum of tables: `right` says it of each row alone."""
+        counts = np.array([right.sum(), len(right) - right.sum()], dtype=np.int64)
+        return self._counted(counts, share)
+
+    def _counted(self, counts: Integers, share: Fraction) -> tuple[int, int, float]:
         self._take(share)
         law = self.law(share)
-        right, wrong = (self._rows.right() + self._draw(law, (2,))).tolist()
+        right, wrong = (counts + self._draw(law, (2,))).tolist()
         self.events.append(self._event(law))
         return right, wrong, float(np.sqrt(law.variance))
 

@@ -168,15 +168,22 @@ class PaidRows:
         return known[1]
 
     def _residuals(self) -> Integers:
-        """Return truth minus prediction: at most WHOLE in one score, 2 WHOLE^2 in squared length."""
-        if self.outputs == 1:
-            chance = _CHANCES[np.clip(self._scores[:, 0], -FARTHEST, FARTHEST) + FARTHEST]
-            return np.asarray(self._truth * WHOLE - chance)[:, None]
-        below = self._scores.max(axis=1, keepdims=True) - self._scores
-        weights = _WEIGHTS[np.minimum(below, FARTHEST)]
-        found: Integers = -(weights * WHOLE // weights.sum(axis=1, keepdims=True))
-        found[np.arange(len(found)), self._truth] += WHOLE
-        return found
+        return residuals(self._scores, self._truth)
+
+
+def residuals(scores: Integers, truth: Integers) -> Integers:
+    """Return truth minus prediction: at most WHOLE in one score, 2 WHOLE^2 in squared length.
+
+    Scores are in steps of 1 / FINE, one column for two classes; each row is looked up on its own.
+    """
+    if scores.shape[1] == 1:
+        chance = _CHANCES[np.clip(scores[:, 0], -FARTHEST, FARTHEST) + FARTHEST]
+        return np.asarray(truth * WHOLE - chance)[:, None]
+    below = scores.max(axis=1, keepdims=True) - scores
+    weights = _WEIGHTS[np.minimum(below, FARTHEST)]
+    found: Integers = -(weights * WHOLE // weights.sum(axis=1, keepdims=True))
+    found[np.arange(len(found)), truth] += WHOLE
+    return found
 
 
 def _chances() -> Integers:

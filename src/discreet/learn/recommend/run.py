@@ -20,6 +20,7 @@ from discreet.core.schema import IntegerDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
 from discreet.learn.prepare import find_private
 from discreet.learn.recommend.model import (
     Recommender,
@@ -28,7 +29,7 @@ from discreet.learn.recommend.model import (
     recommender_from,
     strongest,
 )
-from discreet.learn.recommend.read import SealedRatings, fetch_ratings, seal_ratings
+from discreet.learn.recommend.read import fetch_ratings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
@@ -129,7 +130,7 @@ def recommend(
     scan = scan_of(catalog, name)
     with hold(scan, engine, ledger, catalog) as held:
         columns = _columns(catalog, name, request)
-        sealed = seal_ratings(scan, engine, *columns)
+        sealed = seal_unit_codes(scan, engine, columns)
         if sealed.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
         delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
@@ -179,7 +180,7 @@ def _columns(catalog: Catalog, table: str, request: RecommendRequest) -> tuple[C
 
 
 def _learned(
-    what: tuple[SealedRatings, tuple[Coded, Coded], SynthBudget],
+    what: tuple[SealedUnitCodes, tuple[Coded, Coded], SynthBudget],
     held: Held,
     receipt: Receipt,
     rng: Rng,

@@ -17,9 +17,9 @@ from discreet.core.schema import Table
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.model import Classifier
 from discreet.learn.prepare import find_private
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Payer, Receipt
@@ -71,13 +71,13 @@ class TestRequest:
 
 def paid_test(
     request: TestRequest,
-    model: Classifier,
+    model: AnyClassifier,
     *,
     catalog: Catalog,
     ledger: Ledger,
     engine: Engine,
     rng: Rng,
-) -> Classifier:
+) -> AnyClassifier:
     """Return the model with noisy scores on private rows written into its facts.
 
     Guarantee: epsilon-DP for the people of the test table: right and wrong rows are counted over all
@@ -115,7 +115,7 @@ def paid_test(
     return replace(model, facts={**model.facts, **found})
 
 
-def _check_columns(table: Table, model: Classifier) -> None:
+def _check_columns(table: Table, model: AnyClassifier) -> None:
     """Refuse a model that is about columns which the table lacks, or does not show."""
     known = {each.name.lower() for each in table.columns if each.reviewed and not each.hidden}
     for column in model.encoding.coded:
@@ -126,7 +126,7 @@ def _check_columns(table: Table, model: Classifier) -> None:
             )
 
 
-def _sealed(scan: Scan, engine: Engine, model: Classifier) -> SealedCodes:
+def _sealed(scan: Scan, engine: Engine, model: AnyClassifier) -> SealedCodes:
     """Return the codes of the test table; it may have columns of other kinds than the model's."""
     try:
         return seal_codes(scan, engine, model.encoding.coded)
@@ -142,7 +142,7 @@ MARK = b"test "
 """What a stored test begins with: it is no answer to a query."""
 
 
-def _body(request: TestRequest, model: Classifier) -> str:
+def _body(request: TestRequest, model: AnyClassifier) -> str:
     paid = {
         "table": request.table,
         "epsilon": str(request.epsilon.value),
@@ -152,7 +152,7 @@ def _body(request: TestRequest, model: Classifier) -> str:
 
 
 def _scored(
-    what: tuple[Classifier, SynthBudget, SealedCodes], held: Held, receipt: Receipt, rng: Rng
+    what: tuple[AnyClassifier, SynthBudget, SealedCodes], held: Held, receipt: Receipt, rng: Rng
 ) -> bytes:
     """Return noisy accuracy, baseline and accuracy by subgroup as stored text."""
     model, funds, codes = what

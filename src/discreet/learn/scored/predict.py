@@ -7,13 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.errors import InvalidInput
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
 from discreet.learn.scored.read_file import codes_of_table, read_table
 
 
-def predicted(model: Classifier | Regressor | Recommender, path: Path) -> pa.Table:
+def predicted(model: AnyClassifier | Regressor | Recommender, path: Path) -> pa.Table:
     """Return the rows of a file with the predicted class and how probable the model finds it.
 
     A regression adds the predicted number alone.

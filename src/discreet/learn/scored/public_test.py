@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput
-from discreet.learn.model import Classifier
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.scored.read_file import codes_of_table, read_table
 from discreet.learn.scored.score import public_score
 
 
-def publicly_tested(model: Classifier, path: Path) -> Classifier:
+def publicly_tested(model: AnyClassifier, path: Path) -> AnyClassifier:
     """Return the model with what a public test file says about it written into its facts."""
     codes = codes_of_table(read_table(path), model.encoding.coded)
     known = codes[:, -1] >= 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
-from discreet.learn.model import Classifier
 from discreet.synth.encoding.shape import Codes
 
 MOST_SUBGROUPS = 12
@@ -43,7 +42,9 @@ def _rounded(value: float, low: float, high: float) -> dict[str, Any]:
     return {"value": round(value, 6), "low": round(low, 6), "high": round(high, 6)}
 
 
-def public_score(model: Classifier, codes: Codes, truth: npt.NDArray[np.int64]) -> dict[str, Any]:
+def public_score(
+    model: AnyClassifier, codes: Codes, truth: npt.NDArray[np.int64]
+) -> dict[str, Any]:
     """Return accuracy, baseline, AUC and accuracy by subgroup on rows that are public."""
     chances = model.chances(codes)
     right = model.guesses(codes) == truth
@@ -59,7 +60,7 @@ def public_score(model: Classifier, codes: Codes, truth: npt.NDArray[np.int64]) 
     return found
 
 
-def subgroups(model: Classifier, codes: Codes, right: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def subgroups(model: AnyClassifier, codes: Codes, right: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """Return the accuracy for each value of each category with few of them."""
     found: dict[str, Any] = {}
     for place, column in enumerate(model.features):
@@ -91,17 +92,3 @@ def auc(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> float 
     ranks = np.cumsum(counts) - (counts - 1) / 2
     total = float(ranks[place][truth == 1].sum())
     return round((total - ones * (ones + 1) / 2) / (ones * zeros), 6)
-
-
-def worst_subgroup(found: Mapping[str, Any], rows: int) -> tuple[str, str, float] | None:
-    """Return column, value and accuracy of the subgroup that is served worst, of those large enough."""
-    each: Sequence[tuple[float, str, str]] = [
-        (item["value"], column, value)
-        for column, values in found.items()
-        for value, item in values.items()
-        if item.get("rows", rows) >= rows
-    ]
-    if not each:
-        return None
-    value, column, name = min(each)
-    return column, name, value

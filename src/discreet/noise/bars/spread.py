@@ -19,35 +19,13 @@ import numpy.typing as npt
 
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InvalidInput
-from discreet.noise.laws import (
-    SUMMED,
-    GaussianLaw,
-    LaplaceLaw,
-    coverage,
-    half_width,
-    joint_failure,
-    joint_half_width,
-    tail,
-    to_confidence,
-)
-
-__all__ = [
-    "GaussianLaw",
-    "LaplaceLaw",
-    "combined_half_width",
-    "coverage",
-    "half_width",
-    "joint_failure",
-    "joint_half_width",
-    "tail",
-]
+from discreet.noise.laws import NoiseLaw, to_confidence
+from discreet.noise.laws.gaussian import REACH
 
 Reals: TypeAlias = npt.NDArray[np.float64]
-NoiseLaw: TypeAlias = LaplaceLaw | GaussianLaw
 Term: TypeAlias = tuple[Number, NoiseLaw]
 
 CELLS = 1 << 17
-REACH = 40  # standard deviations on each side; beyond lies less than 1e-20
 ERROR = 1e-9  # of the coverage: what wraps around, and what the transform rounds
 
 
@@ -67,7 +45,7 @@ def combined_half_width(terms: Sequence[Term], confidence: Number, *, cells: int
     if not groups:
         return 0.0
     if len(groups) == 1 and groups[0][2] == 1:
-        return float(groups[0][0] * half_width(groups[0][1], wanted))
+        return float(groups[0][0] * groups[0][1].half_width(wanted))
     if float(wanted) > 1 - 10 * ERROR:
         raise InvalidInput(
             "confidence is too close to 1 for a sum.", hint="Use joint_half_width for each term."
@@ -85,41 +63,13 @@ def combined_half_width(terms: Sequence[Term], confidence: Number, *, cells: int
     return float((steps + Fraction(rounding, 2)) * step)
 
 
-def survival(law: NoiseLaw, k: Reals) -> Reals:
-    """Return P(X >= k) for whole numbers k, to about 1e-12."""
-    positive = np.where(k >= 1, k, 1 - k)
-    if isinstance(law, LaplaceLaw):
-        rate = float(1 / law.scale)
-        upper = np.exp(-positive * rate) / (1 + math.exp(-rate))
-    else:
-        upper = _gaussian_upper(float(law.sigma_squared), positive)
-    result: Reals = np.where(k >= 1, upper, 1 - upper)
-    return result
-
-
-def _gaussian_upper(square: float, k: Reals) -> Reals:
-    """Return P(X >= k) for k >= 1."""
-    sigma = math.sqrt(square)
-    if sigma <= SUMMED:
-        length = math.ceil(REACH * sigma) + 2
-        weights = np.exp(-(np.arange(length) ** 2) / (2 * square))
-        sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-        chosen: Reals = sums[np.minimum(k, length).astype(np.int64)] / (2 * sums[0] - 1)
-        return chosen
-    distance = np.minimum(k / sigma, REACH)
-    erfc = np.array([math.erfc(d) for d in (distance / math.sqrt(2)).tolist()])
-    ends = np.exp(-distance * distance / 2) * (0.5 + distance / (12 * sigma))
-    total: Reals = erfc / 2 + ends / (sigma * math.sqrt(2 * math.pi))
-    return total
-
-
 def _on_grid(law: NoiseLaw, coefficient: Fraction, size: int) -> Reals:
     """Return the law of coefficient * X rounded to whole numbers, wrapped around `size` cells."""
     reach = math.ceil(REACH * math.sqrt(law.variance) * float(coefficient)) + 1
     cells = np.arange(-reach, reach + 2, dtype=np.float64)
     # Cell j holds the x with j - 1/2 < coefficient * x <= j + 1/2.
     first = np.floor((cells - 0.5) / float(coefficient)) + 1
-    above = survival(law, first)
+    above = law.survival(first)
     mass = above[:-1] - above[1:]
     return np.bincount(
         np.mod(cells[:-1].astype(np.int64), size), weights=mass, minlength=size

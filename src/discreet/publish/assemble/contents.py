@@ -9,12 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.counted import counted
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
 from discreet.core.numbers import plain
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
-from discreet.kernel.mechanism import Law
-from discreet.noise.laws import LaplaceLaw
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
 from discreet.publish.assemble.rows import GridRows, Layout, key_columns
 from discreet.publish.contents import (
@@ -34,7 +33,7 @@ from discreet.publish.families.levels import mask_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import Integers
-from discreet.publish.reconcile.solve import Reconciled
+from discreet.publish.reconcile.solve import PublishedNumbers
 
 BADLY = (
     "cells that are small beside their interval, differences of two such cells, and anything that was "
@@ -47,7 +46,7 @@ class MeasuredFamily:
     """What came of a release: noisy cells and reconciled ones by (family, place), exact facts."""
 
     noisy: Mapping[tuple[int, int], Integers]
-    reconciled: Mapping[tuple[int, int], Reconciled]
+    reconciled: Mapping[tuple[int, int], PublishedNumbers]
     facts: Mapping[tuple[int, int], Integers]
 
 
@@ -177,19 +176,12 @@ def _meanings(member: Member) -> dict[str, str]:
     }
 
 
-def scale_of(law: Law) -> float:
-    """Return the scale of a law as it is written beside a measurement: sigma, or b."""
-    if isinstance(law, LaplaceLaw):
-        return float(law.scale)
-    return math.sqrt(float(law.sigma_squared))
-
-
 def _measurements(plan: PlannedRelease, measured: MeasuredFamily) -> list[Measurement]:
     found = []
     for each, law in zip(plan.wanted, plan.priced.laws, strict=True):
         member = each.member
         noisy = {"value": measured.noisy[each.family, each.place]}
-        rows = GridRows(Layout(member), noisy, {"scale": scale_of(law)})
+        rows = GridRows(Layout(member), noisy, {"scale": law.scale_shown})
         found.append(Measurement(member.name, member.table.name, member.measure.name, rows))
     return found
 
@@ -267,7 +259,7 @@ def _warnings(plan: PlannedRelease) -> list[str]:
         both = 2 * plan.spec.epsilon.value
         grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
         words = (
-            f"{len(plan.facts_from_data)} exact fact(s) were computed from the rows and have no "
+            f"{counted(len(plan.facts_from_data), 'exact fact')} from the rows, without a "
             "guarantee of their own. "
         )
         if plan.dataset.neighbours is Neighbours.ADD_REMOVE:

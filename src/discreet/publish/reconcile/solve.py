@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.publish.grid import add_up
+from discreet.publish.grid import add_up, narrowed
 from discreet.publish.reconcile.crossed import bounded_variances, crossed_estimate, dense_variances
 from discreet.publish.reconcile.fitting import fitted_cells
 from discreet.publish.reconcile.problem import Floats, GridProblem, Integers
@@ -23,15 +24,25 @@ LAPLACE = 2.12
 _SLACK = 1e-6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reconciled:
-    """One table: least-squares estimates with variances, and whole numbers with intervals."""
+PIECE = 1 << 22
+"""About how many cells get their intervals at once."""
 
-    estimate: Floats
-    variance: Floats
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedNumbers:
+    """The numbers of one table as they are published: whole, each with the ends of its interval."""
+
     whole: Integers
     low: Integers
     high: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reconciled:
+    """One table: its least-squares estimate, and what is published of it."""
+
+    estimate: TreeEstimate
+    published: PublishedNumbers
 
 
 def least_squares(problem: GridProblem) -> tuple[list[TreeEstimate], Floats]:
@@ -57,8 +68,10 @@ def _is_tree(problem: GridProblem) -> bool:
     return coarse_to_fine(everything)[-1].shape == problem.leaf and is_nested(everything)
 
 
-def reconcile(problem: GridProblem, *, width: float = GAUSSIAN) -> list[Reconciled]:
-    """Return every measured table as it is published; post-processing only.
+def reconcile(problem: GridProblem, *, width: float = GAUSSIAN) -> Iterator[Reconciled]:
+    """Return every measured table as it is published, one after the other; post-processing only.
+
+    Whoever keeps only what is published never holds more than one table's estimates.
 
     Guarantee: whole numbers add up everywhere, keep all exact sums and zeros, and are not negative
         where the measure cannot be. Intervals are those of least squares, cut at zero, rounded
@@ -67,26 +80,41 @@ def reconcile(problem: GridProblem, *, width: float = GAUSSIAN) -> list[Reconcil
     estimates, leaf = least_squares(problem)
     if problem.non_negative and not _is_tree(problem):
         leaf = fitted_cells(problem, estimates)
-    cells = whole_cells(problem, leaf)
-    found = []
-    for sums, estimate in zip(problem.measured, estimates, strict=True):
-        whole = np.asarray(add_up(cells, sums.maps, sums.shape), dtype=np.int64)
-        low, high = interval(estimate, whole, width=width, non_negative=problem.non_negative)
-        found.append(Reconciled(estimate.values, estimate.variance, whole, low, high))
-    return found
+    return _published(problem, estimates, narrowed(whole_cells(problem, leaf)), width)
 
 
-def interval(
+def _published(
+    problem: GridProblem, estimates: list[TreeEstimate], cells: Integers, width: float
+) -> Iterator[Reconciled]:
+    for sums in problem.measured:
+        whole = np.asarray(add_up(cells, sums.maps, sums.shape))
+        estimate = estimates.pop(0)
+        low, high = intervals(estimate, whole, width=width, non_negative=problem.non_negative)
+        yield Reconciled(estimate, PublishedNumbers(whole, low, high))
+
+
+def intervals(
     estimate: TreeEstimate, whole: Integers, *, width: float, non_negative: bool
 ) -> tuple[Integers, Integers]:
-    """Return the ends of the intervals of one table."""
-    half = width * np.sqrt(estimate.variance)
-    low = np.floor(estimate.values - half + _SLACK)
-    high = np.ceil(estimate.values + half - _SLACK)
-    if non_negative:
-        np.maximum(low, 0, out=low)
-        np.maximum(high, 0, out=high)
-    return (
-        np.minimum(low.astype(np.int64), whole),
-        np.maximum(high.astype(np.int64), whole),
-    )
+    """Return the ends of the intervals of one table, a few million cells at a time."""
+    half = np.broadcast_to(width * np.sqrt(estimate.variance), whole.shape)
+    values = np.broadcast_to(estimate.values, whole.shape)
+    kind = whole.dtype if _far(values, half) < np.iinfo(whole.dtype).max else np.dtype(np.int64)
+    low, high = np.empty(whole.shape, kind), np.empty(whole.shape, kind)
+    step = max(1, PIECE * whole.shape[0] // max(1, whole.size))
+    for start in range(0, whole.shape[0], step):
+        rows = slice(start, start + step)
+        below = np.floor(values[rows] - half[rows] + _SLACK)
+        above = np.ceil(values[rows] + half[rows] - _SLACK)
+        if non_negative:
+            np.maximum(below, 0, out=below)
+            np.maximum(above, 0, out=above)
+        low[rows] = np.minimum(below, whole[rows])
+        high[rows] = np.maximum(above, whole[rows])
+    return low, high
+
+
+def _far(values: Floats, half: Floats) -> float:
+    """Return a number that no end of an interval is beyond."""
+    largest = max(abs(values.min(initial=0.0)), abs(values.max(initial=0.0)))
+    return float(largest + half.max(initial=0.0) + 1)

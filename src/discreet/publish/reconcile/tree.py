@@ -58,8 +58,11 @@ def tree_estimates(sums: Sequence[Sums], zero: Mask | None = None) -> list[TreeE
         parts.insert(0, (total, variance))
         below[i] = _combined(below[i], total, variance)
     found = [below[0]]
+    del below[0]
     for i in range(1, len(ordered)):
-        found.append(_adjusted(below[i], found[-1], parts[i - 1], links[i - 1], ordered[i].shape))
+        # Taken from the list, so that only one copy of the finest cells is held.
+        own = below.pop(0)
+        found.append(_adjusted(own, found[-1], parts[i - 1], links[i - 1], ordered[i].shape))
     by_sums = {id(each): estimate for each, estimate in zip(ordered, found, strict=True)}
     return [by_sums[id(each)] for each in sums]
 
@@ -99,10 +102,11 @@ def _adjusted(
     total, variance = parts
     inverse = np.divide(1.0, variance, out=np.zeros_like(variance * 1.0), where=variance > 0)
     missing = spread((above.values - total) * inverse, links, shape)
-    values = own.values + own.variance * missing
+    missing *= own.variance
+    missing += own.values
     share = own.variance * _spread_small(inverse, links)
     left = own.variance - share * own.variance + share**2 * _spread_small(above.variance, links)
-    return TreeEstimate(values, np.maximum(left, 0.0))
+    return TreeEstimate(missing, np.maximum(left, 0.0))
 
 
 def _spread_small(values: Array, links: Sequence[Array]) -> Array:

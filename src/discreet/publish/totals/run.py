@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from discreet.publish.assemble.rows import Layout
 from discreet.publish.measure import count_cells, member_cells
 from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
+from discreet.publish.totals.frozen_days import FrozenDays
 from discreet.publish.totals.request import TotalsRequest
 from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
@@ -70,6 +72,7 @@ def measure_totals(
     ledger: Ledger,
     engine: Engine,
     rng: Rng,
+    state: Path,
 ) -> TotalsSoFar:
     """Return the running totals of all days up to `through`, of which new ones are measured now.
 
@@ -79,6 +82,8 @@ def measure_totals(
         outcome is stored and final. Rows have immutable dates and are units of their own, so a row
         enters each measurement with the weight of its date or, before it has arrived, not at all:
         that moves the vector of measurements by no more than what was paid for.
+
+    Rows that arrive after their day was looked at are not counted (`FrozenDays`, under `state`).
     """
     wanted = request.days_through(through)
     with planned(request.spec(), catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
@@ -93,7 +98,7 @@ def measure_totals(
             snapshot=plan.snapshot,
         )
         once(ledger, receipt, lambda: MARK + request.body.encode())
-        work = _Looks(request, plan, held, ledger, factor, rng)
+        work = _Looks(request, plan, held, ledger, factor, rng, FrozenDays(state, request.name))
         measured = work.so_far()
         if len(measured) < wanted:
             measured = [*measured, *work.measured(len(measured), wanted)]
@@ -131,6 +136,7 @@ class _Looks:
     ledger: Ledger
     factor: RunningTotals
     rng: Rng
+    frozen: FrozenDays
 
     def so_far(self) -> list[int]:
         """Return the stored measurements, in the order of the days."""
@@ -156,7 +162,8 @@ class _Looks:
 
     def _look(self, permit: Receipt, after: int, through: int) -> bytes:
         assert permit.request_id, "a charge comes before a look"
-        counts = self._counts()[:through]
+        counts = self.frozen.applied(self._counts()[:through])
+        self.frozen.keep(counts)
         found = self.factor.measure(counts, after=after, rng=self.rng)
         return MARK + json.dumps({"measured": found.tolist()}).encode()
 

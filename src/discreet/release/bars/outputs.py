@@ -21,7 +21,7 @@ from discreet.release.bars.forms import (
     spread_form,
 )
 from discreet.release.bars.intervals import Interval, as_float, interval_of, root
-from discreet.release.bars.sets import CONFIDENCE, half_width, ratio_set, spread_set
+from discreet.release.bars.sets import CONFIDENCE, ratio_set, spread_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _linear_half_width(form: Linear, laws: Mapping[str, Law]) -> float:
     terms = tuple((coefficient, laws[name]) for name, coefficient in form.terms.items())
     if len(terms) == 1:
         ((coefficient, law),) = terms
-        return as_float(abs(coefficient) * half_width(law, CONFIDENCE))
+        return as_float(abs(coefficient) * law.half_width(CONFIDENCE))
     return _combined(terms)
 
 
@@ -93,7 +93,7 @@ def _bounds(
     bounds: dict[str, tuple[Any, Any]] = {}
     for name in e.columns_of(bar.expr):
         if name in laws:
-            half = half_width(laws[name], each)
+            half = laws[name].half_width(each)
             bounds[name] = (row[name] - half, row[name] + half)
         elif isinstance(row.get(name), int | Fraction):
             bounds[name] = (row[name], row[name])

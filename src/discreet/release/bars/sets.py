@@ -107,7 +107,7 @@ def _quotients(
     """Return the ends of all q with |top - q * bottom| within the noise of that difference."""
     above, below = laws[top], laws[bottom]
     over, under = as_float(row[top]), as_float(row[bottom])
-    if abs(under) <= half_width(below, confidence):
+    if abs(under) <= below.half_width(confidence):
         return EVERYTHING
     middle = over / under
     if not math.isfinite(middle):

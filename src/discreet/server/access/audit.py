@@ -46,6 +46,10 @@ class Deed(Enum):
     BUDGET_CHANGED = "budget changed"
     SHARE_CHANGED = "share changed"
     SHARE_REMOVED = "share removed"
+    DATASET_RENAMED = "dataset renamed"
+    DATASET_REFRESHED = "dataset refreshed"
+    DATASET_EDITED = "dataset edited"
+    DATASET_REMOVED = "dataset removed"
     SURVEY_BEGUN = "survey begun"
     SURVEY_CLOSED = "survey closed"
 

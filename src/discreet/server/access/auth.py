@@ -35,9 +35,14 @@ class Principal:
     csrf: str | None = None
 
     @property
+    def name(self) -> str:
+        """Return who it is in the words of people: an analyst's name, or the role."""
+        return self.analyst or self.role.value
+
+    @property
     def actor(self) -> Actor:
         """Return the caller as the audit log names them."""
-        return Actor(self.analyst or self.role.value, self.token_id)
+        return Actor(self.name, self.token_id)
 
     @property
     def key(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 from discreet.api import Curator
+from discreet.core.owner import OWNER
 from discreet.errors import EngineFailed
 
 Tell = Callable[[str], None]
@@ -25,9 +26,14 @@ class _Watched:
 
 
 class _Ledger(_Watched):
-    def charge(self, *arguments: Any, **named: Any) -> Any:
+    def __init__(self, inner: Any, tell: Tell, asker: str) -> None:
+        super().__init__(inner, tell)
+        self._asker = asker
+
+    def charge(self, payer: Any, *arguments: Any, **named: Any) -> Any:
         self._tell("charging")
-        receipt = self._inner.charge(*arguments, **named)
+        other = self._asker if self._asker != (payer.analyst or OWNER) else ""
+        receipt = self._inner.charge(payer, *arguments, **named, asker=other)
         self._tell("charged")
         return receipt
 
@@ -74,15 +80,19 @@ class _Engine(_Rows):
         return self._read(lambda: self._inner.materialise(*arguments, **named))
 
 
-def watched(curator: Curator, *, tell: Tell, turn: threading.Semaphore) -> Curator:
+def watched(
+    curator: Curator, *, tell: Tell, turn: threading.Semaphore, asker: str = OWNER
+) -> Curator:
     """Return `curator` with a ledger and an engine that tell of their steps.
+
+    `asker` is the name of who asks; the ledger writes it down where another share pays.
 
     Guarantee: which steps there are and in which order follows from the request alone; no count,
         size or value of a row is told.
     """
     return Curator(
         curator.catalog,
-        ledger=cast("Any", _Ledger(curator.ledger, tell)),
+        ledger=cast("Any", _Ledger(curator.ledger, tell, asker)),
         engine=cast("Any", _Engine(curator.engine, tell, turn)),
         rng=curator.rng,
     )

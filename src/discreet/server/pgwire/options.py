@@ -65,6 +65,12 @@ DEFAULTS = {
     "data_checksums": "off",
     "wal_level": "replica",
     "ssl": "on",
+    "default_table_access_method": "heap",
+    "default_tablespace": "",
+    "transaction_deferrable": "off",
+    "default_transaction_deferrable": "off",
+    "session_replication_role": "origin",
+    "role": "none",
 }
 REPORTED = {
     "server_version": "server_version",

@@ -23,6 +23,7 @@ from discreet.server.pgwire.protocol.types import (
     OID,
     TEXT,
     TIMESTAMP,
+    TIMESTAMPTZ,
     UNKNOWN,
     PgType,
 )
@@ -31,14 +32,16 @@ _TWO_SIDED = (
     exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ,
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Between, exp.In,
 )  # fmt: skip
+_CONSTANTS = (exp.Placeholder, exp.Parameter, exp.Literal)
 _CASTS = {
     "BOOLEAN": BOOL, "SMALLINT": INT2, "INT": INT4, "BIGINT": INT8, "FLOAT": FLOAT8,
     "DOUBLE": FLOAT8, "DECIMAL": NUMERIC, "DATE": DATE, "TIMESTAMP": TIMESTAMP,
-    "OID": OID, "REGCLASS": TEXT,
+    "TIMESTAMPTZ": TIMESTAMPTZ, "OID": OID, "REGCLASS": TEXT,
 }  # fmt: skip
 _SAMPLES: dict[PgType, Any] = {
     BOOL: True, INT2: 1, INT4: 1, INT8: 1, OID: 1, FLOAT8: Decimal(1), NUMERIC: Decimal(1),
     DATE: dt.date(2000, 1, 1), TIMESTAMP: dt.datetime(2000, 1, 1),  # noqa: DTZ001  # no zone here
+    TIMESTAMPTZ: dt.datetime(2000, 1, 1),  # noqa: DTZ001  # in UTC
 }  # fmt: skip
 
 
@@ -78,17 +81,26 @@ def _inferred(node: exp.Expr, columns: Mapping[str, PgType]) -> PgType:
     while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
         parent = parent.parent
     if isinstance(parent, exp.Cast):
-        return _of_cast(parent.to)
+        return cast_type(parent.to)
     if isinstance(parent, exp.Limit | exp.Offset):
         return INT8
     if isinstance(parent, exp.Any):
-        beside = parent.parent.this if isinstance(parent.parent, exp.EQ) else None
-        return ARRAYS.get(_of(beside, columns).oid, ARRAYS[TEXT.oid])
+        compared = parent.parent.this if isinstance(parent.parent, exp.EQ) else None
+        return ARRAYS.get(_of(compared, columns).oid, ARRAYS[TEXT.oid])
+    other = beside(node)
+    return TEXT if other is None else _of(other, columns)
+
+
+def beside(node: exp.Expr) -> exp.Expr | None:
+    """Return what a constant is compared with or computed with, if anything."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
+        node, parent = parent, parent.parent
     if isinstance(parent, _TWO_SIDED):
         for other in parent.iter_expressions():
-            if other is not node and not isinstance(other, exp.Placeholder | exp.Parameter):
-                return _of(other, columns)
-    return TEXT
+            if other is not node and not isinstance(other, _CONSTANTS):
+                return other
+    return None
 
 
 def _of(node: exp.Expr | None, columns: Mapping[str, PgType]) -> PgType:
@@ -97,7 +109,7 @@ def _of(node: exp.Expr | None, columns: Mapping[str, PgType]) -> PgType:
     if isinstance(node, exp.Column):
         return columns.get(node.name.lower(), TEXT)
     if isinstance(node, exp.Cast):
-        return _of_cast(node.to)
+        return cast_type(node.to)
     if isinstance(node, exp.Count):
         return INT8
     if isinstance(node, exp.AggFunc | exp.Binary):
@@ -107,7 +119,8 @@ def _of(node: exp.Expr | None, columns: Mapping[str, PgType]) -> PgType:
     return TEXT
 
 
-def _of_cast(target: exp.Expr) -> PgType:
+def cast_type(target: exp.Expr) -> PgType:
+    """Return the type that a cast gives."""
     written = target.sql("postgres").upper()
     if written.endswith("[]"):
         base = _CASTS.get(_plain(written[:-2]), TEXT)
@@ -116,9 +129,10 @@ def _of_cast(target: exp.Expr) -> PgType:
 
 
 def _plain(written: str) -> str:
-    name = written.removeprefix("PG_CATALOG.").split("(")[0].strip('"')
+    name = written.replace('"', "").removeprefix("PG_CATALOG.").split("(")[0]
     spellings = {"INTEGER": "INT", "INT4": "INT", "INT8": "BIGINT", "INT2": "SMALLINT"}
     spellings |= {"DOUBLE PRECISION": "DOUBLE", "REAL": "FLOAT", "NUMERIC": "DECIMAL"}
+    spellings |= {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ", "TIMESTAMPNTZ": "TIMESTAMP"}
     return spellings.get(name, name)
 
 

@@ -1,7 +1,7 @@
 // The Anonymize page: say what others may know, see what each k leaves and costs, make a copy.
 import { call } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
-import { followJob } from "./long_job.js";
+import { followJob } from "./work.js";
 
 const table = byId("table");
 const slider = byId("k");

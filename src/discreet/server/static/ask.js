@@ -1,15 +1,19 @@
 // The Ask page: what the parts say to each other.
-import { call } from "./api.js";
+import { addressed, answerId, leaveAddress, remember, showFree, stored } from "./answers.js";
 import { drawChart, loadLibrary } from "./chart.js";
 import { byId, element, sayProblem } from "./dom.js";
+import { Editor } from "./editor/editor.js";
+import { quoted } from "./editor/tokens.js";
 import { downloadPanel, howPanel } from "./how.js";
-import { follow, forgetJob, lastJob, startJob } from "./jobs.js";
+import { keepPanel } from "./keeping.js";
 import { Price } from "./price.js";
 import { answerTable, previewTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
 import { amount } from "./words.js";
+import { begin, follow, forget, unfinished } from "./work.js";
 
 const DRAFT = "discreet-draft";
+const KEY = "discreet-question";
 const editor = byId("sql");
 const payer = byId("payer");
 let answer = null;
@@ -17,8 +21,9 @@ let asked = null;
 let busy = false;
 let drawnFor = null;
 
-const question = () => ({ sql: editor.value, ...(payer ? { analyst: payer.value } : {}) });
-const price = new Price(question, explained);
+const question = () => ({ sql: editor.value, ...(payer?.value ? { analyst: payer.value } : {}) });
+const painted = new Editor(editor, catalogOf);
+const price = new Price(question, explained, (problem) => painted.mark(problem));
 const tabs = makeTabs(document.querySelector('[role="tablist"]'), (name) => {
   if (name === "chart" && answer && drawnFor !== answer) draw();
 });
@@ -38,16 +43,28 @@ function explained(explanation) {
   }
   // Less than a millionth buys nothing: conversions between currencies leave such crumbs.
   const spent = explanation && explanation.budget.limit.epsilon - explanation.budget.before.epsilon < 1e-6;
-  if (spent && !explanation.free) showFree();
+  if (spent && !explanation.free) showFree(read);
 }
 
 // The catalog: a click inserts the name where the cursor is.
 function insert(name) {
   const { selectionStart: start, selectionEnd: end, value } = editor;
   const before = start > 0 && !/[\s(,.]$/.test(value.slice(0, start)) ? " " : "";
-  editor.setRangeText(before + name, start, end, "end");
-  editor.focus();
-  edited();
+  painted.replace(start, end, before + quoted(name));
+}
+
+// What the catalog beside the editor lists, the data set in sight first.
+function catalogOf() {
+  const tables = [...document.querySelectorAll(".catalog .table")];
+  const shownFirst = [...tables].sort((one, two) => one.closest(".dataset").hidden - two.closest(".dataset").hidden);
+  return shownFirst.map((table) => ({
+    table: table.dataset.table,
+    columns: [...table.querySelectorAll("[data-values]")].map((column) => ({
+      name: column.dataset.insert,
+      values: JSON.parse(column.dataset.values),
+      short: column.nextElementSibling.textContent,
+    })),
+  }));
 }
 
 function valuesOf(column) {
@@ -58,15 +75,17 @@ function valuesOf(column) {
 
 function edited() {
   sessionStorage.setItem(DRAFT, editor.value);
-  if (answer && editor.value !== asked?.sql) clearAnswer();
+  if (answer) sayAsked();
   chooseDataset();
   price.later();
 }
 
-function clearAnswer() {
-  answer = null;
-  forgetJob();
-  byId("result").hidden = true;
+// An answer stays in sight while the next question is written, under the question that it answers.
+function sayAsked() {
+  const other = editor.value !== asked?.sql;
+  byId("answered").hidden = !other;
+  byId("answered-sql").textContent = asked?.sql.replace(/\s+/g, " ") ?? "";
+  if (other) leaveAddress();
 }
 
 // The strip and the catalog follow the first table that the question names.
@@ -96,11 +115,10 @@ function sayLeft(spent, limit) {
 
 async function ask() {
   if (busy || byId("go").disabled || !price.epsilon) return;
-  const sent = { ...question(), epsilon: price.epsilon.text };
-  await work(sent, () => startJob(sent));
+  await work(begin(KEY, "/jobs", { ...question(), epsilon: price.epsilon.text }));
 }
 
-async function work(sent, start) {
+async function work(begun) {
   busy = true;
   answer = null;
   byId("result").hidden = true;
@@ -108,16 +126,18 @@ async function work(sent, start) {
   sayProblem(byId("price-problem"), null);
   byId("go").disabled = true;
   try {
-    const found = await follow(await start());
-    showAnswer(found, sent);
+    const view = { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") };
+    const found = await follow(begun, view);
+    showAnswer(found, begun.body);
+    remember(found, begun.body.analyst);
   } catch (problem) {
-    forgetJob();
-    const place = problem.kind === "BudgetExceeded" || problem.kind === "Cancelled" || problem.status === 0 ? "price-problem" : "sql-problem";
+    const place = problem.kind === "BudgetExceeded" || problem.kind === "Cancelled" || problem.kind === "AnswerLost" || problem.status === 0 ? "price-problem" : "sql-problem";
     price.later();
     await settled();
     sayProblem(byId(place), problem);
-    if (problem.kind === "BudgetExceeded") showFree();
+    if (problem.kind === "BudgetExceeded") showFree(read);
   } finally {
+    forget(KEY);
     busy = false;
     byId("go").disabled = false;
   }
@@ -134,13 +154,14 @@ function showAnswer(found, sent) {
   asked = sent;
   byId("preview").replaceChildren();
   byId("result").hidden = false;
+  byId("answered").hidden = true;
   const left = Math.max(0, found.budget.limit.epsilon - found.budget.after.epsilon);
   byId("paid").textContent = found.free
     ? `Free · ${found.provenance.notes.at(-1) ?? "nothing was spent"}`
     : `Used ${amount(found.cost.epsilon)} · leaves ${amount(left)} of ${amount(found.budget.limit.epsilon)}`;
-  sayLeft(found.budget.after.epsilon, found.budget.limit.epsilon);
   byId("panel-table").replaceChildren(answerTable(found));
   byId("panel-how").replaceChildren(howPanel(found));
+  byId("panel-keep").replaceChildren(keepPanel(found, sent));
   byId("panel-download").replaceChildren(downloadPanel(found, sent));
   byId("panel-chart").replaceChildren();
   tabs.open("table");
@@ -148,52 +169,58 @@ function showAnswer(found, sent) {
   price.later();
 }
 
-async function showFree() {
-  const { answers } = await call("GET", "/answers").catch(() => ({ answers: [] }));
-  const { copies } = await call("GET", "/synth").catch(() => ({ copies: [] }));
-  const seen = new Map(answers.filter(({ sql }) => /^\s*(select|with)\b/i.test(sql ?? "")).map((paid) => [paid.sql, paid]));
-  const list = byId("free-list");
-  list.replaceChildren(
-    ...copies.slice(0, 6).map(({ id, table, method, epsilon }) =>
-      element("li", { class: "copy" }, element("a", { href: `/synthesize/${id}` }, `Synthetic copy of ${table}`), ` (${method}, ε ${epsilon})`)),
-    ...[...seen.values()].slice(0, 12).map((paid) => {
-      const read = () => again(paid);
-      return element("li", {}, element("button", { type: "button", click: read }, paid.sql.replace(/\s+/g, " ")));
-    }),
-  );
-  if (!seen.size && !copies.length) list.replaceChildren(element("li", { class: "quiet" }, "Nothing was paid for yet."));
-  byId("free").hidden = false;
+// A stored answer, opened again: its question in the editor, nothing paid.
+function reopen({ answer: found, asked: sent, paid }) {
+  write(sent.sql || editor.value);
+  if (sent.epsilon) price.set(sent.epsilon);
+  if (payer) payer.value = sent.analyst ?? "";
+  showAnswer(found, { ...sent, sql: editor.value });
+  byId("paid").textContent = `Free to read again · asked on ${paid}`;
 }
 
-async function again(paid) {
-  editor.value = paid.sql;
-  sessionStorage.setItem(DRAFT, paid.sql);
-  chooseDataset();
+async function read(id) {
+  await open(() => stored(id, payer?.value));
+  if (answer) remember(answer, payer?.value);
+}
+
+async function open(found) {
   try {
-    showAnswer(await call("GET", `/answers/${encodeURIComponent(paid.request_id)}`), { sql: paid.sql, epsilon: String(paid.epsilon ?? "") });
-    byId("paid").textContent = `Free · paid for on ${paid.time.slice(0, 10)}`;
+    const kept = await found();
+    if (kept) reopen(kept);
   } catch (problem) {
     sayProblem(byId("price-problem"), problem);
   }
 }
 
-async function comeBack() {
-  const last = await lastJob().catch(() => null);
-  if (!last || busy) return;
-  editor.value = last.sql;
-  price.set(last.epsilon);
+function write(sql) {
+  painted.write(sql);
+  sessionStorage.setItem(DRAFT, sql);
   chooseDataset();
-  await work({ sql: last.sql, epsilon: last.epsilon }, async () => last.job);
 }
 
-// An address may bring a question; otherwise what was being written, or the question at work.
-function begin() {
-  if (new URLSearchParams(window.location.search).has("sql")) return;
-  const draft = sessionStorage.getItem(DRAFT);
-  if (draft) editor.value = draft;
-  comeBack();
+// A question that this browser asked and whose answer it has not seen: watched, or asked for under the same id.
+function comeBack(left) {
+  write(left.body.sql);
+  price.set(left.body.epsilon);
+  if (payer) payer.value = left.body.analyst ?? "";
+  work(left);
 }
 
+// An address may bring a question or an answer; otherwise the question at work, or what was being written.
+function start() {
+  const brought = new URLSearchParams(window.location.search);
+  const left = unfinished(KEY);
+  if (answerId()) open(addressed);
+  else if (brought.has("sql")) return;
+  else if (left) comeBack(left);
+  else if (sessionStorage.getItem(DRAFT)) painted.write(sessionStorage.getItem(DRAFT));
+}
+
+window.addEventListener("popstate", () => {
+  if (busy) return;
+  if (answerId()) open(addressed);
+  else byId("result").hidden = true;
+});
 editor.addEventListener("input", edited);
 payer?.addEventListener("change", () => price.later(0));
 byId("ask").addEventListener("submit", (event) => {
@@ -215,5 +242,5 @@ document.addEventListener("themechange", () => {
   if (answer && drawnFor === answer) draw();
 });
 if (matchMedia("(max-width: 720px)").matches) byId("catalog").open = false;
-begin();
+start();
 chooseDataset();

@@ -1,6 +1,7 @@
 // The Data page: bring a file, say who is protected, review, confirm. Nothing is public before.
 import { call } from "./api.js";
 import { ColumnForm } from "./data_columns.js";
+import { startManage } from "./data_manage.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
 import { startLimits } from "./limits.js";
@@ -12,6 +13,8 @@ const WAIT = 700;
 let upload = null;
 let columns = [];
 let timer = 0;
+let round = 0;
+let stillOpen = 1;
 
 async function bring(event) {
   event.preventDefault();
@@ -36,7 +39,7 @@ async function bring(event) {
 
 async function open(id) {
   byId("waiting").textContent = "Looking at it. Only you will see what is found.";
-  const { proposal } = await call("GET", `/data/uploads/${id}/proposal`);
+  const { proposal, upload: facts } = await call("GET", `/data/uploads/${id}/proposal`);
   byId("waiting").textContent = "";
   upload = id;
   byId("review").hidden = false;
@@ -46,8 +49,15 @@ async function open(id) {
   columns = proposal.columns.map((column) => new ColumnForm(column, later));
   byId("columns").replaceChildren(...columns.map(({ node }) => node));
   showWho(proposal);
+  showEncoding(facts);
   byId("who-title").scrollIntoView({ block: "start" });
   byId("who").querySelector("input")?.focus();
+}
+
+// A guess about letters is for the owner to confirm.
+function showEncoding({ encoding, words }) {
+  const said = encoding && `The text is not UTF-8; it was read as ${encoding}. Are these words right? ${words.join(", ")}`;
+  byId("encoding").replaceChildren(...(said ? [element("p", { class: "care" }, element("strong", {}, "Check."), ` ${said}`)] : []));
 }
 
 function showWho(proposal) {
@@ -66,10 +76,12 @@ function showWho(proposal) {
   });
   chooser.id = "who-column";
   byId("who").replaceChildren(byId("who").querySelector("legend"), radio("row", "Every row is another person."), person);
+  byId("who-warnings").replaceChildren(...proposal.who.warnings.map((words) => element("p", { class: "care" }, element("strong", {}, "Care."), ` ${words}`)));
 }
 
 function answered(value) {
   byId("rows-line").hidden = value !== "column";
+  byId("who-warnings").hidden = value !== "row";
   byId("rest").disabled = false;
   for (const column of columns) column.node.hidden = column.proposed.name === unit();
   later();
@@ -88,7 +100,8 @@ function review() {
   if (found.unit !== "row" && Number.isInteger(rows) && rows > 0) found.max_rows = rows;
   for (const column of columns) {
     const { name } = column.proposed;
-    found.columns[name] = name === found.unit ? { type: "identifier", public: true } : column.declared();
+    const { trim, empty } = column.proposed.settings;
+    found.columns[name] = name === found.unit ? { type: "identifier", public: true, trim, empty } : column.declared();
   }
   const limit = byId("limit").value.trim();
   if (limit) found.epsilon = limit;
@@ -135,9 +148,42 @@ async function check() {
       later();
     }
     sayOpen(found.open);
+    await showLosses();
   } catch (problem) {
     sayProblem(byId("confirm-problem"), problem);
   }
+}
+
+// How many cells each declaration would drop, before anything is confirmed.
+async function showLosses() {
+  const mine = ++round;
+  byId("confirm").disabled = true;
+  const seen = await call("POST", `/data/uploads/${upload}/losses`, asDeclared());
+  if (mine !== round) return;
+  const byName = new Map(seen.columns.map((column) => [column.name, column]));
+  for (const column of columns) column.sayLoss(byName.get(column.proposed.name));
+  byId("rows-warnings").replaceChildren(...seen.warnings.map((words) => element("p", { class: "care" }, element("strong", {}, "Care."), ` ${words}`)));
+  const safe = columns.filter((column) => column.safe && !column.verdict && column.proposed.name !== unit());
+  byId("accept-safe").hidden = !safe.length;
+  byId("accept-safe").textContent = safe.length === 1 ? "Declare the 1 safe column" : `Declare the ${safe.length} safe columns`;
+  const lost = seen.columns.filter((column) => column.lost && byId("columns")).length;
+  byId("lost-words").textContent = lost ? `${lost} of the declarations read some filled cells as missing; each says which.` : "No declaration loses a filled cell.";
+  byId("confirm").disabled = stillOpen > 0;
+}
+
+// A draft in which every column counts, also those without a verdict: that is when one wants to know.
+function asDeclared() {
+  const found = review();
+  for (const column of Object.values(found.columns)) column.public = true;
+  delete found.epsilon;
+  delete found.delta;
+  found.analysts = {};
+  return found;
+}
+
+function acceptSafe() {
+  for (const column of columns) if (column.safe && !column.verdict) column.decide("public");
+  check();
 }
 
 function sayOpen(open) {
@@ -150,6 +196,7 @@ function sayOpen(open) {
     const place = form?.problem ?? document.querySelector(`.open[data-step="${CSS.escape(step)}"]`) ?? byId("confirm-problem");
     place.append(element("p", { class: "care" }, element("strong", {}, "Open."), ` ${detail}`));
   }
+  stillOpen = open.length;
   byId("confirm").disabled = open.length > 0;
   const rest = undecided.length
     ? ` ${undecided.length} of ${columns.length} columns wait for your word.`
@@ -199,7 +246,9 @@ byId("bring").addEventListener("submit", bring);
 byId("review").addEventListener("submit", confirm);
 byId("discard").addEventListener("click", discard);
 byId("add-analyst").addEventListener("click", addAnalyst);
+byId("accept-safe").addEventListener("click", acceptSafe);
 for (const id of ["limit", "delta", "max-rows", "dataset-name", "table-name"]) byId(id).addEventListener("input", later);
 byId("confirm").disabled = true;
 startLimits();
+startManage();
 startTokens();

@@ -1,9 +1,10 @@
 // One column of the review: what analysts will see on the left, what that reveals on the right.
+import { SpellingForm } from "./data_spelling.js";
 import { element } from "./dom.js";
 
 const TYPES = ["integer", "number", "category", "boolean", "date", "timestamp", "identifier", "text"];
 const RANGES = new Set(["integer", "number", "date", "timestamp"]);
-const KEPT = ["format", "constant", "immutable"];
+const KEPT = ["constant", "immutable"];
 
 export class ColumnForm {
   constructor(proposed, changed) {
@@ -12,8 +13,11 @@ export class ColumnForm {
     this.type = proposed.type;
     this.fields = element("div", { class: "fields" });
     this.problem = element("div", { class: "open", "aria-live": "polite" });
+    this.loss = element("div", { class: "loss", "aria-live": "polite" });
+    this.spelling = new SpellingForm(proposed.name, changed);
     this.node = this.build();
     this.fill(proposed.settings);
+    if (proposed.settings.hidden) this.decide("hide");
   }
 
   build() {
@@ -26,24 +30,40 @@ export class ColumnForm {
       this.changed();
     });
     this.missing = element("input", { type: "checkbox", checked: Boolean(this.proposed.settings.missing) });
-    const choices = ["public", "hide"].map((word) =>
-      element("label", { class: "inline" }, this.choice(word), word === "public" ? " This is public knowledge" : " Hide this column"),
-    );
-    const left = element("div", {}, element("h3", { id: title }, name), this.fields, element("div", { class: "verdict", role: "radiogroup", "aria-labelledby": title }, ...choices), this.problem);
+    this.radios = { public: this.choice("public"), hide: this.choice("hide") };
+    const choices = [
+      element("label", { class: "inline" }, this.radios.public, " This is public knowledge"),
+      element("label", { class: "inline" }, this.radios.hide, " Hide this column"),
+    ];
+    const left = element("div", {}, element("h3", { id: title }, name), this.fields, this.spelling.node, element("div", { class: "verdict", role: "radiogroup", "aria-labelledby": title }, ...choices), this.problem);
     const facts = [...seen];
     if (missing > 0) facts.push(`${(missing * 100).toPrecision(2)}% of the rows have none.`);
-    const right = element("div", { class: "small" }, element("p", {}, reveals), ...facts.map((fact) => element("p", { class: "quiet" }, fact)));
+    const right = element("div", { class: "small" }, this.loss, element("p", {}, reveals), ...facts.map((fact) => element("p", { class: "quiet" }, fact)));
     return element("div", { class: "column", "data-column": name }, left, right);
   }
 
   choice(word) {
     const radio = element("input", { type: "radio", name: `verdict-${this.proposed.name}`, value: word });
     radio.addEventListener("change", () => {
-      this.verdict = word;
-      this.node.dataset.done = "true";
+      this.decide(word);
       this.changed();
     });
     return radio;
+  }
+
+  decide(word) {
+    this.verdict = word;
+    this.radios[word].checked = true;
+    this.node.dataset.done = "true";
+  }
+
+  // What this declaration does to the rows; only the owner sees it.
+  sayLoss(seen) {
+    this.safe = Boolean(seen?.safe);
+    const doubts = seen?.doubts ?? [];
+    const words = doubts.map((doubt) => element("p", { class: "care" }, element("strong", {}, "Look."), ` ${doubt}.`));
+    if (seen && !seen.lost && seen.filled !== null) words.push(element("p", { class: "quiet" }, `All ${seen.filled.toLocaleString("en")} filled cells are read.`));
+    this.loss.replaceChildren(...words);
   }
 
   fill(settings) {
@@ -60,6 +80,7 @@ export class ColumnForm {
     if (this.type === "category") parts.push(this.valuesField(settings.values ?? []));
     parts.push(element("label", { class: "small" }, this.missing, " may be missing"));
     this.fields.replaceChildren(...parts);
+    this.spelling.fill(this.type, settings);
   }
 
   valuesField(values) {
@@ -77,8 +98,9 @@ export class ColumnForm {
       const text = this.inputs[key]?.value.trim();
       if (text) found[key] = text;
     }
-    if (this.inputs.values) found.values = this.inputs.values.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    if (this.inputs.values) found.values = this.inputs.values.value.split("\n").filter((line) => line !== "");
     if (this.missing.checked) found.missing = true;
+    if (!found.hidden) Object.assign(found, this.spelling.declared());
     if (this.type === this.proposed.type) {
       for (const key of KEPT) if (this.proposed.settings[key]) found[key] = this.proposed.settings[key];
     }

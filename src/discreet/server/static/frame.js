@@ -24,13 +24,26 @@ button.addEventListener("click", () => {
   document.dispatchEvent(new CustomEvent("themechange"));
 });
 
-const menu = document.querySelector(".me");
+const menus = [...document.querySelectorAll(".pops")];
 document.addEventListener("click", (event) => {
-  if (menu?.open && !menu.contains(event.target)) menu.open = false;
+  for (const menu of menus) if (menu.open && !menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && menu?.open) {
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  }
+  const menu = menus.find(({ open }) => open);
+  if (event.key !== "Escape" || !menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
 });
+
+// What scrolls sideways can be scrolled by the keyboard, too; what fits is no stop on the way.
+function reachable() {
+  for (const part of document.querySelectorAll(".wide, pre, .chart, .catalog")) {
+    const scrolls = part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+    if (scrolls) part.tabIndex = 0;
+    else if (part.tabIndex === 0) part.removeAttribute("tabindex");
+  }
+}
+const main = document.querySelector("main");
+new ResizeObserver(reachable).observe(main);
+new MutationObserver(reachable).observe(main, { childList: true, subtree: true });
+reachable();

@@ -1,7 +1,7 @@
 // One attack: sliders beside their numbers, a run that can be left, and the page of its outcome.
 import { call, Problem } from "./api.js";
 import { byId, sayProblem } from "./dom.js";
-import { followJob } from "./long_job.js";
+import { begin, follow, followJob, forget, unfinished } from "./work.js";
 
 const form = byId("lab");
 const attack = form.dataset.attack;
@@ -50,34 +50,51 @@ function settings() {
   return found;
 }
 
-async function work(start) {
-  byId("go").disabled = true;
+async function work(begun) {
+  if (byId("go")) byId("go").disabled = true;
   sayProblem(byId("lab-problem"), null);
   try {
-    const job = await start();
-    localStorage.setItem(KEY, job);
-    const found = await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
-    window.location.assign(`/lab/${attack}?result=${found.result}`);
+    const found = await follow(begun, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") });
+    window.location.assign(form.dataset.back ?? `/lab/${attack}?result=${found.result}`);
   } catch (problem) {
     sayProblem(byId("lab-problem"), problem instanceof Problem ? problem : { message: String(problem), hint: "" });
-    byId("go").disabled = false;
+    if (byId("go")) byId("go").disabled = false;
   } finally {
-    localStorage.removeItem(KEY);
+    forget(KEY);
   }
 }
 
 // A run that this browser started and left: watched again if it is still at work.
-async function comeBack() {
-  const job = localStorage.getItem(KEY);
-  if (!job) return;
-  const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
-  const mine = jobs.find((each) => each.job === job);
-  if (mine && ["queued", "running", "done"].includes(mine.state)) await work(async () => job);
-  else localStorage.removeItem(KEY);
+// Where there is no result yet, one is made: the town is made up, and nothing is spent.
+function comeBack() {
+  const left = unfinished(KEY);
+  if (left) work(left);
+  else if (form.dataset.run) work(begin(KEY, `/lab/${attack}`, { settings: settings() }));
 }
 
+// The owner's own files: sent for one run, with the knobs as they stand and the names of columns.
+async function attackOwn(own) {
+  const sent = new FormData(own);
+  const words = Object.fromEntries([...own.querySelectorAll("[data-word]")].map((field) => [field.dataset.word, field.value]));
+  sent.append("settings", JSON.stringify({ ...settings(), ...words }));
+  byId("own-go").disabled = true;
+  sayProblem(byId("own-problem"), null);
+  try {
+    const { job } = await call("POST", `/lab/${attack}/own`, sent);
+    const found = await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
+    window.location.assign(`/lab/${attack}?result=${found.result}`);
+  } catch (problem) {
+    sayProblem(byId("own-problem"), problem);
+    byId("own-go").disabled = false;
+  }
+}
+
+byId("own")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  attackOwn(event.target);
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  work(async () => (await call("POST", `/lab/${attack}`, { settings: settings() })).job);
+  work(begin(KEY, `/lab/${attack}`, { settings: settings() }));
 });
 comeBack();

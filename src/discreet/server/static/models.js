@@ -1,8 +1,8 @@
 // The Models page: pick what to predict, see what it costs, train, come back.
-import { call, newId, Problem } from "./api.js";
+import { call, Problem } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { readEpsilon } from "./epsilon.js";
-import { followJob } from "./long_job.js";
+import { begin, follow, forget, unfinished } from "./work.js";
 import { amount, oddsSentence } from "./words.js";
 
 const KEY = "discreet-model";
@@ -21,7 +21,7 @@ function body() {
     model: document.querySelector('input[name="model"]:checked').value,
     epsilon: readEpsilon(field.value)?.text,
   };
-  if (byId("payer")) found.analyst = byId("payer").value;
+  if (byId("payer")?.value) found.analyst = byId("payer").value;
   return found;
 }
 
@@ -67,16 +67,16 @@ function show(found, problem = null) {
   byId("from").textContent = `${found.model}, from ${found.features.join(", ")}. From about ${found.rows_needed.toLocaleString("en")} rows on it sees more than noise. ${found.notices.join(" ")}`;
 }
 
-async function work(start) {
+async function work(begun) {
   busy = true;
   byId("go").disabled = true;
   sayProblem(byId("price-problem"), null);
   try {
-    await followJob(await start(), { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
-    localStorage.removeItem(KEY);
+    await follow(begun, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") });
+    forget(KEY);
     window.location.reload();
   } catch (problem) {
-    localStorage.removeItem(KEY);
+    forget(KEY);
     busy = false;
     clearTimeout(timer);
     await explain();
@@ -86,21 +86,13 @@ async function work(start) {
 
 async function train() {
   if (busy || byId("go").disabled) return;
-  await work(async () => {
-    const { job } = await call("POST", "/models", body(), { headers: { "Idempotency-Key": newId() } });
-    localStorage.setItem(KEY, job);
-    return job;
-  });
+  await work(begin(KEY, "/models", body()));
 }
 
-// A model that this browser started and left: watched again if it is still at work.
-async function comeBack() {
-  const job = localStorage.getItem(KEY);
-  if (!job) return;
-  const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
-  const mine = jobs.find((each) => each.job === job);
-  if (mine && ["queued", "running"].includes(mine.state)) await work(async () => job);
-  else localStorage.removeItem(KEY);
+// A model that this browser started and left: watched to its end, also where the server was gone meanwhile.
+function comeBack() {
+  const left = unfinished(KEY);
+  if (left) work(left);
 }
 
 function targets() {

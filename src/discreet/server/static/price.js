@@ -7,11 +7,20 @@ import { amount, noise, oddsSentence } from "./words.js";
 const WAIT = 300;
 const AGAIN = 1000;
 
+// What a group of the stated size would get; nothing where that is not told.
+function statedWords(name, stated) {
+  if (!stated) return "";
+  if (name in stated.ranks) return `${name}: its rank off by at most ${noise(stated.ranks[name])} of ${noise(stated.rows)} rows (95%)`;
+  if (!(name in stated.noise)) return "";
+  const width = stated.noise[name];
+  return width === null ? `${name}: such a group is too small for this ε` : `expected noise at most ± ${noise(width)} for ${name} (95%)`;
+}
+
 export class Price {
-  // `question` returns {sql, analyst}; `changed` hears each new explanation, null while there is none.
-  constructor(question, changed) {
-    this.question = question;
-    this.changed = changed;
+  // `question` returns {sql, analyst}; `changed` hears each new explanation, null while there is none; `mark` shows
+  // where in the question a problem is.
+  constructor(question, changed, mark) {
+    Object.assign(this, { question, changed, mark });
     this.steps = stepsUpTo(1);
     this.explanation = null;
     this.timer = 0;
@@ -19,9 +28,11 @@ export class Price {
     this.slider = byId("slider");
     this.field = byId("epsilon");
     this.within = byId("within");
+    this.group = byId("group-size");
     this.slider.addEventListener("input", () => this.set(String(this.steps[this.slider.value])));
     this.field.addEventListener("input", () => this.read());
     this.within.addEventListener("input", () => this.find());
+    this.group.addEventListener("input", () => this.later());
     this.resize(1);
     this.read();
   }
@@ -81,14 +92,29 @@ export class Price {
     // A wanted noise is priced as if fresh: the slider must show what such noise costs.
     const size = wanted ? { within: wanted, fresh: true } : { epsilon: this.epsilon.text };
     try {
-      const found = await call("POST", "/explain", { ...asked, ...size }, { signal });
+      const found = await call("POST", "/explain", { ...asked, ...size, ...this.groupSize }, { signal });
       if (wanted) this.found(found);
       this.show(found);
     } catch (problem) {
       if (problem.name === "AbortError") return;
       if (problem.status === 429) this.later(AGAIN);
+      else if (problem.status === 0) this.unreached(problem);
       else this.show(null, problem, wanted !== "");
     }
+  }
+
+  // A group that somebody names: means and variances have their noise only for one.
+  get groupSize() {
+    const written = this.group.value.trim().replaceAll(",", "");
+    const fits = /^[1-9]\d{0,11}$/.test(written);
+    this.group.setAttribute("aria-invalid", fits || !written ? "false" : "true");
+    return fits ? { group_size: Number(written) } : {};
+  }
+
+  // While the server is gone the page says so, and asks again by itself.
+  unreached(problem) {
+    this.show(null, problem);
+    this.later(AGAIN);
   }
 
   found(explanation) {
@@ -106,6 +132,7 @@ export class Price {
     sayProblem(byId("sql-problem"), noiseIsCause ? null : problem, { word: "Not like this." });
     sayProblem(byId("price-problem"), noiseIsCause ? problem : null, { word: "Not like this." });
     byId("sql").setAttribute("aria-invalid", problem && !noiseIsCause ? "true" : "false");
+    this.mark(noiseIsCause ? null : problem);
     if (explanation) {
       this.resize(explanation.budget.limit.epsilon);
       this.sayNoise(explanation);
@@ -117,7 +144,7 @@ export class Price {
     this.changed(explanation);
   }
 
-  sayNoise({ columns, expected_error: errors, free }) {
+  sayNoise({ columns, expected_error: errors, free, stated }) {
     const all = Object.entries(errors);
     const known = all.filter(([, value]) => value !== null);
     const open = all.filter(([, value]) => value === null).map(([name]) => name);
@@ -125,7 +152,11 @@ export class Price {
     const sizes = known.map(([name, value]) => `± ${noise(value)}${all.length > 1 ? ` for ${name}` : each}`);
     const parts = [];
     if (sizes.length) parts.push(`expected noise ${sizes.join(", ")} (95%)`);
-    if (open.length) parts.push(`the noise of ${open.join(", ")} is known with the answer`);
+    byId("group").hidden = !open.length && !stated?.appears_from;
+    const told = open.map((name) => statedWords(name, stated)).filter(Boolean);
+    if (told.length) parts.push(told.join(", "));
+    else if (open.length) parts.push(`the noise of ${open.join(", ")} is known with the answer`);
+    if (stated?.appears_from) parts.push(`groups appear from about ${noise(stated.appears_from)} people on`);
     if (free) parts.push("follows from answers that were paid for");
     byId("noise").textContent = parts.join(" · ") || "no noise";
   }

@@ -1,7 +1,7 @@
 // The Publish pages: keep a draft, rehearse it for nothing, approve it, release it once and for all.
 import { call } from "./api.js";
 import { byId, sayProblem } from "./dom.js";
-import { followJob } from "./long_job.js";
+import { followJob } from "./work.js";
 
 const form = byId("publish");
 const release = form?.dataset.release;
@@ -21,7 +21,7 @@ async function doing(act) {
   }
 }
 
-const follow = (job) => followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step") });
+const follow = (job, path) => followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step") }, path);
 
 async function draft() {
   return (await call("POST", "/publish", spec())).release;
@@ -43,7 +43,7 @@ async function publish() {
   const { job } = await call("POST", `/publish/${name}/release`);
   localStorage.setItem(JOB, JSON.stringify({ job, release: name }));
   try {
-    return (await follow(job)).release;
+    return (await follow(job, `/publish/${name}/release`)).release; // the same release again is free
   } finally {
     localStorage.removeItem(JOB);
   }

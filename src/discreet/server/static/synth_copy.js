@@ -1,7 +1,7 @@
 // One copy: the owner may compare it with the real rows, which is recorded; it can be deleted.
 import { call } from "./api.js";
 import { byId, sayProblem } from "./dom.js";
-import { followJob } from "./long_job.js";
+import { followJob } from "./work.js";
 
 const button = byId("compare");
 

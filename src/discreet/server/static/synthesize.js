@@ -1,8 +1,8 @@
 // The Synthesize page: pick a table, see how it is treated and what it costs, make a copy, come back.
-import { call, newId, Problem } from "./api.js";
+import { call, Problem } from "./api.js";
 import { byId, element, sayProblem } from "./dom.js";
 import { nearest, readEpsilon, stepsUpTo } from "./epsilon.js";
-import { followJob } from "./long_job.js";
+import { begin, follow, forget, unfinished } from "./work.js";
 import { amount, oddsSentence } from "./words.js";
 
 const KEY = "discreet-copy";
@@ -15,6 +15,7 @@ let steps = stepsUpTo(1);
 let timer = 0;
 let busy = false;
 let running = null;
+let touched = false;
 
 const method = () => {
   const { value, dataset } = document.querySelector('input[name="method"]:checked');
@@ -25,7 +26,7 @@ const rows = () => byId("rows").value.trim().replaceAll(",", "");
 function wish() {
   const found = { table: table.value, ...method(), epsilon: readEpsilon(field.value)?.text };
   if (rows()) found.rows = Number(rows());
-  if (payer) found.analyst = payer.value;
+  if (payer?.value) found.analyst = payer.value;
   return found;
 }
 
@@ -82,6 +83,9 @@ function show(found, problem = null) {
   const learned = found.learns > 0 ? [`${Math.round(100 * found.learns)}% of the budget learns what is not declared.`] : [];
   const notices = [...found.notices, ...learned, ...found.rules.map((rule) => `Kept in every row: ${rule}`)];
   byId("notices").replaceChildren(...notices.map((text) => element("li", {}, text)));
+  byId("needs").textContent = found.rows_needed
+    ? `From about ${found.rows_needed.toLocaleString("en")} rows on, a column of such a copy is right but for a tenth; patterns among columns need more. How many rows there are is not told for free.`
+    : "\u00a0";
   sayLeft(found.budget.before.epsilon, found.budget.limit.epsilon);
   sayOver(found);
 }
@@ -122,6 +126,7 @@ function showDataset() {
   if (chooser.tagName === "SELECT") chooser.value = name;
   byId("protects").textContent = shown.dataset.unit;
   sayLeft(Number(shown.dataset.spent), Number(shown.dataset.limit));
+  if (!touched) field.value = shown.dataset.start; // a part of what is left, never all of it
 }
 
 function sayLeft(spent, limit) {
@@ -132,23 +137,19 @@ function sayLeft(spent, limit) {
 
 async function make() {
   if (busy || byId("go").disabled) return;
-  await work(async () => {
-    const { job } = await call("POST", "/synth", wish(), { headers: { "Idempotency-Key": newId() } });
-    localStorage.setItem(KEY, job);
-    return job;
-  });
+  await work(begin(KEY, "/synth", wish()));
 }
 
-async function work(start) {
+async function work(begun) {
   busy = true;
   byId("go").disabled = true;
   sayProblem(byId("price-problem"), null);
   try {
-    const found = await followJob(await start(), { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
-    localStorage.removeItem(KEY);
+    const found = await follow(begun, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel"), notes: byId("anew") });
+    forget(KEY);
     window.location.assign(`/synthesize/${found.copy}`);
   } catch (problem) {
-    localStorage.removeItem(KEY);
+    forget(KEY);
     busy = false;
     clearTimeout(timer);
     await explain();
@@ -156,21 +157,21 @@ async function work(start) {
   }
 }
 
-// A copy that this browser started and left: watched again if it is still at work.
-async function comeBack() {
-  const job = localStorage.getItem(KEY);
-  if (!job) return;
-  const { jobs } = await call("GET", "/jobs").catch(() => ({ jobs: [] }));
-  const mine = jobs.find((each) => each.job === job);
-  if (mine && ["queued", "running"].includes(mine.state)) await work(async () => job);
-  else localStorage.removeItem(KEY); // its copy is in the list, or it is another person's
+// A copy that this browser started and left: watched to its end, also where the server was gone meanwhile.
+function comeBack() {
+  const left = unfinished(KEY);
+  if (left) work(left);
 }
 
 slider.addEventListener("input", () => {
   field.value = String(steps[slider.value]);
-  read();
 });
-field.addEventListener("input", read);
+for (const input of [field, slider]) {
+  input.addEventListener("input", () => {
+    touched = true;
+    read();
+  });
+}
 byId("rows").addEventListener("input", () => later());
 table.addEventListener("change", () => {
   showDataset();

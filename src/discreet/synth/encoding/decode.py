@@ -79,10 +79,15 @@ def to_table(
 
 
 def _made_up(first: int, rows: int, column: MadeUp, digits: int) -> pa.Array:
-    numbers = range(first, first + rows)
+    return made_up_values(np.arange(first, first + rows, dtype=np.int64), column, 10**digits - 1)
+
+
+def made_up_values(numbers: npt.NDArray[np.int64], column: MadeUp, most: int) -> pa.Array:
+    """Return identifiers with these numbers, as wide as the greatest of them needs."""
     if column.whole:
-        return _array(np.arange(first, first + rows, dtype=np.int64), pa.int64())
-    return text_array([f"id-{number:0{digits}}" for number in numbers])
+        return _array(numbers.astype(np.int64), pa.int64())
+    digits = len(str(most))
+    return text_array([f"id-{number:0{digits}}" for number in numbers.tolist()])
 
 
 def text_array(texts: Sequence[str]) -> pa.Array:

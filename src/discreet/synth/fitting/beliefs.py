@@ -56,36 +56,47 @@ class Beliefs:
 
 
 def pass_beliefs(tree: JunctionTree, potentials: Sequence[Table]) -> Beliefs:
-    """Return each clique's probabilities under the product of exp(potentials)."""
-    log_total = 0.0
-    tables = []
-    for potential in potentials:
-        top = float(potential.max())
-        log_total += top
-        tables.append(np.exp(potential - top))
-    sent: list[Table] = [np.ones(())] * len(tables)
-    for i in range(len(tables) - 1, 0, -1):
-        parent, separator = tree.parents[i], tree.separators[i]
-        sent[i] = onto(tables[i], tree.cliques[i], separator)
-        top = _some(float(sent[i].max()))
-        log_total += float(np.log(top))
-        tables[parent] *= spread(sent[i] / top, separator, tree.cliques[parent])
-    whole = _some(float(tables[0].sum()))
-    tables[0] /= whole
-    for i in range(1, len(tables)):
-        parent, separator = tree.parents[i], tree.separators[i]
-        back = onto(tables[parent], tree.cliques[parent], separator)
-        tables[i] *= spread(divided(back, sent[i]), separator, tree.cliques[i])
-    return Beliefs(tree, tuple(tables), log_total + float(np.log(whole)))
+    """Return each clique's probabilities under the product of exp(potentials).
 
-
-def _some(chance: float) -> float:
-    if not chance > 0:
+    Messages are logarithms, each taken relative to the greatest term of its own cell: potentials a
+    thousand apart neither overflow nor vanish, as products of exponentials would.
+    """
+    logs = [np.array(potential, dtype=np.float64) for potential in potentials]
+    sent: list[Table] = [np.zeros(())] * len(logs)
+    for i in range(len(logs) - 1, 0, -1):
+        parent, separator = tree.parents[i], tree.separators[i]
+        sent[i] = _log_onto(logs[i], tree.cliques[i], separator)
+        logs[parent] += spread(sent[i], separator, tree.cliques[parent])
+    log_total = float(_log_onto(logs[0], tree.cliques[0], ()))
+    if not np.isfinite(log_total):
         raise InvalidInput(
             "The model gives no chance to rows that satisfy the condition.",
             hint="Ask for a wider condition.",
         )
-    return chance
+    tables = [np.exp(logs[0] - log_total)]
+    for i in range(1, len(logs)):
+        parent, separator = tree.parents[i], tree.separators[i]
+        back = onto(tables[parent], tree.cliques[parent], separator)
+        given = np.exp(logs[i] - spread(_finite(sent[i]), separator, tree.cliques[i]))
+        tables.append(given * spread(back, separator, tree.cliques[i]))
+    return Beliefs(tree, tuple(tables), log_total)
+
+
+def _log_onto(logs: Table, columns: Columns, wanted: Columns) -> Table:
+    """Return the logarithms of the sums of exp(logs) over all columns but the wanted ones."""
+    gone = tuple(axis for axis, column in enumerate(columns) if column not in wanted)
+    if not gone:
+        return logs
+    top = _finite(logs.max(axis=gone, keepdims=True))
+    sums = np.exp(logs - top).sum(axis=gone)
+    with np.errstate(divide="ignore"):  # the logarithm of no chance is minus infinity
+        found: Table = np.log(sums) + top.reshape(sums.shape)
+    return found
+
+
+def _finite(logs: Table) -> Table:
+    """Return logarithms with 0 for those of no chance: what is impossible is so with any factor."""
+    return np.where(np.isneginf(logs), 0.0, logs)
 
 
 def onto(table: Table, columns: Columns, wanted: Columns) -> Table:

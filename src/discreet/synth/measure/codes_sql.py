@@ -57,10 +57,17 @@ def codes_sql(scan: Scan, engine: Engine, columns: Sequence[Coded]) -> str:
     Written for `discreet.kernel.codes`, which reads off the SQL that no code can leave its table.
     """
     block = rows_block(scan, engine, [column.name for column in columns])
+    cells = [cell_of(block, scan, column.name) for column in columns]
+    return block_codes_sql(block, cells, columns, engine)
+
+
+def block_codes_sql(
+    block: Block, cells: Sequence[Cell], columns: Sequence[Coded], engine: Engine
+) -> str:
+    """Return the SELECT of the codes of some cells of a block that is bounded already."""
     dialect = engine.capabilities.dialect
     small = "SHORT" if dialect == "spark" else "SMALLINT"
     # Positions first, bins around them: otherwise each edge of a bin would compute its cell again.
-    cells = [cell_of(block, scan, column.name) for column in columns]
     inner = [
         f"{place_sql(cell, column, engine)} AS p{i}"
         for i, (cell, column) in enumerate(zip(cells, columns, strict=True))

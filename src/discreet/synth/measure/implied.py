@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, pi, sqrt
+from math import sqrt
 
 import numpy as np
 
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth.encoding.shape import Columns, Shape
-from discreet.synth.measure.private_marginals import Counter, Law, Measured
+from discreet.synth.measure.private_marginals import Counter, Measured
 
 SURE = "0.95"
 _CANTELLI = sqrt(19)
 """P(X >= mean + k sd) <= 1 / (1 + k^2), which is 0.05 for k^2 = 19: holds for every law."""
-_SMALL = 10_000.0
 TOO_NOISY = 0.1
 """Where noise alone moves a tenth of the rows of a one-column table, little can be said."""
 
@@ -48,7 +46,7 @@ def implied(measured: Measured, synthetic: Counter, rows: int, drawn: int) -> Im
     found = synthetic.marginals([measured.columns])[0] * (rows / max(drawn, 1))
     distance = float(np.abs(measured.values - found).sum())
     cells = found.size
-    mean = mean_size(measured.law)
+    mean = measured.law.mean_size
     spread = sqrt(cells * max(measured.variance - mean**2, 0.0))
     noise = cells * mean
     return Implied(
@@ -66,25 +64,6 @@ def whole(measured: Sequence[Measured], shape: Shape) -> list[Measured]:
     return [each for each in measured if each.values.shape == shape.of(each.columns)]
 
 
-def mean_size(law: Law) -> float:
-    """Return the mean of |noise|, never below the truth.
-
-    >>> round(mean_size(LaplaceLaw.of(1)), 4)
-    0.8509
-    """
-    match law:
-        case LaplaceLaw():
-            ratio = exp(-1 / float(law.scale))
-            return 2 * ratio / (1 - ratio**2)
-        case GaussianLaw():
-            sigma = sqrt(float(law.sigma_squared))
-            if sigma > _SMALL:
-                return sigma * sqrt(2 / pi)  # the continuous law's, which is the larger one
-            points = np.arange(1, int(12 * sigma) + 12)
-            weights = np.exp(-(points**2) / (2 * sigma**2))
-            return float(2 * (points * weights).sum() / (1 + 2 * weights.sum()))
-
-
 def too_small(measured: Sequence[Measured], rows: int) -> str | None:
     """Return a warning if the noise drowns the tables of single columns; None if it does not.
 
@@ -93,7 +72,7 @@ def too_small(measured: Sequence[Measured], rows: int) -> str | None:
     singles = [each for each in measured if len(each.columns) == 1] or list(measured)
     if not singles:
         return None
-    moved = [each.values.size * mean_size(each.law) / 2 for each in singles]
+    moved = [each.values.size * each.law.mean_size / 2 for each in singles]
     part = float(np.mean(moved)) / rows
     if part <= TOO_NOISY:
         return None

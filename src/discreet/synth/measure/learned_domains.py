@@ -14,8 +14,9 @@ from discreet.core.schema import CategoryDomain
 from discreet.engine.base import Engine, Held, open_exact
 from discreet.errors import InternalError
 from discreet.ledger.entry import Receipt
+from discreet.noise.laws import GaussianLaw
 from discreet.noise.rng import Rng
-from discreet.noise.threshold import GroupNoise, keep_groups, threshold_for
+from discreet.noise.threshold import keep_groups, threshold_for
 from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
@@ -191,7 +192,7 @@ def _learn_words(
     means.source.check(read.source)
     moved = Fraction(read.groups)  # groups that move by one: the squared L2 distance as well
     sigma_squared = moved / (2 * purse.amount)
-    noise = GroupNoise.gaussian(sigma_squared)
+    noise = GaussianLaw.of(sigma_squared)
     threshold = threshold_for(noise, risk, max_groups=read.groups)
     values, units = _words(read, means)
     shown = keep_groups(units, noise, threshold, rng=means.rng)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
+from discreet.noise.laws import LaplaceLaw
 from discreet.synth.encoding.columns import BINS, MOST_SINGLE, Coded, Ordered
 from discreet.synth.encoding.outline import RangeToLearn
 from discreet.synth.measure.private_marginals import Measured
@@ -28,7 +29,15 @@ DAYS = 256
 
 CLOSE_CELLS = 256
 LIKELY = 2.5
-"""Standard deviations at which cells beside the range are believed to belong to it."""
+"""Standard deviations at which the next cell beside a range is believed to belong to it."""
+
+FALSE_ALARM = 1e-6
+"""Chance that noise alone is taken for rows anywhere in a column: one far cell that is believed
+turns a weight of some kilograms into one of some millions."""
+
+LONGEST = 0.5
+"""A bin of few rows that is longer than this part of its distance from zero is closed if rows are
+seen in it: tails get bins of their own."""
 
 FEWEST_STEPS = 1000
 """A learned number keeps at least this many steps over its range; finer ones would be made up."""
@@ -61,7 +70,39 @@ def _lowest(domain: IntegerDomain | NumberDomain) -> int:
     return int(domain.lower / step)
 
 
-def seen_range(counts: npt.NDArray[np.int64], deviation: float) -> tuple[int, int] | None:
+@dataclass(frozen=True, slots=True)
+class NoiseBars:
+    """How far sums of noisy counts reach by noise alone: more for Laplace noise than for Gaussian."""
+
+    deviation: float
+    heavy: bool
+    cells: int
+
+    def certain(self, width: int) -> float:
+        """Return what no sum of `width` cells exceeds by noise, except with chance FALSE_ALARM.
+
+        Over all sums of all widths: at most 2 * cells of them, each by a bound on its tail
+        (Gaussian: exp(-t^2/2); Laplace, by Bernstein's: t = sqrt(2 w L) + L deviations).
+        """
+        surprise = math.log(2 * self.cells / FALSE_ALARM)
+        reach = math.sqrt(2 * width * surprise) + (surprise if self.heavy else 0.0)
+        return reach * self.deviation
+
+    def likely(self, width: int) -> float:
+        """Return what the next `width` cells beside a range must hold to belong to it.
+
+        A single cell makes a range longer by an eighth, and may be wrong; many may not.
+        """
+        return LIKELY * self.deviation if width == 1 else self.certain(width)
+
+
+def bars_of(measured: Measured) -> NoiseBars:
+    """Return the bars of one noisy histogram."""
+    heavy = isinstance(measured.law, LaplaceLaw)
+    return NoiseBars(math.sqrt(measured.variance), heavy, measured.values.size)
+
+
+def seen_range(counts: npt.NDArray[np.int64], bars: NoiseBars) -> tuple[int, int] | None:
     """Return the first and the last cell between which the rows lie, as far as the noise shows.
 
     Cells are joined two by two until a group stands out from the noise: few rows in many cells are
@@ -71,43 +112,40 @@ def seen_range(counts: npt.NDArray[np.int64], deviation: float) -> tuple[int, in
     width = 1 << max(0, math.ceil(math.log2(max(1, len(counts)))))
     padded = np.zeros(width)
     padded[: len(counts)] = counts
-    found = _hull(padded, 0, width, deviation)
+    found = _hull(padded, 0, width, bars)
     if found is None:
         return None
     first, behind = found[0], min(found[1], len(counts))
-    first -= _stretch(counts[:first][::-1], deviation)
-    behind += _stretch(counts[behind:], deviation)
+    first -= _stretch(counts[:first][::-1], bars)
+    behind += _stretch(counts[behind:], bars)
     return first, behind - 1
 
 
 def _hull(
-    counts: npt.NDArray[np.float64], first: int, behind: int, deviation: float
-) -> tuple[int, int, float] | None:
-    """Return (first, behind, rows) of the part of a group that holds rows for certain."""
+    counts: npt.NDArray[np.float64], first: int, behind: int, bars: NoiseBars
+) -> tuple[int, int] | None:
+    """Return (first, behind) of the part of a group that holds rows for certain."""
     total = float(counts[first:behind].sum())
-    # The more groups of this size there are, the farther the noise reaches in one of them.
-    groups = len(counts) / (behind - first)
-    bar = math.sqrt(2 * math.log(40 * groups)) * deviation * math.sqrt(behind - first)
+    bar = bars.certain(behind - first)
     if behind - first == 1:
-        return (first, behind, total) if total > bar else None
+        return (first, behind) if total > bar else None
     middle = (first + behind) // 2
     halves = ((first, middle), (middle, behind))
-    parts = [p for half in halves if (p := _hull(counts, *half, deviation)) is not None]
-    seen = sum(part[2] for part in parts)
-    if total - seen > bar:
-        return first, behind, total
-    if not parts:
-        return None
-    return parts[0][0], parts[-1][1], seen
+    parts = [p for half in halves if (p := _hull(counts, *half, bars)) is not None]
+    if parts:
+        # What lies beside these unseen is left to the stretch, which takes the nearest first: a
+        # thin tail must not make the whole group part of the range.
+        return parts[0][0], parts[-1][1]
+    return (first, behind) if total > bar else None
 
 
-def _stretch(beside: npt.NDArray[np.int64], deviation: float) -> int:
+def _stretch(beside: npt.NDArray[np.int64], bars: NoiseBars) -> int:
     """Return how many of the cells beside a range, nearest first, probably belong to it."""
     taken = 0
     while True:
         rest = beside[taken:]
         widths = [1 << k for k in range(len(rest).bit_length()) if 1 << k <= len(rest)]
-        more = [w for w in widths if rest[:w].sum() > LIKELY * deviation * math.sqrt(w)]
+        more = [w for w in widths if rest[:w].sum() > bars.likely(w)]
         if not more:
             return taken
         taken += more[0]
@@ -118,23 +156,25 @@ def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> 
 
     `measured` counts the cells between `edges` and, last, the missing ones. None: nothing was seen.
     """
-    deviation = math.sqrt(measured.variance)
-    found = seen_range(measured.values[:-1], deviation)
+    found = seen_range(measured.values[:-1], bars_of(measured))
     if found is None:
         return None
     first, last = found
     behind = edges[last + 1] if last + 1 < len(edges) else _size(item.domain)
-    missing = item.missing and bool(measured.values[-1] > LIKELY * deviation)
     domain = _part(item.domain, edges[first], behind - 1)
-    column = Coded(item.name, domain, None, missing=missing, open_ends=True)
+    # Gaps that are declared keep their code, whatever the noise says about how many there are: a
+    # column without one would drop every row that has a gap.
+    column = Coded(item.name, domain, None, missing=item.missing, open_ends=True)
     if column.positions <= MOST_SINGLE:
         return column
     width = -(-column.positions // CLOSE_CELLS)
     places = {*range(0, column.positions, width)}
     if not isinstance(domain, DateDomain | TimestampDomain):
         # Zero is a value of its own in many columns: nobody has half a child or half a loan.
+        # And what is dense near zero and thin far out needs cells that grow with the distance.
         zero = -_lowest(domain)
         places |= {place for place in (zero, zero + 1) if 0 <= place < column.positions}
+        places |= set(first_cells(domain))
     return replace(column, edges=tuple(sorted(places)))
 
 
@@ -146,13 +186,23 @@ def merged(column: Coded, measured: Measured) -> Coded:
     target = max(float(counts.sum()), 0.0) / BINS
     edges, held, cells = [0], 0.0, 0
     for i, count in enumerate(counts.tolist()):
-        enough = held >= max(target, LIKELY * deviation * math.sqrt(max(cells, 1)))
+        seen = held >= LIKELY * deviation * math.sqrt(max(cells, 1))
+        enough = seen and (held >= target or _long(column, edges[-1], column.edges[i]))
         alone = count >= max(target, 2 * LIKELY * deviation) and cells
         if i and (enough or alone):
             edges.append(column.edges[i])
             held, cells = 0.0, 0
         held, cells = held + count, cells + 1
     return replace(column, edges=tuple(edges))
+
+
+def _long(column: Coded, first: int, behind: int) -> bool:
+    """Return whether a bin reaches so far that even values inside it would ruin a mean."""
+    if not isinstance(column.domain, IntegerDomain | NumberDomain):
+        return False
+    zero = -_lowest(column.domain)
+    near = min(abs(first - zero), abs(behind - zero))
+    return behind - first > max(near * LONGEST, column.positions / CLOSE_CELLS)
 
 
 def _size(domain: Ordered) -> int:

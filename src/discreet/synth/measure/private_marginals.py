@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
@@ -11,17 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.bounds import sqrt_lower
-from discreet.core.event import Concentrated, Gaussian, Laplace, PrivacyEvent, Pure, Select
+from discreet.core.event import Concentrated, PrivacyEvent, Pure, Select
 from discreet.errors import InternalError
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import GaussianLaw, LaplaceLaw, NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.noise.select import exponential
 from discreet.synth.encoding.merging import Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.several import draw_several
 
-Law: TypeAlias = GaussianLaw | LaplaceLaw
+Law: TypeAlias = NoiseLaw
 
 
 class Counter(Protocol):
@@ -68,11 +67,15 @@ class MarginalBudget:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """A noisy marginal: may be shown, together with the law of its noise."""
+    """A noisy marginal: may be shown, together with the law of its noise.
+
+    `merged` has the groups of those of its columns that were counted by group instead of by code.
+    """
 
     columns: Columns
     values: Counts
     law: Law
+    merged: Merges = field(default_factory=dict)
 
     @property
     def variance(self) -> float:
@@ -135,7 +138,9 @@ class PrivateMarginals:
         found = []
         for columns, full in zip(wanted, self._counter.marginals(wanted), strict=True):
             exact = merge_counts(full, columns, merged or {})
-            found.append(Measured(columns, exact + self._draw(law, exact.shape), law))
+            groups = {c: g for c, g in (merged or {}).items() if c in columns}
+            noisy = exact + self._draw(law, exact.shape)
+            found.append(Measured(columns, noisy, law, groups))
             self.events.append(self._event(law))
         return found
 
@@ -171,11 +176,7 @@ class PrivateMarginals:
         self._spent += share
 
     def _draw(self, law: Law, shape: tuple[int, ...]) -> Counts:
-        if isinstance(law, GaussianLaw):
-            return discrete_gaussian_squared(law.sigma_squared, shape, rng=self._rng)
-        return discrete_laplace(law.scale, shape, rng=self._rng)
+        return law.draw(shape, self._rng)
 
     def _event(self, law: Law) -> PrivacyEvent:
-        if isinstance(law, GaussianLaw):
-            return Gaussian(law.sigma_squared, Fraction(self.unit.l2_squared))
-        return Laplace(law.scale, Fraction(self.unit.l1))
+        return law.event(l1=lambda: self.unit.l1, l2_squared=lambda: self.unit.l2_squared)

@@ -10,15 +10,22 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.laws import GaussianLaw
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
-from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, within
+from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
-from discreet.synth.measure.private_marginals import Counter, Law, Measured, PrivateMarginals
-from discreet.synth.measure.singles import Singles, measure_singles
+from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
+from discreet.synth.measure.singles import (
+    Singles,
+    agreed_total,
+    by_root,
+    measure_singles,
+    settle,
+)
+from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.methods.settings import check_whole
 from discreet.synth.models.layered import Layered, layered
 from discreet.synth.progress import Progress, silent
@@ -35,6 +42,10 @@ and that cannot be negative leave it little room."""
 MOST_FITS = 24
 STEPS = 40
 LAST_STEPS = 200
+MOST_LAST = 5
+"""The last fit goes on while it is farther from the evidence than noise explains: where there is
+next to no noise, a few hundred steps may not reach it."""
+
 CELLS = 1 << 16
 
 
@@ -63,12 +74,41 @@ def fit(
     """
     check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
     candidates = closed(find_workload(door.shape, workload))
+    return _fitted(door, candidates, rounds, cells, progress=progress)
+
+
+def fit_given(door: PrivateMarginals, given: GivenRows, *, progress: Progress = silent) -> Layered:
+    """Return a model of columns beside others that are known row by row.
+
+    Of those nothing is measured, and only marginals that join them to others are candidates.
+
+    Guarantee: that of `fit`.
+    """
+    known = set(given.columns)
+    candidates = [
+        each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
+    ]
+    return _fitted(door, candidates, None, CELLS, given=given, progress=progress)
+
+
+def _fitted(
+    door: PrivateMarginals,
+    candidates: list[Columns],
+    rounds: int | None,
+    cells: int,
+    *,
+    given: GivenRows | None = None,
+    progress: Progress,
+) -> Layered:
     progress(0, 1, "counting columns")
-    singles = measure_singles(door, share=SINGLES if candidates else Fraction(1))
+    singles = _singles(door, given, SINGLES if candidates else Fraction(1))
     turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
-    state = _begin(singles, coarsen(singles, noise), cells)
+    ends = seen_ends(singles, door.shape.ordered)
+    state = _begin(singles, coarsen(singles, noise, ends, door.shape.gaps), ends, cells)
+    if given is not None:
+        state.know(given)
     contest = _Contest(door, candidates, state.merges)
     for turn in range(turns):
         progress(turn + 1, turns + 1, "choosing and counting marginals")
@@ -77,11 +117,29 @@ def fit(
         if _due(turn, turns):
             state.estimate(STEPS)
             contest.forget()
-    state.estimate(LAST_STEPS)
+    for _ in range(MOST_LAST):
+        state.estimate(LAST_STEPS)
+        if state.settled:
+            break
     progress(turns + 1, turns + 1, "done")
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
-    inside = within(singles, state.groups, rows)
+    inside = within(singles, state.groups, rows, ends)
     return layered(door.shape, state.total, state.groups, inside, state.everything)
+
+
+def _singles(door: PrivateMarginals, given: GivenRows | None, share: Fraction) -> Singles:
+    """Return the one-way marginals: measured, or known where the column is given."""
+    if given is None:
+        return measure_singles(door, share=share)
+    parts = by_root(share, [door.shape.sizes[column] for column in given.own])
+    own = {
+        column: door.measure([(column,)], share=part)[0]
+        for column, part in zip(given.own, parts, strict=True)
+    }
+    total = agreed_total(own.values())
+    law = door.law(share / max(len(own), 1))
+    known = {column: given.single(column, total, law) for column in given.columns}
+    return settle([(own | known)[column] for column in range(door.shape.width)])
 
 
 def _rounds(door: PrivateMarginals, total: float) -> int:
@@ -111,6 +169,7 @@ class _State:
     evidence: dict[Columns, Evidence]
     parts: Parts = field(default_factory=dict)
     fresh: set[Columns] = field(default_factory=set)  # learned, but not yet part of the estimate
+    given: Columns = ()
 
     def __post_init__(self) -> None:
         self.beliefs: Beliefs = believe(self.tree, self.base)
@@ -133,8 +192,30 @@ class _State:
         return found
 
     def fits(self, columns: Columns) -> bool:
-        """Return whether the model has room for a marginal."""
-        return self.tree.cells_with(columns) <= self.cells
+        """Return whether the model has room for a marginal, and drawing by it has."""
+        if self.tree.cells_with(columns) > self.cells:
+            return False
+        sets = [*self._sets, columns]
+        return not self.given or drawing_cells(self.tree.sizes, sets, self.given) <= self.cells
+
+    def know(self, given: GivenRows) -> None:
+        """Take in how given columns hang together, so that nothing is ascribed to the wrong one.
+
+        As the law that the estimate starts from, not as evidence: what is measured may differ.
+        """
+        self.given = given.columns
+        for pair in given.pairs():
+            if self.tree.cells_with(pair) <= self.cells:
+                self.tree = widened(self.tree, self._sets, pair)
+                self.base = {**self.base, pair: given.potential(pair, self.groups)}
+        for column in given.columns:
+            del self.evidence[(column,)]
+        self.beliefs = believe(self.tree, self.base)
+
+    @property
+    def _sets(self) -> list[Columns]:
+        """Return what the tree must cover."""
+        return [*self.evidence, *self.base]
 
     def learn(self, measured: Measured) -> None:
         """Take in a noisy marginal."""
@@ -143,9 +224,19 @@ class _State:
         if columns in self.evidence:
             found = self.evidence[columns].add(found)
         elif self.tree.host(columns) is None:
-            self.tree = widened(self.tree, self.evidence, columns)
+            self.tree = widened(self.tree, self._sets, columns)
         self.evidence[columns] = found
         self.fresh.add(columns)
+
+    @property
+    def settled(self) -> bool:
+        """Return whether the estimate is about as near to all evidence as the noise explains."""
+        squares, cells = 0.0, 0
+        for columns, each in self.evidence.items():
+            apart = each.values - self.total * self.beliefs.marginal(columns)
+            squares += float((apart**2 / (each.variance + 1)).sum())
+            cells += apart.size
+        return squares <= cells + 3 * math.sqrt(2 * cells)
 
     def estimate(self, steps: int) -> None:
         """Fit the model to all that is known."""
@@ -161,19 +252,20 @@ class _State:
         self.fresh.clear()
 
 
-def _begin(singles: Singles, groups: tuple[Groups, ...], cells: int) -> _State:
+def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        chances = _gathered(singles.counts[column], each)
+        live = live_codes(each.size, ends, column)
+        chances = _gathered(singles.counts[column] * live, each)
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
         variance = np.full(each.size, measured.variance)
         evidence[(column,)] = Evidence(
-            (column,), _gathered(measured.values, each), _gathered(variance, each)
+            (column,), _gathered(measured.values * live, each), _gathered(variance * live, each)
         )
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)
@@ -217,7 +309,7 @@ class _Contest:
             new = [columns for columns in open_ones if columns not in self._gaps]
             for columns, exact in zip(new, self._read(counter, new), strict=True):
                 guess = np.rint(state.total * state.beliefs.marginal(columns)).astype(np.int64)
-                noise = round(REMAINS * exact.size * _mean_error(law))
+                noise = round(REMAINS * exact.size * law.mean_size)
                 self._gaps[columns] = int(np.abs(exact - guess).sum()) - noise
             return np.array([self._gaps[columns] for columns in open_ones], dtype=np.int64)
 
@@ -233,9 +325,3 @@ class _Contest:
         for columns, exact in zip(fresh, counter.marginals(fresh), strict=True):
             self._exact[columns] = merge_counts(exact, columns, self._merges)
         return [self._exact[columns] for columns in wanted]
-
-
-def _mean_error(law: Law) -> float:
-    """Return about how far the noise moves one count, on average."""
-    ratio = math.sqrt(2 / math.pi) if isinstance(law, GaussianLaw) else math.sqrt(1 / 2)
-    return ratio * math.sqrt(law.variance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
-from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.encoding.shape import Shape
+from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats
-from discreet.synth.measure.singles import by_root, settle
+from discreet.synth.measure.singles import Singles, by_root, settle
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.progress import Progress, silent
 
@@ -32,8 +35,8 @@ def fit(
 ) -> Network:
     """Return a model with independent columns.
 
-    By default every code has its own bar, and a column's part of the budget goes with the square
-    root of its size (`singles.by_root` says why). `bins=20, split="equal"` is the published
+    By default every code has its own bar, a column's part of the budget goes with the square root
+    of its size (`singles.by_root` says why), and codes that noise hides are smoothed (`smooth`). `bins=20, split="equal"` is the published
     DataSynthesizer: at most 20 bars, each of neighbouring codes that are made up evenly again, and
     epsilon/d for each of d columns.
 
@@ -50,15 +53,93 @@ def fit(
     measured = []
     for column, share in enumerate(by_root(Fraction(1), weights)):
         progress(column, len(sizes), "counting columns")
-        merged = {column: bars[column]}
+        merged = {} if bins is None else {column: bars[column]}
         measured += door.measure([(column,)], share=share, merged=merged)
     singles = settle(measured)
-    nodes = tuple(
-        Node(column, (), _evenly(singles.counts[column], bars[column]))
-        for column in range(len(sizes))
-    )
+    if bins is None:
+        laws = list(smooth(singles, door.shape.ordered, door.shape.gaps))
+    else:
+        laws = [_evenly(singles.counts[column], bars[column]) for column in range(len(sizes))]
     progress(len(sizes), len(sizes), "done")
-    return Network(door.shape, singles.total, nodes)
+    return _network(door.shape, singles.total, laws)
+
+
+def smooth(
+    singles: Singles, ordered: Mapping[int, int], gaps: frozenset[int]
+) -> tuple[Floats, ...]:
+    """Return each column's law: codes that the noise hides share the rows of their neighbours.
+
+    Clipping noisy counts at nothing would give all rows of many rare codes to the few of them that
+    noise made large.
+    """
+    ends = seen_ends(singles, ordered)
+    deviation = max(map(singles.deviation, range(len(singles.counts))))
+    groups = coarsen(singles, deviation, ends, gaps)
+    rows = [
+        np.bincount(each, weights=counts * live_codes(each.size, ends, column)).astype(np.float64)
+        for column, (each, counts) in enumerate(zip(groups, singles.counts, strict=True))
+    ]
+    inside = within(singles, groups, rows, ends)
+    return tuple(
+        (mass / mass.sum())[each] * chances
+        for mass, each, chances in zip(rows, groups, inside, strict=True)
+    )
+
+
+def single_tables(door: PrivateMarginals, measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return one table for each column: measured already, or with what is left of the budget.
+
+    Guarantee: at most the share that the door has left; which columns lack a table is noisy or public.
+    """
+    have = {each.columns[0]: each for each in measured if _of_codes(each, door.shape)}
+    lacking = [column for column in range(door.shape.width) if column not in have]
+    if lacking and door.left > 0:
+        found = door.measure([(column,) for column in lacking], share=door.left)
+        have |= {each.columns[0]: each for each in found}
+    return tuple(have[column] for column in sorted(have))
+
+
+def smooth_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns from these tables, smoothed; uniform where there is none."""
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles, places = settle(tables), {each.columns[0]: i for i, each in enumerate(tables)}
+    ordered = {places[c]: bins for c, bins in shape.ordered.items() if c in places}
+    gaps = frozenset(places[c] for c in shape.gaps if c in places)
+    return _placed(shape, tables, singles.total, smooth(singles, ordered, gaps))
+
+
+def plain_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns, each the nearest possible table to its noisy one.
+
+    No farther from it than the truth is, so it agrees with it wherever the truth does.
+    """
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles = settle(tables)
+    return _placed(shape, tables, singles.total, singles.counts)
+
+
+def _placed(
+    shape: Shape, tables: Sequence[Measured], total: float, laws: Sequence[Floats]
+) -> Network:
+    every = _uniform(shape)
+    for each, law in zip(tables, laws, strict=True):
+        every[each.columns[0]] = law
+    return _network(shape, total, every)
+
+
+def _uniform(shape: Shape) -> list[Floats]:
+    return [np.full(size, 1 / size) for size in shape.sizes]
+
+
+def _of_codes(measured: Measured, shape: Shape) -> bool:
+    return len(measured.columns) == 1 and measured.values.shape == shape.of(measured.columns)
+
+
+def _network(shape: Shape, total: float, laws: Sequence[Floats]) -> Network:
+    nodes = tuple(Node(column, (), law / law.sum()) for column, law in enumerate(laws))
+    return Network(shape, total, nodes)
 
 
 def _bars(size: int, bins: int | None) -> Groups:

@@ -1,4 +1,4 @@
-"""Pairs of columns along a tree: the default method."""
+"""Pairs of columns along a tree: the quickest method that keeps dependence."""
 
 from __future__ import annotations
 

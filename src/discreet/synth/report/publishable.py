@@ -34,7 +34,7 @@ REHEARSED = (
 )
 
 
-SLOW = frozenset({"adaptive", "aim", "rap"})
+SLOW = frozenset({"adaptive", "aim", "auto", "rap"})
 """Methods that are not rehearsed unless asked for: it takes as long as the synthesis did."""
 
 NOT_REHEARSED = (

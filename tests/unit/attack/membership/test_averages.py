@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from discreet.attack.membership.averages import ATTACK, published_exactly, published_privately
+from discreet.attack.membership.averages import published_exactly, published_privately
+from discreet.attack.membership.membership import ATTACK
 from discreet.errors import InvalidInput
 from discreet.testing import SeededRng
 

@@ -2,8 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.membership.averages import ATTACK
-from discreet.attack.membership.copies import Nearness, Scaled, membership_scores
+from discreet.attack.membership.membership import ATTACK
+from discreet.attack.membership.nearness import Nearness, Scaled, membership_scores
 
 
 def people(seed: int, many: int) -> pa.Table:

@@ -34,7 +34,7 @@ def test_texts_that_are_mostly_numbers():
     found = guess(texts, copies=1)
     assert found.settings["type"] == "integer"
     assert any("Read as missing: '?'" in note for note in found.seen)
-    assert any("1 rows are not whole numbers" in note for note in found.seen)
+    assert any("1 row is not whole numbers" in note for note in found.seen)
 
 
 def test_one_decimal_makes_numbers_of_all():
@@ -153,14 +153,89 @@ def test_strange_types_are_hidden():
     assert settings([[1, 2], [3]])["hidden"]
 
 
-def test_padded_numbers_are_pointed_out():
+def test_padding_is_declared_never_removed_in_silence():
     found = guess([" 39", " 50"])
-    assert found.settings == {"type": "text", "hidden": True}
-    assert any("spaces around" in note for note in found.seen)
+    assert found.settings["type"] == "integer"
+    assert found.settings["trim"] is True
+    assert settings([" Male", "Female"]) == {
+        "type": "category",
+        "values": ("Female", "Male"),
+        "trim": True,
+    }
+    assert "trim" not in settings(["Male", "Female"])
 
 
-def test_padded_words_are_kept_as_they_are():
-    assert settings([" Male", " Female"])["values"] == (" Female", " Male")
+def test_spellings_are_merged_by_what_is_declared():
+    found = settings(["F", "f", "Female", "female ", "Male", "M", "n/a"])
+    assert found == {
+        "type": "category",
+        "values": ("Female", "Male"),
+        "any_case": True,
+        "same": {"Female": ("F",), "Male": ("M",)},
+        "trim": True,
+        "empty": ("n/a",),
+        "missing": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        (["$1,234.50", "$5", "-$0.75"], {"thousands": ",", "signs": ("$",)}),
+        (["1.234,50 EUR", "5 EUR"], {"thousands": ".", "decimal": ",", "signs": ("EUR",)}),
+        (["0,5", "12,25"], {"decimal": ","}),
+        (["1 234", "5"], {"thousands": " "}),
+    ],
+)
+def test_numbers_as_people_write_them(texts, wanted):
+    found = settings(texts)
+    assert found["type"] in ("integer", "number")
+    assert {k: found.get(k) for k in ("thousands", "decimal", "signs") if k in found} == wanted
+
+
+def test_codes_are_no_grouped_numbers():
+    assert settings(["02.138", "02.139"])["type"] == "category"
+
+
+def test_dates_in_two_spellings():
+    found = settings(["31/12/2024", "2024-11-30", "1/2/2024"] * 3)
+    assert found["type"] == "date"
+    assert set(found["format"]) == {"%d/%m/%Y", "%Y-%m-%d"}
+    assert any("ways" in note for note in guess(["31/12/2024", "2024-11-30"]).seen)
+
+
+HOUSE = "The patient said that it hurts for days, number {}"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("contact", [f"p{i}@mail.example.org" for i in range(30)]),
+        ("reach", [f"+44 20 7946 {i:04}" for i in range(30)]),
+        ("phone", [str(2079460000 + i) for i in range(30)]),
+        ("phone", list(range(2079460000, 2079460030))),
+        ("last_name", ["Smith", "Jones", "Smith"]),
+        ("patientName", ["Ann", "Bob"]),
+        ("who", [f"{a}{b} Smith" for a in "ABCDEFG" for b in ("nna", "erta", "ob", "im")]),
+        ("said", [HOUSE.format(i) for i in range(30)]),
+        ("comment", ["ok", "fine"]),
+    ],
+)
+def test_what_names_or_describes_people_is_hidden(name, texts):
+    assert settings(texts, name=name, copies=1) == {"type": "text", "hidden": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("ward_name", ["North", "South"]),
+        ("amount", ["1 234 567", "2 345 678"] + [f"1 234 {i}" for i in range(100, 130)]),
+        ("day", [f"2024-01-{i:02}" for i in range(1, 29)]),
+        ("place", ["New York", "Los Angeles"] * 9),
+    ],
+)
+def test_what_does_not_is_not(name, texts):
+    assert not guess(sorted(set(texts)), name=name).settings.get("hidden")
 
 
 def test_huge_numbers_do_not_break_anything():

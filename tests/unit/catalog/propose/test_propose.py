@@ -52,7 +52,7 @@ def test_accepted_domains_can_be_asked_at_once(people, tmp_path):
     assert catalog.column(table, "Marital Status").domain == CategoryDomain(("single", "wed"))
     born = catalog.column(table, "born")
     assert isinstance(born.domain, DateDomain)
-    assert born.format == "%d.%m.%Y"
+    assert born.spelling.dates == ("%d.%m.%Y",)
     assert catalog.column(table, "ok").domain == BooleanDomain()
     assert catalog.column(table, "pay").domain == IntegerDomain(0, 6)
     assert "300" not in result.stdout  # the summary shows nothing from the data

@@ -47,7 +47,7 @@ def test_a_format_is_kept_and_makes_another_axis(tmp_path):
     bounds = {"lower": "2020-01-01", "upper": "2020-12-31"}
     plain = column(tmp_path, type="date", **bounds)
     spelled = column(tmp_path, type="date", format="%d.%m.%Y", **bounds)
-    assert spelled.format == "%d.%m.%Y"
+    assert spelled.spelling.dates == ("%d.%m.%Y",)
     assert plain.fingerprint != spelled.fingerprint
 
 

@@ -48,7 +48,7 @@ def test_each_option_of_init_is_described():
 
     text = sections()["`discreet init`"]
     for name in inspect.signature(init).parameters:
-        assert name == "files" or f"--{name}" in text
+        assert name == "files" or f"--{name.replace('_', '-')}" in text
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_bare_file(synth, tmp_path):
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert found["columns"] == ["age", "sex", "job", "wage"]
-    assert found["method"] == "tree"
+    assert found["method"] == "adaptive"
     assert found["cost"] == {"epsilon": 5.0, "delta": 1e-6}
     assert found["out"] == "copy.csv"
     assert found["seconds"] > 0

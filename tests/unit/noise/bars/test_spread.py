@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.bars.spread import GaussianLaw, LaplaceLaw, combined_half_width, survival
+from discreet.noise.bars.spread import combined_half_width
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 
 ONE = LaplaceLaw.of(1)
 TEN = GaussianLaw.of(100)
@@ -22,7 +23,7 @@ def brute_force(terms, confidence):
     law_of_sum = {Fraction(0): 1.0}
     for coefficient, law in terms:
         k = np.arange(-90, 91, dtype=float)
-        mass = survival(law, k) - survival(law, k + 1)
+        mass = law.survival(k) - law.survival(k + 1)
         grown = {}
         for value, p in law_of_sum.items():
             for x, q in zip(k.astype(int).tolist(), mass.tolist(), strict=True):
@@ -81,7 +82,7 @@ def test_refuses_confidence_beyond_its_accuracy():
 @pytest.mark.parametrize("law", [ONE, LaplaceLaw.of("0.1"), TEN, GaussianLaw.of(10**6)], ids=str)
 def test_survival_agrees_with_certified_tails(law):
     k = np.array([-2000.0, -30.0, -1.0, 0.0, 1.0, 2.0, 30.0, 2000.0])
-    got = survival(law, k)
+    got = law.survival(k)
     for place, value in zip(k.astype(int).tolist(), got.tolist(), strict=True):
         if place >= 1:
             assert value == pytest.approx(law.tail(place) / 2, rel=1e-9, abs=1e-14)

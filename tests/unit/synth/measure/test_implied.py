@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.implied import implied, mean_size, too_small, whole
+from discreet.synth.measure.implied import implied, too_small, whole
 from discreet.synth.measure.memory import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured
 from quality_kit import SHAPE, door_to, people
@@ -21,14 +21,14 @@ def test_the_mean_size_of_laplace_noise_is_its_sum(scale):
     ratio = np.exp(-1 / float(Fraction(scale)))
     sizes = np.arange(1, 2000)
     direct = float((2 * sizes * ratio**sizes).sum() * (1 - ratio) / (1 + ratio))
-    assert mean_size(LaplaceLaw.of(scale)) == pytest.approx(direct)
+    assert LaplaceLaw.of(scale).mean_size == pytest.approx(direct)
 
 
 def test_the_mean_size_of_gaussian_noise_is_just_below_the_continuous_one():
     continuous = sqrt(2 / pi) * 30
-    assert 0.999 * continuous < mean_size(GaussianLaw.of(900)) <= continuous
-    assert mean_size(GaussianLaw.of(10**12)) == pytest.approx(sqrt(2 / pi) * 10**6)
-    assert mean_size(GaussianLaw.of(Fraction(1, 100))) < 1e-10
+    assert 0.999 * continuous < GaussianLaw.of(900).mean_size <= continuous
+    assert GaussianLaw.of(10**12).mean_size == pytest.approx(sqrt(2 / pi) * 10**6)
+    assert GaussianLaw.of(Fraction(1, 100)).mean_size < 1e-10
 
 
 def test_the_limit_holds_at_least_as_often_as_it_says_and_half_of_it_does_not():

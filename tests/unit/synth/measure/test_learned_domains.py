@@ -12,7 +12,8 @@ from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.core.region import EVERYONE
 from discreet.core.schema import CategoryDomain
-from discreet.noise.threshold import GroupNoise, appearance_bounds, threshold_for
+from discreet.noise.laws import GaussianLaw
+from discreet.noise.threshold import appearance_bounds, threshold_for
 from discreet.synth.encoding.outline import Bins, outline_of
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
@@ -66,7 +67,7 @@ def test_a_canary_held_by_one_person_never_appears(tmp_path):
 
 def test_the_chance_of_a_canary_is_computed_not_hoped_for():
     sigma_squared = Fraction(1) / (2 * PURSE.amount / 3)
-    noise = GroupNoise.gaussian(sigma_squared)
+    noise = GaussianLaw.of(sigma_squared)
     threshold = threshold_for(noise, RISK, max_groups=1)
     assert appearance_bounds(noise, threshold)[1] <= RISK
     assert appearance_bounds(noise, threshold - 1)[0] > RISK  # and no larger than needed

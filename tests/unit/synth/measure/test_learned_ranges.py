@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from discreet.core.schema import DateDomain, IntegerDomain, NumberDomain, TimestampDomain
-from discreet.noise.laws import GaussianLaw
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.synth.encoding.columns import BINS, Coded
 from discreet.synth.encoding.outline import RangeToLearn
-from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed, seen_range
+from discreet.synth.measure.learned_ranges import (
+    FALSE_ALARM,
+    NoiseBars,
+    bars_of,
+    first_cells,
+    merged,
+    narrowed,
+    seen_range,
+)
 from discreet.synth.measure.private_marginals import Measured
 
 WIDE = IntegerDomain(-(10**15), 10**15)
@@ -74,25 +82,45 @@ def test_the_range_is_found(case):
     span = max(high - low, 1)
     # An eighth of a doubling too far at each end, and a stretch now and then.
     assert upper - lower <= 1.5 * max(span, abs(low), abs(high)) + 8
-    assert not column.missing
+    assert column.missing  # as declared, whatever the noise says
     assert column.open_ends
 
 
-def test_noise_alone_shows_no_range():
+@pytest.mark.parametrize("law", [LAW, LaplaceLaw(Fraction(10))], ids=["gaussian", "laplace"])
+def test_noise_alone_shows_no_range(law):
     edges = first_cells(WIDE)
-    seen = [seen_range(histogram(np.array([], int), edges).values[:-1], 10.0) for _ in range(200)]
-    # Each of a dozen sizes of groups is exceeded by chance in less than 1 of 40 histograms.
-    assert sum(found is not None for found in seen) < 60
+    draws = DICE.normal if isinstance(law, GaussianLaw) else DICE.laplace
+    scale = 10.0
+    bars = bars_of(Measured((0,), np.zeros(len(edges) + 1, int), law))
+    found = [seen_range(np.rint(draws(0, scale, len(edges))), bars) for _ in range(300)]
+    assert FALSE_ALARM <= 1e-4  # so that 300 histograms show none
+    assert not any(found)
+    # The bar that was here before (1 in 40 for each size of groups) would have been passed.
+    low = NoiseBars(bars.deviation / 2, heavy=False, cells=bars.cells)
+    assert any(seen_range(np.rint(draws(0, scale, len(edges))), low) for _ in range(300))
     item = RangeToLearn("x", WIDE, missing=True)
     assert narrowed(item, edges, Measured((0,), np.zeros(len(edges) + 1, int), LAW)) is None
 
 
-def test_missing_values_are_kept_where_they_are_seen():
+def test_a_thin_tail_does_not_make_the_range_explode():
+    edges = first_cells(WIDE)
+    item = RangeToLearn("x", WIDE, missing=True)
+    for _ in range(100):
+        values = np.rint(np.exp(DICE.normal(4.2, 0.3, 20_000))).astype(int)
+        values[:400] = DICE.integers(150, 600, 400)
+        column = narrowed(item, edges, histogram(values + 10**15, edges))
+        assert column.domain.lower >= -20
+        assert column.domain.upper <= 2_000
+
+
+def test_declared_gaps_keep_their_code_whatever_the_noise_says():
     edges = first_cells(WIDE)
     values = DICE.integers(0, 100, 20_000) + 10**15
     item = RangeToLearn("x", WIDE, missing=True)
     assert narrowed(item, edges, histogram(values, edges, missing=500)).missing
-    assert not narrowed(item, edges, histogram(values, edges, missing=0)).missing
+    assert narrowed(item, edges, histogram(values, edges, missing=0)).missing
+    never = RangeToLearn("x", WIDE, missing=False)
+    assert not narrowed(never, edges, histogram(values, edges, missing=500)).missing
 
 
 def close_look(values, domain):

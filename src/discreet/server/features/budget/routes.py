@@ -7,14 +7,17 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from discreet.api import Curator
+from discreet.api import Curator, question_of
+from discreet.core.answer import Answer
 from discreet.errors import UnknownName
 from discreet.server.access.auth import Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
+from discreet.server.features.query.body import payer_of
 from discreet.server.plain_json import answer_json
 
 router = api_router("budget")
+Named = Annotated[str | None, Query(max_length=200)]
 Last = Annotated[int, Query(ge=0, le=10_000)]
 
 
@@ -60,16 +63,29 @@ def answers(request: Request, last: Last = 50) -> dict[str, Any]:
     """List what you have paid for: asking the same again is free while the data is the same."""
     who = caller(request)
     with context_of(request).workspace.curator() as curator:
-        return {"answers": curator.history(last=last, analysts=(who.analyst,))}
+        return {"answers": curator.history(last=last, analysts=(curator.account_of(who.analyst),))}
 
 
 @router.get("/answers/{request_id}")
 @allow(Role.OWNER, Role.ANALYST)
-def answer(request: Request, request_id: str) -> JSONResponse:
-    """Return one of your paid answers again, free of charge."""
-    who = caller(request)
+def answer(request: Request, request_id: str, analyst: Named = None) -> JSONResponse:
+    """Return one of your paid answers again, with its question, free of charge.
+
+    An owner may name the analyst whose share paid for it.
+    """
+    found, question = answered(request, request_id, analyst)
+    return JSONResponse(answer_json(found) | {"question": question})
+
+
+def answered(
+    request: Request, request_id: str, analyst: str | None
+) -> tuple[Answer, dict[str, Any]]:
+    """Return a stored answer that the caller may read, and what was asked for it."""
+    payer = payer_of(caller(request), analyst)
     with context_of(request).workspace.curator() as curator:
-        found = curator.stored_answer(request_id, analyst=who.analyst)
-    if found is None:
+        share = curator.account_of(payer)
+        found = curator.stored_answer(request_id, analyst=share)
+        question = question_of(curator, request_id, share)
+    if found is None or question is None:
         raise UnknownName("You have no answer under this request id.")
-    return JSONResponse(answer_json(found))
+    return found, question

@@ -125,6 +125,14 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     Deed.SHARE_CHANGED.value: lambda facts: (
         f"set the share of {facts['analyst']} in {facts['dataset']} {_moved(facts)}"
     ),
+    Deed.DATASET_RENAMED.value: lambda facts: (
+        f"renamed {facts['dataset']} to {facts['name']}; its budget stays"
+    ),
+    Deed.DATASET_REFRESHED.value: lambda facts: f"gave {facts['dataset']} a new file",
+    Deed.DATASET_EDITED.value: lambda facts: (
+        f"declared columns of {facts['dataset']} anew: {facts['columns']}"
+    ),
+    Deed.DATASET_REMOVED.value: lambda facts: f"removed {facts['dataset']}",
     Deed.SHARE_REMOVED.value: lambda facts: (
         f"took away the share of {facts['analyst']} in {facts['dataset']}"
     ),

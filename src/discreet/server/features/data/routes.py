@@ -15,6 +15,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import Context, context_of
 from discreet.server.features.data.review.confirm import confirm as confirm_review
 from discreet.server.features.data.review.confirm import dataset_of, open_for
+from discreet.server.features.data.review.losses import draft_losses
 from discreet.server.features.data.review.proposal import look, proposal_json
 from discreet.server.features.data.review.review import AnalystShare, Review, still_open
 from discreet.server.features.data.shares import NewBudget, remove_share, set_budget, set_share
@@ -125,6 +126,15 @@ def _proposed(request: Request, upload_id: str, review: Review) -> dict[str, Any
         "open": [item.to_json() for item in lacking],
         "next": lacking[0].step if lacking else None,
     }
+
+
+@router.post("/data/uploads/{upload_id}/losses")
+@allow(Role.OWNER)
+def losses(request: Request, upload_id: Id, review: Review) -> dict[str, Any]:
+    """Say how many cells each declaration of a draft would drop, with examples. Reads private rows."""
+    store = _store(request)
+    found = store.find(upload_id)
+    return draft_losses(store.table(found), review, bounds=store.bounds)
 
 
 @router.post("/data/uploads/{upload_id}/confirm")

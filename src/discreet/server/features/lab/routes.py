@@ -12,7 +12,10 @@ from discreet.attack.registry import Attack
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.lab.work import Lab, Shown, sliders, submit
+from discreet.server.features.lab.outcomes import Lab, Shown
+from discreet.server.features.lab.own_files import forget_files, submit_own
+from discreet.server.features.lab.work import sliders, submit
+from discreet.server.features.query.body import IdempotencyKey
 
 router = api_router("lab")
 
@@ -28,8 +31,9 @@ class Run(BaseModel):
 
 
 def set_up(app: FastAPI) -> None:
-    """Open the outcomes that they share."""
-    app.state.lab = Lab()
+    """Open the outcomes that they share; files of a run that was killed are deleted."""
+    forget_files(app.state.context.settings.state_folder)
+    app.state.lab = Lab(app.state.context.settings.state_folder)
 
 
 def lab_of(request: Request) -> Lab:
@@ -48,10 +52,25 @@ def attacks(request: Request) -> dict[str, Any]:
 
 @router.post("/lab/{name}", status_code=202)
 @allow(Role.OWNER, Role.ANALYST)
-def start(request: Request, name: Name, run: Run) -> dict[str, Any]:
+def start(
+    request: Request, name: Name, run: Run, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Start an attack on the made-up town; follow the job, then read its result."""
+    attack, key = attack_named(name), idempotency_key or ""
+    lab, who = lab_of(request), caller(request)
+    job = submit(context_of(request), lab, who, attack, run.settings, request_id=key)
+    return {"job": job.id}
+
+
+@router.post("/lab/{name}/own", status_code=202)
+@allow(Role.OWNER)
+async def start_own(request: Request, name: Name) -> dict[str, Any]:
+    """Start an attack on your own files, sent as parts of a form beside `settings` in JSON.
+
+    They are read for this run and deleted when it ends; the outcome is for owners only.
+    """
     attack = attack_named(name)
-    job = submit(context_of(request), lab_of(request), caller(request), attack, run.settings)
+    job = await submit_own(request, context_of(request), lab_of(request), caller(request), attack)
     return {"job": job.id}
 
 
@@ -59,7 +78,8 @@ def start(request: Request, name: Name, run: Run) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def result(request: Request, result: Name) -> dict[str, Any]:
     """Return one outcome: how often the attack was right, beside guessing and the private version."""
-    found: Shown = lab_of(request).find(result)
+    owner = caller(request).role is Role.OWNER
+    found: Shown = lab_of(request).find(result, owner=owner)
     return dict(found.outcome) | {"words": found.words}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.attack.registry import Knob
-from discreet.server.features.lab.work import Shown
+from discreet.server.features.lab.outcomes import Shown
 
 WIDE = 20.0
 """A slider whose ends lie further apart than this factor moves in equal ratios."""
@@ -37,6 +37,7 @@ def outcome_view(shown: Shown) -> dict[str, Any]:
         "released": found["released"],
         "did": found["did"],
         "lesson": found["lesson"],
+        "person": shown.person,
         "words": shown.words,
         "private_words": shown.private_words,
         "bars": [

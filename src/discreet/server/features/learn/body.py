@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.api import Curator, promise
-from discreet.errors import CatalogError, InvalidInput
+from discreet.core.owner import OWNER
+from discreet.errors import InvalidInput
 from discreet.learn.methods import chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
@@ -75,16 +76,13 @@ class WantedModel:
 
     def train(self, curator: Curator, progress: Progress = silent) -> Trained:
         """Return the model, paid for before a row is read."""
-        return curator.learn(self.body.table, progress=progress, **self._asked)
+        asked = self._asked | {"analyst": self.analyst or OWNER}
+        return curator.learn(self.body.table, progress=progress, **asked)
 
     def explained(self, curator: Curator) -> dict[str, Any]:
         """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
-        if self.analyst is None and curator.catalog.analysts:
-            raise CatalogError(
-                "This catalog lists analysts, so every model must say who pays.",
-                hint="Name one as the analyst.",
-            )
-        request = LearnRequest.of(self.body.table, **self._asked)
+        payer = curator.account_of(self.analyst)
+        request = LearnRequest.of(self.body.table, **self._asked | {"analyst": payer})
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
         with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
             pass

@@ -24,6 +24,7 @@ WORDS = {
     "logistic": "One weight for each group of each column.",
     "boosted": "The same, and then pairs of columns.",
     "bayes": "Counts each column by class, once. Quickest.",
+    "network": "A small neural network, trained by noisy steps. Needs delta.",
 }
 
 
@@ -39,11 +40,18 @@ def models(request: Request) -> Response:
         "models.html",
         "Models",
         datasets=datasets,
-        tables=tables_view(catalog),
+        tables=(tables := tables_view(catalog)),
+        epsilon=_start(datasets, tables),
         methods=[{"name": name, "words": words} for name, words in WORDS.items()],
         analysts=catalog.get("analysts", []),
         models=[model_view(shelf, model) for model in shelf.all(whose(caller(request)))],
     )
+
+
+def _start(datasets: list[dict[str, Any]], tables: list[dict[str, Any]]) -> str:
+    """Return what the form begins with: a part of what its first table has left, never all."""
+    first = str(tables[0]["value"]).partition(".")[0] if tables else ""
+    return next((str(each["start"]) for each in datasets if each["name"] == first), "")
 
 
 def tables_view(catalog: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.kept.card import card_of
 from discreet.learn.kept.model_zip import write_model
-from discreet.learn.model import Classifier
 from discreet.report import to_fragment
 from discreet.server.shelf import FRAGMENT, Shelf, ShelfRules
 
@@ -45,7 +45,7 @@ class Models(Shelf[KeptModel]):
         super().__init__(state, KeptModel, rules)
 
 
-def fill_with(trained: Classifier, place: Path) -> None:
+def fill_with(trained: AnyClassifier, place: Path) -> None:
     """Write a model and its card into a folder."""
     write_model(trained, place / FILE)
     (place / FRAGMENT).write_text(to_fragment(card_of(trained)), encoding="utf-8")

@@ -29,7 +29,8 @@ def submit_training(context: Context, models: Models, who: Principal, wanted: Wa
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = watched(curator.seen_by(wanted.analyst), tell=tell, turn=job.turn)
+                share = curator.seen_by(wanted.analyst)
+                seen = watched(share, tell=tell, turn=job.turn, asker=who.name)
                 trained = wanted.train(seen, job.advance)
             finally:
                 job.stop = None

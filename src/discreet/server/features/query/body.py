@@ -8,6 +8,7 @@ from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from discreet.api import promise
+from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
@@ -23,7 +24,10 @@ Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
 
 
 class QuestionBody(BaseModel):
-    """One question. `analyst` is for an owner who asks in an analyst's name."""
+    """One question. `analyst` is for an owner who pays from an analyst's share.
+
+    `group_size` is for explaining: rows of a group for which the noise of means is told.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,6 +36,7 @@ class QuestionBody(BaseModel):
     within: Amount | None = None
     fresh: StrictBool = False
     max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
+    group_size: StrictInt | None = Field(None, ge=1, le=10**12)
     request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
     analyst: StrictStr | None = Field(None, max_length=200)
 
@@ -40,12 +45,12 @@ IdempotencyKey = Annotated[str | None, Header(max_length=200)]
 
 
 def payer_of(who: Principal, analyst: str | None) -> str | None:
-    """Return whose share pays: an analyst's own, or the one that an owner names."""
+    """Return whose share pays: an analyst's own, the one that an owner names, None for her own."""
     if who.role is Role.ANALYST:
         if analyst not in (None, who.analyst):
             raise NotAllowed("You may ask in your own name only.")
         return who.analyst
-    return analyst
+    return None if analyst == OWNER else analyst
 
 
 def request_id_of(question: QuestionBody, key: str | None) -> str | None:
@@ -67,7 +72,7 @@ def submit(
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
                 seen = rehearsed(
-                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn),
+                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name),
                     curator.catalog,
                     context.planner,
                 )
@@ -75,7 +80,7 @@ def submit(
                     question.sql,
                     epsilon=question.epsilon,
                     within=question.within,
-                    analyst=analyst,
+                    analyst=analyst or OWNER,
                     request_id=request_id,
                     fresh=question.fresh,
                     max_rows=question.max_rows,
@@ -99,9 +104,10 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
                     question.sql,
                     epsilon=question.epsilon,
                     within=question.within,
-                    analyst=analyst,
+                    analyst=analyst or OWNER,
                     fresh=question.fresh,
                     max_rows=question.max_rows,
+                    group_size=question.group_size,
                 )
             )
 

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from discreet.api import Curator, promise
-from discreet.errors import CatalogError, InvalidInput
+from discreet.core.owner import OWNER
+from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.features.query.body import Amount, payer_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
+from discreet.synth.needs import rows_needed
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import DEFAULT_METHOD, SynthRequest
@@ -74,7 +76,8 @@ class SynthSettings:
 
     def synthesize(self, curator: Curator, progress: Progress = silent) -> Synthetic:
         """Return the copy, paid for before a row is read."""
-        return curator.synthesize(self.wish.table, progress=progress, **self._asked)
+        asked = self._asked | {"analyst": self.analyst or OWNER}
+        return curator.synthesize(self.wish.table, progress=progress, **asked)
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -100,13 +103,9 @@ class SynthSettings:
 
     def prepared(self, curator: Curator) -> PreparedSynthesis:
         """Return the plan; refuses what would be refused, and spends nothing."""
-        if self.analyst is None and curator.catalog.analysts:
-            raise CatalogError(
-                "This catalog lists analysts, so every copy must say who pays.",
-                hint="Name one as the analyst.",
-            )
         wish = self.wish
-        request = SynthRequest.of(wish.table, **self._asked)
+        payer = curator.account_of(self.analyst)
+        request = SynthRequest.of(wish.table, **self._asked | {"analyst": payer})
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
         with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
             pass
@@ -146,6 +145,7 @@ def explained(curator: Curator, wanted: SynthSettings) -> dict[str, Any]:
         "columns": [{"name": item.name, "treated": treated(item)} for item in ready.outline.items],
         "notices": list(ready.outline.notices),
         "learns": float(ready.funds.learn_share),
+        "rows_needed": rows_needed(ready),
         "words": "No row is read for this, so nobody's odds change."
         if ready.free
         else promise(request.epsilon),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
@@ -22,8 +24,6 @@ from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
-START_EPSILON = "1"
-
 
 @router.get("/synthesize")
 @allow(Role.OWNER, Role.ANALYST)
@@ -43,10 +43,14 @@ def synthesize(request: Request, table: str = "") -> Response:
         chosen=kept[0]["value"] if kept else "",
         methods=methods_view(),
         among=choice_view(),
-        epsilon=START_EPSILON,
+        epsilon=_start(datasets, kept[0]["dataset"] if kept else ""),
         analysts=catalog.get("analysts", []),
         copies=copies_view(copies_of(request).all(who.analyst)),
     )
+
+
+def _start(datasets: list[dict[str, Any]], name: str) -> str:
+    return next((str(each["start"]) for each in datasets if each["name"] == name), "")
 
 
 @router.get("/synthesize/{copy_id}")

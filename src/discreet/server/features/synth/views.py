@@ -11,7 +11,8 @@ from discreet.server.features.synth.copies import Copy
 from discreet.synth.report.publishable import SLOW
 
 WORDS = {
-    "tree": "Measures pairs of columns along a tree. Quick, and good for most tables.",
+    "auto": "Counts the rows, then takes what suits them and the price. The best for most tables.",
+    "tree": "Measures pairs of columns along a tree. The quickest.",
     "adaptive": "Measures what it gets wrong, round by round. Better, and takes minutes.",
     "correlated": "Each column given a few others (PrivBayes).",
     "independent": "Each column by itself: keeps no dependence between columns.",

@@ -37,7 +37,7 @@ def submit(context: Context, copies: Copies, who: Principal, wanted: SynthSettin
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = _seen(curator, wanted.analyst, job)
+                seen = _seen(curator, wanted.analyst, job, who)
                 synthetic = wanted.synthesize(seen, _part(job, 0, FITTED))
                 copy = _kept(job, copies, wanted, seen, synthetic)
             finally:
@@ -57,7 +57,7 @@ def compare(context: Context, copies: Copies, who: Principal, copy: Copy) -> Job
         with context.workspace.curator() as curator:
             job.stop = lambda thread: curator.engine.cancel(thread=thread)
             try:
-                seen = _seen(curator, None, job)
+                seen = _seen(curator, None, job, who)
                 job.advance(0, 2, "reading the copy")
                 made = _read(copies, copy)
                 job.advance(1, 2, "comparing with the real rows")
@@ -90,7 +90,7 @@ def _read(copies: Copies, copy: Copy) -> Synthetic:
     )
 
 
-def _seen(curator: Curator, analyst: str | None, job: Job) -> Curator:
+def _seen(curator: Curator, analyst: str | None, job: Job, who: Principal) -> Curator:
     """Return the curator as this payer sees it; one job reads in many small steps, told as one."""
 
     def tell(step: str) -> None:
@@ -99,7 +99,7 @@ def _seen(curator: Curator, analyst: str | None, job: Job) -> Curator:
         else:
             job.check()
 
-    return watched(curator.seen_by(analyst), tell=tell, turn=job.turn)
+    return watched(curator.seen_by(analyst), tell=tell, turn=job.turn, asker=who.name)
 
 
 def _part(job: Job, start: int, end: int) -> Callable[[int, int, str], None]:

@@ -17,6 +17,7 @@ from discreet.server.pgwire.catalog.locked import LockedDb, PublicRows, Unanswer
 from discreet.server.pgwire.catalog.preview import previews
 from discreet.server.pgwire.catalog.rewrite import RewriteFacts, rewritten
 from discreet.server.pgwire.catalog.rows import catalog_tables, names_of, search_path
+from discreet.server.pgwire.catalog.session_views import with_views
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import PREVIEW, Seen, seen_by
 from discreet.server.pgwire.outputs import output_names
@@ -24,6 +25,7 @@ from discreet.server.pgwire.parameters import filled, samples
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import TEXT, PgType, WireColumn
 
+Views = Sequence[tuple[str, tuple[WireColumn, ...]]]
 KEPT = 16
 """Callers whose catalog is kept ready; the longest unseen are forgotten first."""
 
@@ -45,10 +47,11 @@ class Browser:
         )
         return cls(user, tables, made)
 
-    def facts(self, setting: Callable[[str], str]) -> RewriteFacts:
-        """Return what functions such as current_user say."""
+    def facts(self, setting: Callable[[str], str], views: Views = ()) -> RewriteFacts:
+        """Return what functions such as current_user say, and the session's own views."""
         names = frozenset(seen.name.lower() for seen in self.tables if seen.schema == PREVIEW)
-        return RewriteFacts(self.user, tuple(search_path(self.tables)), names, setting)
+        path = tuple(search_path(self.tables))
+        return RewriteFacts(self.user, path, names, setting, with_views(views))
 
     def check(self, tree: exp.Expr) -> None:
         """Refuse tables that are not the caller's to see, as if there were none."""
@@ -88,11 +91,15 @@ class Browser:
             return _nothing(tree).columns
 
     def run(
-        self, tree: exp.Expr, values: Sequence[Any], setting: Callable[[str], str]
+        self,
+        tree: exp.Expr,
+        values: Sequence[Any],
+        setting: Callable[[str], str],
+        views: Views = (),
     ) -> PublicRows:
         """Return the rows; a catalog query that cannot be run here finds nothing."""
         try:
-            found = rewritten(filled(tree, values), self.facts(setting))
+            found = rewritten(filled(tree, values), self.facts(setting, views))
             return self.db.run(found.sql("duckdb"))
         except Unanswerable:
             return _nothing(tree)

@@ -47,10 +47,10 @@ def target_name(target: exp.Expr) -> str:
     if isinstance(target, exp.DataType) and target.this == exp.DataType.Type.ARRAY:
         inner = target.expressions[0] if target.expressions else None
         return (target_name(inner) if inner is not None else "text") + "[]"
-    written = target.sql("postgres").lower().split("(")[0]
+    written = target.sql("postgres").lower().split("(")[0].replace('"', "")
     for schema in ("pg_catalog.", "information_schema."):
         written = written.removeprefix(schema)
-    return written.replace('"', "").strip()
+    return written.strip()
 
 
 def _object(inner: exp.Expr, kind: str) -> exp.Expr:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.server.pgwire.catalog.rows import DATABASE, SYSTEM_TABLES, CatalogNames, spelled
+from discreet.server.pgwire.catalog.rows import (
+    DATABASE,
+    FIRST_VIEW,
+    SYSTEM_TABLES,
+    CatalogNames,
+    spelled,
+)
 from discreet.server.pgwire.options import VERSION
 from discreet.server.pgwire.protocol.types import ALL
 
@@ -154,7 +160,8 @@ def _numbered(numbers: Mapping[str, int]) -> str:
     return f"CAST(MAP {{{pairs}}}[{bare}] AS UINTEGER)"
 
 
-_FORMAT_TYPE = f"coalesce({_named({oid: spelled(kind) for oid, kind in ALL.items()})}, '???')"
+_TYPE_NAME = _named({oid: spelled(kind) for oid, kind in ALL.items()})
+_FORMAT_TYPE = f"CASE WHEN number IS NULL THEN NULL ELSE coalesce({_TYPE_NAME}, '???') END"
 _TYPE_NUMBER = _numbered(
     {name: oid for oid, kind in ALL.items() for name in dict.fromkeys((kind.name, spelled(kind)))}
 )
@@ -203,6 +210,15 @@ _FIXED: dict[str, list[tuple[str, str]]] = {
     "array_lower": [("list, dimension", "1")],
     "getdatabaseencoding": [("", "'UTF8'")],
     "pg_client_encoding": [("", "'UTF8'")],
+    "quote_literal": [
+        ("written", "'''' || replace(CAST(written AS VARCHAR), '''', '''''') || ''''")
+    ],
+    "quote_nullable": [
+        (
+            "written",
+            "coalesce('''' || replace(CAST(written AS VARCHAR), '''', '''''') || '''', 'NULL')",
+        )
+    ],
     "quote_ident": [("written", "'\"' || written || '\"'")],
     "pg_backend_pid": [("", "1")],
     "has_table_privilege": [
@@ -240,7 +256,12 @@ def _bodies(names: CatalogNames) -> dict[str, list[tuple[str, str]]]:
     return {
         **_FIXED,
         "pg_get_userbyid": [("number", _named(names.roles))],
-        "pg_table_is_visible": [("number", f"CAST(number AS BIGINT) IN ({visible})")],
+        "pg_table_is_visible": [
+            (
+                "number",
+                f"(CAST(number AS BIGINT) IN ({visible}) OR CAST(number AS BIGINT) >= {FIRST_VIEW})",
+            )
+        ],
         "obj_description": [("number", whole), ("number, kind", whole)],
         "col_description": [
             ("number, place", _named(described, "CAST(number AS BIGINT) * 10000 + place"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
@@ -12,6 +12,7 @@ from discreet.server.pgwire.catalog.casts import recast
 from discreet.server.pgwire.catalog.functions import EMPTY_TABLES, MACROS, NULLED, PASSED, PREFIX
 from discreet.server.pgwire.catalog.locked import Unanswerable
 from discreet.server.pgwire.catalog.preview import stored_name
+from discreet.server.pgwire.catalog.recursion import end_recursion
 from discreet.server.pgwire.catalog.rows import DATABASE, prefixed
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, SECRET_PREFIXES
 from discreet.server.pgwire.catalog.visible import PREVIEW
@@ -28,6 +29,8 @@ class RewriteFacts:
     path: tuple[str, ...]
     previews: frozenset[str]
     setting: Callable[[str], str]
+    replaced: Mapping[str, exp.Query] = field(default_factory=dict)
+    """Catalog tables that hold more for this session: instead of their names, these queries."""
 
 
 def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
@@ -37,9 +40,7 @@ def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
         so that DuckDB's own catalog, files and settings cannot be named.
     """
     copy = tree.copy()
-    for with_ in copy.find_all(exp.With):
-        if with_.args.get("recursive"):
-            _end_recursion(with_)
+    end_recursion(copy)
     name_outputs(copy)
     defined = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
     for node in reversed(list(copy.walk())):
@@ -49,24 +50,6 @@ def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
         if new is not node and node.parent is not None:
             node.replace(new)
     return copy
-
-
-_ALWAYS_EMPTY = {"pg_auth_members", "pg_inherits"}
-"""Trees of roles and of tables, which clients climb; nobody has any here."""
-
-
-def _end_recursion(with_: exp.With) -> None:
-    """Leave out steps that join an empty table, so that the first step is all there is."""
-    for cte in with_.expressions:
-        union = cte.this
-        if not isinstance(union, exp.Union):
-            continue
-        step = union.expression
-        joins = (step.args.get("joins") or []) if isinstance(step, exp.Select) else []
-        if not any(j.this.name.lower() in _ALWAYS_EMPTY and not j.side for j in joins):
-            raise Failure("0A000", "WITH RECURSIVE is not supported here.")
-        cte.set("this", union.this)
-    with_.set("recursive", False)
 
 
 def _changed(node: exp.Expr, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
@@ -100,6 +83,10 @@ def _table(node: exp.Table, facts: RewriteFacts, defined: set[str]) -> exp.Expr:
         raise Failure(
             "42501", f"'{name[:60]}' is not shown here.", hint="It would tell about rows."
         )
+    if schema in ("", "pg_catalog") and name in facts.replaced:
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+        inner = facts.replaced[name].copy()
+        return exp.Subquery(this=inner, alias=alias.copy(), joins=node.args.get("joins"))
     if schema in ("", "pg_catalog") and name in PG_CATALOG:
         return _renamed(node, prefixed(name))
     if schema == "information_schema" and name in INFORMATION_SCHEMA:
@@ -189,12 +176,26 @@ def _any(node: exp.Any) -> exp.Expr:
     return node
 
 
+_FUNCTION_COLUMNS = {"typinput", "typoutput", "typreceive", "typsend"}
+
+
+def _function_column(node: exp.Binary) -> exp.Expr:
+    """Return typreceive <> 0 as a comparison with '-', which is how no function is written."""
+    left, right = node.this, node.expression
+    function = isinstance(left, exp.Column) and left.name.lower() in _FUNCTION_COLUMNS
+    if function and isinstance(right, exp.Literal) and right.name == "0":
+        node.set("expression", exp.Literal.string("-"))
+    return node
+
+
 _REWRITTEN: Mapping[type[exp.Expr], Callable[[Any], exp.Expr]] = {
     exp.Dot: _dot,
     exp.Cast: recast,
     exp.Collate: lambda node: node.this,
     exp.Operator: _operator,
     exp.Any: _any,
+    exp.EQ: _function_column,
+    exp.NEQ: _function_column,
 }
 
 

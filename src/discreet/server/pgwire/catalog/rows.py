@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from discreet.server.pgwire.catalog.locked import Filled
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, columns_of
 from discreet.server.pgwire.catalog.visible import Seen
 from discreet.server.pgwire.options import DEFAULTS
-from discreet.server.pgwire.protocol.types import ALL, TEXT, PgType
+from discreet.server.pgwire.protocol.types import ALL, TEXT, PgType, WireColumn
 
 DATABASE = "discreet"
 OWNER, DATABASE_OID, HEAP, TABLESPACE = 10, 16000, 2, 1663
@@ -22,6 +22,8 @@ SYSTEM_TABLES = {
 }  # fmt: skip
 CLASS_OID = SYSTEM_TABLES["pg_class"]
 _FIRST_SCHEMA, _FIRST_TABLE = 16384, 20000
+FIRST_VIEW = 500_000
+"""From here on numbers are those of a session's own views."""
 _SPELLED = {
     "bool": "boolean",
     "int2": "smallint",
@@ -110,17 +112,39 @@ def catalog_tables(tables: tuple[Seen, ...], user: str) -> list[Filled]:
     found = []
     for prefix, listed in (("", PG_CATALOG), ("information_schema.", INFORMATION_SCHEMA)):
         for name, written in listed.items():
-            columns = columns_of(written)
-            same = {"tableoid": SYSTEM_TABLES.get(name, 0)}
-            if columns[0][0] == "oid":
-                columns.append(("tableoid", "UINTEGER"))  # which PostgreSQL's tables have unseen
-            cells = [
-                tuple((row | same).get(column, _blank(column, kind)) for column, kind in columns)
-                for row in rows.get(prefix + name, [])
-            ]
+            columns, cells = _cells(name, written, rows.get(prefix + name, []))
             sql = ", ".join(f'"{column}" {kind}' for column, kind in columns)
             found.append(Filled(prefixed(prefix + name), sql, cells))
     return found
+
+
+def _cells(
+    name: str, written: str, rows: list[dict[str, Any]]
+) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+    columns = columns_of(written)
+    same = {"tableoid": SYSTEM_TABLES.get(name, 0)}
+    if columns[0][0] == "oid":
+        columns.append(("tableoid", "UINTEGER"))  # which PostgreSQL's tables have unseen
+    return columns, [
+        tuple((row | same).get(column, _blank(column, kind)) for column, kind in columns)
+        for row in rows
+    ]
+
+
+def view_rows(
+    views: Sequence[tuple[str, Sequence[WireColumn]]],
+) -> dict[str, tuple[list[tuple[str, str]], list[tuple[Any, ...]]]]:
+    """Return columns and rows of the catalog tables in which a session's own views are found."""
+    relations, attributes = [], []
+    for place, (name, columns) in enumerate(views):
+        oid = FIRST_VIEW + place
+        relation = _relation(oid, name, _FIRST_SCHEMA, len(columns))
+        relations.append(relation | {"relkind": "v", "relpersistence": "t", "relam": 0})
+        attributes += _attributes(oid, [(column.name, column.type) for column in columns])
+    return {
+        "pg_class": _cells("pg_class", PG_CATALOG["pg_class"], relations),
+        "pg_attribute": _cells("pg_attribute", PG_CATALOG["pg_attribute"], attributes),
+    }
 
 
 def _blank(column: str, kind: str) -> Any:
@@ -142,8 +166,15 @@ class _Rows:
         return {
             **self._places(),
             **self._people(),
-            "pg_class": [self._relation(oid, seen) for oid, seen in self.tables],
-            "pg_attribute": [row for oid, seen in self.tables for row in _attributes(oid, seen)],
+            "pg_class": [
+                _relation(oid, seen.name, self.schemas[seen.schema], len(seen.columns))
+                for oid, seen in self.tables
+            ],
+            "pg_attribute": [
+                row
+                for oid, seen in self.tables
+                for row in _attributes(oid, [(column.name, kind) for column, kind in seen.columns])
+            ],
             "pg_type": [_type(kind) for kind in ALL.values()],
             "pg_description": [row for oid, seen in self.tables for row in _words(oid, seen)],
             "pg_tables": [
@@ -200,22 +231,6 @@ class _Rows:
             "information_schema.enabled_roles": [{"role_name": self.user}],
         }  # fmt: skip
 
-    def _relation(self, oid: int, seen: Seen) -> dict[str, Any]:
-        return {
-            "oid": oid,
-            "relname": seen.name,
-            "relnamespace": self.schemas[seen.schema],
-            "relowner": OWNER,
-            "relam": HEAP,
-            # How many rows there are is private; -1 is PostgreSQL's own word for "not known".
-            "reltuples": -1.0,
-            "relpersistence": "p",
-            "relkind": "r",
-            "relnatts": len(seen.columns),
-            "relispopulated": True,
-            "relreplident": "d",
-        }
-
     def _place(self, seen: Seen) -> dict[str, Any]:
         return {
             "table_catalog": DATABASE, "table_schema": seen.schema, "table_name": seen.name,
@@ -247,11 +262,28 @@ class _Rows:
         ]
 
 
-def _attributes(oid: int, seen: Seen) -> list[dict[str, Any]]:
+def _relation(oid: int, name: str, schema: int, columns: int) -> dict[str, Any]:
+    return {
+        "oid": oid,
+        "relname": name,
+        "relnamespace": schema,
+        "relowner": OWNER,
+        "relam": HEAP,
+        # How many rows there are is private; -1 is PostgreSQL's own word for "not known".
+        "reltuples": -1.0,
+        "relpersistence": "p",
+        "relkind": "r",
+        "relnatts": columns,
+        "relispopulated": True,
+        "relreplident": "d",
+    }
+
+
+def _attributes(oid: int, columns: Sequence[tuple[str, PgType]]) -> list[dict[str, Any]]:
     return [
         {
             "attrelid": oid,
-            "attname": column.name,
+            "attname": name,
             "atttypid": kind.oid,
             "attstattarget": -1,
             "attlen": kind.size,
@@ -265,7 +297,7 @@ def _attributes(oid: int, seen: Seen) -> list[dict[str, Any]]:
             "attgenerated": "",
             "attislocal": True,
         }
-        for place, (column, kind) in enumerate(seen.columns)
+        for place, (name, kind) in enumerate(columns)
     ]
 
 
@@ -281,9 +313,13 @@ def _words(oid: int, seen: Seen) -> list[dict[str, Any]]:
     ]
 
 
+_UNDERSCORED = {"date", "timestamp", "timestamptz", "numeric"}
+"""Types whose functions PostgreSQL spells date_in and not datein; clients tell types by them."""
+
+
 def _type(kind: PgType) -> dict[str, Any]:
     array = next((each.oid for each in ALL.values() if each.element == kind.oid), 0)
-    name = kind.name.removeprefix("_")
+    name = "array_" if kind.element else f"{kind.name}{'_' if kind.name in _UNDERSCORED else ''}"
     return {
         "oid": kind.oid,
         "typname": kind.name,
@@ -297,10 +333,10 @@ def _type(kind: PgType) -> dict[str, Any]:
         "typdelim": ",",
         "typelem": kind.element,
         "typarray": array,
-        "typinput": "array_in" if kind.element else f"{name}in",
-        "typoutput": "array_out" if kind.element else f"{name}out",
-        "typreceive": "array_recv" if kind.element else f"{name}recv",
-        "typsend": "array_send" if kind.element else f"{name}send",
+        "typinput": f"{name}in",
+        "typoutput": f"{name}out",
+        "typreceive": f"{name}recv",
+        "typsend": f"{name}send",
         "typalign": "i",
         "typstorage": "p" if kind.size > 0 else "x",
         "typtypmod": -1,

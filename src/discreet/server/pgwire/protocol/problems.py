@@ -9,11 +9,12 @@ from discreet.server.problems import log_failure
 
 
 class Failure(DiscreetError):
-    """A refusal with a SQLSTATE of its own."""
+    """A refusal with a SQLSTATE of its own, and the letter of the text that it is about (or 0)."""
 
-    def __init__(self, code: str, message: str, *, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, *, hint: str = "", position: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.code = code
+        self.position = position
 
 
 _CODES: tuple[tuple[type[DiscreetError], str], ...] = (
@@ -56,7 +57,10 @@ def code_of(error: DiscreetError) -> str:
 def reply_of(error: BaseException, *, severity: str = "ERROR") -> bytes:
     """Return the message for an error; one that nobody foresaw says nothing about itself."""
     if isinstance(error, DiscreetError):
-        return replies.problem(code_of(error), error.message, hint=error.hint, severity=severity)
+        position = error.position if isinstance(error, Failure) else 0
+        return replies.problem(
+            code_of(error), error.message, hint=error.hint, severity=severity, position=position
+        )
     log_failure(error)
     said = "Something went wrong inside the server; nothing uncharged was released."
     return replies.problem("XX000", said, severity=severity)

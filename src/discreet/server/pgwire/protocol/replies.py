@@ -13,6 +13,7 @@ CLOSE_COMPLETE = b"3\0\0\0\4"
 NO_DATA = b"n\0\0\0\4"
 EMPTY_QUERY = b"I\0\0\0\4"
 SUSPENDED = b"s\0\0\0\4"
+COPY_DONE = b"c\0\0\0\4"
 
 
 def message(tag: bytes, body: bytes = b"") -> bytes:
@@ -78,14 +79,27 @@ def data_row(cells: Sequence[bytes | None]) -> bytes:
     return message(b"D", b"".join(parts))
 
 
+def copy_out(columns: int, *, binary: bool) -> bytes:
+    """Return the beginning of a COPY to the client."""
+    return message(b"H", struct.pack(f"!bh{columns}h", binary, columns, *[int(binary)] * columns))
+
+
+def copy_data(data: bytes) -> bytes:
+    """Return one piece of what COPY sends."""
+    return message(b"d", data)
+
+
 def complete(tag: str) -> bytes:
     """Return the end of a statement with its tag."""
     return message(b"C", text(tag))
 
 
-def problem(code: str, said: str, *, hint: str = "", severity: str = "ERROR") -> bytes:
-    """Return an error with its SQLSTATE."""
-    return message(b"E", _fields(severity, code, said, hint))
+def problem(
+    code: str, said: str, *, hint: str = "", severity: str = "ERROR", position: int = 0
+) -> bytes:
+    """Return an error with its SQLSTATE, and the letter of the text that it is about, from 1 on."""
+    where = b"P" + text(str(position)) if position else b""
+    return message(b"E", _fields(severity, code, said, hint, where))
 
 
 def notice(said: str, *, hint: str = "", severity: str = "NOTICE") -> bytes:
@@ -93,6 +107,6 @@ def notice(said: str, *, hint: str = "", severity: str = "NOTICE") -> bytes:
     return message(b"N", _fields(severity, "00000", said, hint))
 
 
-def _fields(severity: str, code: str, said: str, hint: str) -> bytes:
+def _fields(severity: str, code: str, said: str, hint: str, where: bytes = b"") -> bytes:
     body = b"S" + text(severity) + b"V" + text(severity) + b"C" + text(code) + b"M" + text(said)
-    return body + (b"H" + text(hint) if hint else b"") + b"\0"
+    return body + (b"H" + text(hint) if hint else b"") + where + b"\0"

@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from discreet.errors import InvalidInput
+from discreet.server.pgwire.protocol.moments import read_date, read_timestamp, read_timestamptz
 from discreet.server.pgwire.protocol.numeric import read_numeric, write_numeric
 
 EPOCH = dt.date(2000, 1, 1)
@@ -48,6 +49,7 @@ UNKNOWN = PgType(705, "unknown", -2)
 VARCHAR = PgType(1043, "varchar", -1)
 DATE = PgType(1082, "date", 4)
 TIMESTAMP = PgType(1114, "timestamp", 8)
+TIMESTAMPTZ = PgType(1184, "timestamptz", 8)
 NUMERIC = PgType(1700, "numeric", -1)
 
 ALL = {
@@ -68,7 +70,7 @@ ALL = {
         VARCHAR,
         DATE,
         TIMESTAMP,
-        PgType(1184, "timestamptz", 8),
+        TIMESTAMPTZ,
         NUMERIC,
         PgType(1000, "_bool", -1, 16),
         PgType(1005, "_int2", -1, 21),
@@ -78,6 +80,9 @@ ALL = {
         PgType(1016, "_int8", -1, 20),
         PgType(1022, "_float8", -1, 701),
         PgType(1028, "_oid", -1, 26),
+        PgType(1115, "_timestamp", -1, 1114),
+        PgType(1182, "_date", -1, 1082),
+        PgType(1231, "_numeric", -1, 1700),
     )
 }
 ARRAYS = {kind.element: kind for kind in ALL.values() if kind.element}
@@ -190,11 +195,16 @@ def _read_text(data: bytes, kind: PgType) -> Any:
     return written if reader is None else reader(written.strip())
 
 
+_TRUTHS = {
+    **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
+    **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
+}
+
+
 def _truth(written: str) -> bool:
-    found = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
-    if written.lower() not in found:
+    if written.lower() not in _TRUTHS:
         raise ValueError
-    return found[written.lower()]
+    return _TRUTHS[written.lower()]
 
 
 def _decimal(written: str) -> Decimal:
@@ -212,9 +222,9 @@ _FROM_TEXT: dict[int, Callable[[str], Any]] = {
     26: int,
     700: _decimal,
     701: _decimal,
-    1082: dt.date.fromisoformat,
-    1114: dt.datetime.fromisoformat,
-    1184: dt.datetime.fromisoformat,
+    1082: read_date,
+    1114: read_timestamp,
+    1184: read_timestamptz,
     1700: _decimal,
 }
 

@@ -10,25 +10,24 @@ from typing import Any
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.commands import Transaction
 from discreet.server.pgwire.session.result import Ready, StatementResult
-from discreet.server.pgwire.session.statements import WireStatement, split
+from discreet.server.pgwire.session.statements import NAME, WireStatement, name_in
 
 VERBS = frozenset({"DECLARE", "FETCH", "MOVE", "CLOSE"})
 MAX_KEPT = 1000
 """Portals, cursors among them, that one session may keep."""
 _FURTHEST = 10**9
 
-_NAME = r'(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)'
 _DECLARE = re.compile(
-    rf"DECLARE\s+{_NAME}(?P<kind>(?:\s+(?:BINARY|ASENSITIVE|INSENSITIVE|NO\s+SCROLL|SCROLL))*)"
+    rf"DECLARE\s+{NAME}(?P<kind>(?:\s+(?:BINARY|ASENSITIVE|INSENSITIVE|NO\s+SCROLL|SCROLL))*)"
     r"\s+CURSOR(?:\s+(?P<hold>WITH|WITHOUT)\s+HOLD)?\s+FOR\s+(?P<query>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _FETCH = re.compile(
     r"(?:FETCH|MOVE)(?:\s+(?P<way>NEXT|PRIOR|FIRST|LAST|ABSOLUTE|RELATIVE|FORWARD|BACKWARD))?"
-    rf"(?:\s+(?P<count>[+-]?\s*\d{{1,18}}|ALL))?(?:\s+(?:FROM|IN))?\s+{_NAME}",
+    rf"(?:\s+(?P<count>[+-]?\s*\d{{1,18}}|ALL))?(?:\s+(?:FROM|IN))?\s+{NAME}",
     re.IGNORECASE,
 )
-_CLOSE = re.compile(rf"CLOSE\s+{_NAME}", re.IGNORECASE)
+_CLOSE = re.compile(rf"CLOSE\s+{NAME}", re.IGNORECASE)
 
 Prepare = Callable[[WireStatement, Sequence[int]], Awaitable[Ready]]
 
@@ -82,12 +81,10 @@ class Cursors:
         kind, hold = found["kind"].upper().split(), (found["hold"] or "").upper() == "WITH"
         if "BINARY" in kind:
             raise Failure("0A000", "Binary cursors are declined.", hint="Leave BINARY out.")
-        [*_, inner] = [WireStatement("", (), ()), *split(found["query"])]
-        asked = WireStatement(inner.text, inner.words, (*statement.hints, *inner.hints))
-        ready = await self._prepare(asked, types)
+        ready = await self._prepare(statement.part(found.start("query")), types)
         if ready.columns is None:
             raise Failure("42601", "A cursor is declared for a SELECT.")
-        name, scroll = _name(found), "NO" not in kind
+        name, scroll = name_in(found), "NO" not in kind
 
         async def run(values: Sequence[Any]) -> StatementResult:
             self._refuse(name, hold=hold)  # before anything is paid for
@@ -111,7 +108,7 @@ class Cursors:
 
     def _fetch(self, statement: WireStatement) -> Ready:
         found = _read(_FETCH, statement, "FETCH FORWARD 100 FROM name")
-        name, verb = _name(found), statement.verb
+        name, verb = name_in(found), statement.verb
         columns = self._result(name)[1].columns if verb == "FETCH" else None
 
         async def run(_values: Sequence[Any]) -> StatementResult:
@@ -139,7 +136,7 @@ class Cursors:
             if found["name"].upper() == "ALL":
                 self._portals.clear()
                 return StatementResult("CLOSE CURSOR ALL")
-            if self._portals.pop(_name(found), None) is None:
+            if self._portals.pop(name_in(found), None) is None:
                 raise Failure("34000", "There is no cursor of this name.")
             return StatementResult("CLOSE CURSOR")
 
@@ -151,11 +148,6 @@ def _read(pattern: re.Pattern[str], statement: WireStatement, example: str) -> r
     if found is None:
         raise Failure("42601", f"This {statement.verb} cannot be read.", hint=f"Write: {example}.")
     return found
-
-
-def _name(found: re.Match[str]) -> str:
-    written = found["name"]
-    return written[1:-1].replace('""', '"') if written.startswith('"') else written.lower()
 
 
 def _paged(

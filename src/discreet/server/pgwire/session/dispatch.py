@@ -7,10 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
-from discreet import api
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.catalog.browse import Browser, Browsers
 from discreet.server.pgwire.catalog.visible import PREVIEW
@@ -20,10 +18,19 @@ from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import FLOAT8, INT8, TEXT, WireColumn
 from discreet.server.pgwire.session import commands
 from discreet.server.pgwire.session.commands import Transaction
-from discreet.server.pgwire.session.question import Asker, explained, pg_columns, pg_result
+from discreet.server.pgwire.session.copying import copy_ready
+from discreet.server.pgwire.session.question import (
+    Asker,
+    WireQuestion,
+    explained,
+    pg_columns,
+    pg_result,
+)
+from discreet.server.pgwire.session.reading import asked, browsed
 from discreet.server.pgwire.session.result import Ready, StatementResult, rows_of
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
 from discreet.server.pgwire.session.statements import WireStatement, refuse_bomb
+from discreet.server.pgwire.session.views import Views
 from discreet.server.workspace import Workspace
 
 _BLOCK = {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"}
@@ -42,6 +49,7 @@ _BUDGET = tuple(
         ("delta_limit", FLOAT8),
         ("delta_spent", FLOAT8),
         ("charges", INT8),
+        ("budget", TEXT),
     )
 )
 
@@ -63,6 +71,7 @@ class Dispatcher:
         self._options = options
         self._user = user
         self.transaction = Transaction(options)
+        self._views = Views(self._columns, asker.aside)
 
     async def ready(self, statement: WireStatement, declared: Sequence[int] = ()) -> Ready:
         """Return the statement ready to run, or refuse it."""
@@ -73,8 +82,14 @@ class Dispatcher:
             return await self._select(statement, declared)
         if verb == "EXPLAIN":
             return await self._explain(statement, declared)
+        if verb == "COPY":
+            return await copy_ready(statement, declared, self.ready)
         if verb == "SHOW":
             return self._show(statement)
+        if verb in ("CREATE", "DROP"):
+            made = await self._views.ready(statement)
+            if made is not None:
+                return made
         return self._command(statement)
 
     def _command(self, statement: WireStatement) -> Ready:
@@ -93,7 +108,7 @@ class Dispatcher:
             raise Failure(
                 "25006",
                 f"{verb} is declined: the data cannot be changed through Discreet.",
-                hint="Only SELECT statements can be asked.",
+                hint="Only SELECT statements can be asked, and TEMPORARY VIEWs made of them.",
             )
         raise Failure(
             "0A000",
@@ -103,11 +118,12 @@ class Dispatcher:
 
     def _discard(self) -> StatementResult:
         self._options.reset()
+        self._views.clear()
         return StatementResult("DISCARD ALL")
 
     async def _select(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         await self._asker.readable(statement.text)
-        tree = await self._asker.aside(parsed, statement.text)
+        tree = self._views.expanded(await self._asker.aside(browsed, statement))
         place = _place(tree)
         if place == "question" and asks_for_no_rows(tree):
             browser = await asyncio.to_thread(self._browser)
@@ -117,6 +133,22 @@ class Dispatcher:
             return await self._question(statement, declared)
         return await self._browsing(tree, declared, place)
 
+    async def _columns(self, statement: WireStatement) -> tuple[WireColumn, ...]:
+        """Return the columns of a SELECT that may even show rows: its names and types are public."""
+        if statement.verb not in _QUESTIONS:
+            raise Failure("42601", "A view is made of a SELECT.")
+        refuse_bomb(statement.text)
+        try:
+            ready = await self._select(statement, ())
+        except QueryRefused:
+            tree = self._views.expanded(await self._asker.aside(browsed, statement))
+            browser = await asyncio.to_thread(self._browser)
+            browser.check(tree)
+            ready = await self._browsing(over_previews(tree), (), PREVIEW)
+        if ready.columns is None or ready.parameters:
+            raise Failure("42601", "A view is made of a SELECT without parameters.")
+        return ready.columns
+
     async def _browsing(self, tree: exp.Expr, declared: Sequence[int], place: str) -> Ready:
         browser = await asyncio.to_thread(self._browser)
         types = parameter_types(tree, declared, browser.columns(place))
@@ -124,7 +156,7 @@ class Dispatcher:
         columns = await self._asker.aside(browser.describe, tree, types, setting)
 
         async def run(values: Sequence[Any]) -> StatementResult:
-            found = await self._asker.aside(browser.run, tree, values, setting)
+            found = await self._asker.aside(browser.run, tree, values, setting, self._views.shown)
             return rows_of(found.columns, found.rows)
 
         return Ready(run, columns, types)
@@ -134,34 +166,37 @@ class Dispatcher:
             return self._browsers.of(curator, self._asker.caller.analyst, self._user)
 
     async def _question(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
-        asked = await self._asker.aside(api.parsed, statement.text)
+        parsed = self._views.asking(await self._asker.aside(asked, statement))
         browser = await asyncio.to_thread(self._browser)
-        browser.check(asked.tree)
-        types = parameter_types(asked.tree, declared, browser.columns())
+        browser.check(parsed.tree)
+        types = parameter_types(parsed.tree, declared, browser.columns())
         errors = self._options.asking(statement.hints).errors
-        outputs = await self._asker.columns(asked, types)
+        question = WireQuestion(parsed, browser.tables)
+        outputs = await self._asker.columns(question, types)
+        columns = pg_columns(outputs, question, errors=errors)
 
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(statement.hints)
-            answer = await self._asker.answer(asked, values, asking)
-            return pg_result(answer, outputs, errors=errors)
+            answer = await self._asker.answer(question, values, asking)
+            return pg_result(answer, outputs, columns, errors=errors)
 
-        return Ready(run, pg_columns(outputs, errors=errors), types)
+        return Ready(run, columns, types)
 
     async def _explain(self, statement: WireStatement, declared: Sequence[int]) -> Ready:
         inner, as_json = _explained_statement(statement)
         await self._asker.readable(inner.text)
-        asked = await self._asker.aside(api.parsed, inner.text)
-        if _place(asked.tree) != "question":
+        parsed = self._views.asking(await self._asker.aside(asked, inner))
+        if _place(parsed.tree) != "question":
             raise Failure("0A000", "Only questions over private tables are explained.")
         browser = await asyncio.to_thread(self._browser)
-        browser.check(asked.tree)
-        types = parameter_types(asked.tree, declared, browser.columns())
+        browser.check(parsed.tree)
+        types = parameter_types(parsed.tree, declared, browser.columns())
         columns = (WireColumn("QUERY PLAN", TEXT),)
+        question = WireQuestion(parsed, browser.tables)
 
         async def run(values: Sequence[Any]) -> StatementResult:
             asking = self._options.asking(inner.hints)
-            found = await self._asker.explanation(asked, values, asking)
+            found = await self._asker.explanation(question, values, asking)
             lines = [json.dumps([found.to_json()])] if as_json else explained(found, asking)
             return StatementResult("EXPLAIN", columns, [(line,) for line in lines])
 
@@ -188,9 +223,11 @@ class Dispatcher:
         return Ready(run, columns)
 
     async def _budget(self, _values: Sequence[Any]) -> StatementResult:
+        payer = self._asker.caller.payer(self._options.asking(()))
+
         def look() -> dict[str, Any]:
             with self._workspace.curator() as curator:
-                found: dict[str, Any] = curator.share_report(self._asker.caller.analyst)
+                found: dict[str, Any] = curator.share_report(payer)
                 return found
 
         report = await asyncio.to_thread(look)
@@ -200,6 +237,7 @@ class Dispatcher:
                 *(facts["epsilon"][part] for part in ("limit", "spent", "left")),
                 *(facts["delta"][part] for part in ("limit", "spent")),
                 facts["charges"],
+                facts["budget"],  # datasets of the same people share one: its row is there twice
             )
             for name, facts in report["datasets"].items()
         ]
@@ -212,22 +250,6 @@ def _later(act: Any) -> Ready:
         return found
 
     return Ready(run)
-
-
-def parsed(sql: str) -> exp.Expr:
-    """Return the tree of one SELECT, as a client's PostgreSQL; questions are not answered from it."""
-    try:
-        trees = [tree for tree in sqlglot.parse(sql, read="postgres") if tree is not None]
-    except Exception:  # noqa: BLE001  # broken text trips the parser in many ways of its own
-        raise QueryRefused("This is not valid SQL.", construct="syntax") from None
-    if len(trees) != 1 or not isinstance(
-        trees[0], exp.Select | exp.SetOperation | exp.Values | exp.Subquery | exp.Table
-    ):
-        raise Failure("0A000", "Only SELECT statements can be asked.")
-    found: exp.Expr = trees[0]
-    if found.args.get("into"):
-        raise Failure("25006", "SELECT INTO is declined: nothing can be written here.")
-    return found
 
 
 def _place(tree: exp.Expr) -> str:

@@ -12,15 +12,29 @@ from sqlglot import exp
 from discreet.api import Asked, Curator, Planner, promise
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
+from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.tokens import Role
 from discreet.server.jobs.queue import Job, Runner
 from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
 from discreet.server.pgwire.catalog.rows import DATABASE
+from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.expression_types import ExpressionTypes
+from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.options import Asking
+from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, samples
-from discreet.server.pgwire.protocol.types import BOOL, DATE, FLOAT8, INT8, TEXT, PgType, WireColumn
+from discreet.server.pgwire.protocol.types import (
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT4,
+    INT8,
+    TEXT,
+    PgType,
+    WireColumn,
+)
 from discreet.server.pgwire.session.result import StatementResult, rows_of
 from discreet.server.workspace import Workspace
 
@@ -59,6 +73,34 @@ class Caller:
         return self.analyst
 
 
+@dataclass(frozen=True, slots=True)
+class WireQuestion:
+    """A SELECT over private tables, parsed once, and the tables that its caller may see."""
+
+    asked: Asked
+    tables: tuple[Seen, ...]
+
+    def filled(self, values: Sequence[Any]) -> Asked:
+        """Return it with its parameters as constants of the tree, and told behind the text."""
+        tree = filled(self.asked.tree, values)
+        for table in tree.find_all(exp.Table):
+            if table.db.lower() == "public":
+                table.set("db", None)
+            if table.catalog.lower() == DATABASE:
+                table.set("catalog", None)
+        told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
+        text = f"{self.asked.text} -- {told}" if told else self.asked.text
+        return Asked(text, as_postgres(tree, self.tables))
+
+    def small_columns(self) -> set[int]:
+        """Return the places of outputs that hold values of declared columns of four bytes."""
+        tree, types = self.asked.tree, ExpressionTypes(self.tables)
+        if not isinstance(tree, exp.Select):
+            return set()
+        found = [types.of(node) for node in tree.expressions]
+        return {i for i, typed in enumerate(found) if typed.declared and typed.kind is INT4}
+
+
 class Asker:
     """Puts one session's questions to the curator, in the queue that all front ends share."""
 
@@ -71,44 +113,48 @@ class Asker:
         self.caller = caller
         self.job: Job | None = None
 
-    async def columns(self, asked: Asked, types: Sequence[PgType]) -> tuple[OutputColumn, ...]:
+    async def columns(
+        self, question: WireQuestion, types: Sequence[PgType]
+    ) -> tuple[OutputColumn, ...]:
         """Return the columns of the answer; spends nothing."""
         self._may_ask()
-        sql = _filled(asked, samples(types))
-        return await self._run(lambda curator: curator.columns(sql), asked.tree)
+        sql = question.filled(samples(types))
+        return await self._run(lambda curator: curator.columns(sql), question.asked.tree)
 
-    async def answer(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Answer:
+    async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
         """Return the private answer, charged before any row is read."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        sql, payer = question.filled(values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.query(
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
-                analyst=payer,
+                analyst=payer or OWNER,
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            asked.tree,
+            question.asked.tree,
         )
 
-    async def explanation(self, asked: Asked, values: Sequence[Any], asking: Asking) -> Any:
+    async def explanation(
+        self, question: WireQuestion, values: Sequence[Any], asking: Asking
+    ) -> Any:
         """Return plan, price and expected error; spends nothing."""
         self._may_ask()
         _needs_epsilon(asking)
-        sql, payer = _filled(asked, values), self.caller.payer(asking)
+        sql, payer = question.filled(values), self.caller.payer(asking)
         return await self._run(
             lambda curator: curator.explain(
                 sql,
                 epsilon=asking.epsilon,
                 within=asking.within,
-                analyst=payer,
+                analyst=payer or OWNER,
                 fresh=asking.fresh,
                 max_rows=asking.max_rows,
             ),
-            asked.tree,
+            question.asked.tree,
         )
 
     def cancel(self) -> None:
@@ -129,7 +175,9 @@ class Asker:
             with self._workspace.curator() as curator:
                 job.stop = lambda thread: curator.engine.cancel(thread=thread)
                 try:
-                    seen = watched(curator, tell=job.tell, turn=job.turn)
+                    seen = watched(
+                        curator, tell=job.tell, turn=job.turn, asker=self.caller.analyst or OWNER
+                    )
                     return ask(rehearsed(seen, curator.catalog, self._planner))
                 finally:
                     job.stop = None
@@ -161,18 +209,6 @@ class Asker:
         return found
 
 
-def _filled(asked: Asked, values: Sequence[Any]) -> Asked:
-    """Return the question with its parameters as constants of the tree, and told behind the text."""
-    tree = filled(asked.tree, values)
-    for table in tree.find_all(exp.Table):
-        if table.db.lower() == "public":
-            table.set("db", None)
-        if table.catalog.lower() == DATABASE:
-            table.set("catalog", None)
-    told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
-    return Asked(f"{asked.text} -- {told}" if told else asked.text, tree)
-
-
 def _needs_epsilon(asking: Asking) -> None:
     if asking.epsilon is None and asking.within is None:
         raise InvalidInput(
@@ -189,30 +225,45 @@ def _with_preview(error: QueryRefused, tree: exp.Expr) -> QueryRefused:
     return QueryRefused(error.message, hint=hint, construct=error.construct)
 
 
-def pg_columns(columns: Sequence[OutputColumn], *, errors: bool) -> tuple[WireColumn, ...]:
-    """Return the answer's columns; with `errors`, each noisy one is followed by its error."""
+def pg_columns(
+    columns: Sequence[OutputColumn], question: WireQuestion, *, errors: bool
+) -> tuple[WireColumn, ...]:
+    """Return the answer's columns under PostgreSQL's names: count, not COUNT(*).
+
+    With `errors`, each noisy one is followed by its error.
+    """
+    names = output_names(question.asked.tree) or ()
+    known = names if len(names) == len(columns) else [column.name for column in columns]
+    small = question.small_columns()
     found = []
-    for column in columns:
-        found.append(WireColumn(column.name, _TYPES[column.type]))
+    for place, (column, name) in enumerate(zip(columns, known, strict=True)):
+        whole = column.type is OutputType.INTEGER and place in small
+        found.append(WireColumn(name, INT4 if whole else _TYPES[column.type]))
         if errors and column.noisy:
-            found.append(WireColumn(f"{column.name}_error95", FLOAT8))
+            found.append(WireColumn(f"{name}_error95", FLOAT8))
     return tuple(found)
 
 
-def pg_result(answer: Answer, columns: Sequence[OutputColumn], *, errors: bool) -> StatementResult:
+def pg_result(
+    answer: Answer,
+    outputs: Sequence[OutputColumn],
+    columns: tuple[WireColumn, ...],
+    *,
+    errors: bool,
+) -> StatementResult:
     """Return the answer as rows, and its provenance as notices."""
     rows = []
     for row, halves in zip(answer.rows, answer.error95, strict=True):
         cells: list[Any] = []
-        for column, value, half in zip(columns, row, halves, strict=True):
+        for output, value, half in zip(outputs, row, halves, strict=True):
             cells.append(value)
-            if errors and column.noisy:
+            if errors and output.noisy:
                 cells.append(half)
         rows.append(cells)
     notes = list(answer.provenance.notes)
     if not answer.provenance.private:
         notes.append("The noise was not secret, so this answer protects nobody.")
-    return rows_of(pg_columns(columns, errors=errors), rows, price_words(answer), *notes)
+    return rows_of(columns, rows, price_words(answer), *notes)
 
 
 def price_words(answer: Answer) -> str:

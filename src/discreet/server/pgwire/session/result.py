@@ -6,18 +6,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.server.pgwire.protocol.copy_rows import CopyForm
 from discreet.server.pgwire.protocol.types import PgType, WireColumn
 
 
 @dataclass(frozen=True, slots=True)
 class StatementResult:
-    """Rows, the tag that ends them, and notices. `columns` is None where there are no rows."""
+    """Rows, the tag that ends them, and notices. `columns` is None where there are no rows.
+
+    `copy` says that the rows are sent as COPY sends them, and in which form.
+    """
 
     tag: str
     columns: tuple[WireColumn, ...] | None = None
     rows: Sequence[Sequence[Any]] = ()
     notices: tuple[str, ...] = ()
     counted: bool = False
+    copy: CopyForm | None = None
 
     def tag_for(self, sent: int) -> str:
         """Return the tag after `sent` rows."""

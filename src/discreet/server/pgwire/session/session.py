@@ -11,6 +11,7 @@ from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.protocol import messages as m
 from discreet.server.pgwire.protocol import replies
 from discreet.server.pgwire.protocol.channel import Channel, Gone
+from discreet.server.pgwire.protocol.copy_rows import CopyForm, copied
 from discreet.server.pgwire.protocol.problems import Failure, reply_of
 from discreet.server.pgwire.protocol.types import WireColumn, read, write
 from discreet.server.pgwire.session.cursors import MAX_KEPT, VERBS, Cursors, Portal
@@ -93,7 +94,9 @@ class WireSession:
                 raise Failure("42P02", "There is no parameter $1.", hint="Values must be bound.")
             result = await ready.run(())
             self._notices(result)
-            if result.columns is not None:
+            if result.copy is not None:
+                await self._copy(result, result.copy)
+            elif result.columns is not None:
                 formats = (0,) * len(result.columns)
                 self._channel.put(replies.row_description(result.columns, formats))
                 await self._rows(result, result.rows, formats)
@@ -117,7 +120,7 @@ class WireSession:
             case m.Flush():
                 pass  # nothing is held back
             case _:
-                raise Failure("0A000", "COPY and function calls are declined.")
+                raise Failure("0A000", "COPY FROM and function calls are declined.")
 
     async def _parse(self, message: m.Parse) -> None:
         if message.name and message.name in self._statements:
@@ -198,6 +201,10 @@ class WireSession:
             portal.result = await portal.ready.run(portal.values)
             self._notices(portal.result)
         result = portal.result
+        if result.copy is not None:
+            await self._copy(result, result.copy)
+            self._channel.put(replies.complete(result.tag_for(len(result.rows))))
+            return
         if result.columns is None:
             self._channel.put(replies.complete(result.tag))
             return
@@ -227,6 +234,15 @@ class WireSession:
             )
             self._channel.put(data)
             await self._channel.drained(WRITE_SECONDS)
+
+    async def _copy(self, result: StatementResult, form: CopyForm) -> None:
+        columns = result.columns or ()
+        self._channel.put(replies.copy_out(len(columns), binary=form.binary))
+        for number, piece in enumerate(copied(form, columns, result.rows)):
+            self._channel.put(replies.copy_data(piece))
+            if number % _BATCH == 0:
+                await self._channel.drained(WRITE_SECONDS)
+        self._channel.put(replies.COPY_DONE)
 
     def _notices(self, result: StatementResult) -> None:
         if not self._options.quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from discreet.errors import QueryRefused
@@ -19,6 +20,7 @@ _PIECE = re.compile(
     | (?P<string>'(?:[^']|'')*')
     | (?P<name>"(?:[^"]|"")*")
     | (?P<dollar>\$(?:[A-Za-z_]\w*)?\$)
+    | (?P<parameter>\$\d+)
     | (?P<word>[A-Za-z_\u0080-\uffff][\w$]*)
     | (?P<semicolon>;)
     | (?P<open>['"])
@@ -31,28 +33,64 @@ _EDGE = re.compile(r"/\*|\*/")
 _HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
 
 
+NAME = r'(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)'
+"""The name of something in a statement, as a part of a pattern; `name_in` spells it out."""
+_QUOTED_OR_BRACKET = re.compile(
+    r"""[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]""", re.DOTALL
+)
+
+
 @dataclass(frozen=True, slots=True)
 class WireStatement:
-    """One statement: its text without comments, its leading words, and the hints in its comments."""
+    """One statement: its text without comments, its leading words, and the hints in its comments.
+
+    `places` says where the text was sent: from each (place in the text, place in what was sent) on.
+    """
 
     text: str
     words: tuple[str, ...]
     hints: tuple[tuple[str, str], ...]
+    places: tuple[tuple[int, int], ...] = ((0, 0),)
 
     @property
     def verb(self) -> str:
         """Return the first word, in capitals; empty where there is nothing."""
         return self.words[0] if self.words else ""
 
+    def sent_at(self, place: int) -> int:
+        """Return where the character at `place` of the text stood in what the client sent."""
+        here, there = self.places[max(bisect_right(self.places, (place, 1 << 30)) - 1, 0)]
+        return there + place - here
+
+    def part(self, begin: int, end: int | None = None) -> WireStatement:
+        """Return a part of the text as a statement of its own with the same hints."""
+        found = split(self.text[begin:end])
+        inner = found[0] if found else WireStatement("", (), ())
+        places = tuple((here, self.sent_at(begin + there)) for here, there in inner.places)
+        return WireStatement(inner.text, inner.words, (*self.hints, *inner.hints), places)
+
     def after(self, words: int) -> WireStatement:
         """Return what follows the first `words` words, as a statement with the same hints."""
-        rest = self.text
+        begin = 0
         for word in self.words[:words]:
-            place = rest.upper().index(word)
-            rest = rest[place + len(word) :]
-        found = split(rest)
-        inner = found[0] if found else WireStatement("", (), ())
-        return WireStatement(inner.text, inner.words, (*self.hints, *inner.hints))
+            begin = self.text.upper().index(word, begin) + len(word)
+        return self.part(begin)
+
+
+def name_in(found: re.Match[str]) -> str:
+    """Return the name that NAME has matched: in lower case, or as it is quoted."""
+    written = found["name"]
+    return written[1:-1].replace('""', '"') if written.startswith('"') else written.lower()
+
+
+def closing(text: str, opened: int) -> int | None:
+    """Return where the bracket closes that `text` opens at `opened`; None where it does not."""
+    depth = 0
+    for piece in _QUOTED_OR_BRACKET.finditer(text, opened):
+        depth += {"(": 1, ")": -1}.get(piece.group(), 0)
+        if depth == 0:
+            return piece.start()
+    return None
 
 
 class _Splitter:
@@ -60,7 +98,7 @@ class _Splitter:
         self.sql = sql
         self.at = 0
         self.found: list[WireStatement] = []
-        self.parts: list[str] = []
+        self.parts: list[tuple[str, int]] = []
         self.words: list[str] = []
         self.hints: list[tuple[str, str]] = []
         self.leading = True
@@ -68,75 +106,73 @@ class _Splitter:
 
     def run(self) -> list[WireStatement]:
         while (piece := _PIECE.search(self.sql, self.at)) is not None:
-            self._plain(self.sql[self.at : piece.start()])
+            self._plain(self.at, piece.start())
             kind, text = piece.lastgroup, piece.group()
-            self.at = piece.end()
+            begin, self.at = piece.start(), piece.end()
             if kind == "comment":
-                self._comment(text)
+                self._comment(text, begin)
             elif kind == "block":
-                self._block()
+                self._block(begin)
             elif kind == "dollar":
-                self._dollar(text)
+                self._dollar(text, begin)
             elif kind == "semicolon":
                 self._end()
             elif kind == "open":
-                raise QueryRefused(
-                    "This is not valid SQL.",
-                    hint="A quotation mark is not closed.",
-                    construct="syntax",
-                )
+                raise _unclosed("A quotation mark is not closed.")
+            elif kind == "parameter":
+                # The parser would take $1,$ for the opening of a quotation: a space tells them apart.
+                self._piece(f"{text} ", begin, word=False)
             else:
-                self._piece(text, word=kind == "word")
-        self._plain(self.sql[self.at :])
+                self._piece(text, begin, word=kind == "word")
+        self._plain(self.at, len(self.sql))
         self._end()
         return self.found
 
-    def _plain(self, text: str) -> None:
+    def _plain(self, begin: int, end: int) -> None:
+        text = self.sql[begin:end]
         if text.strip():
             self.leading = False
             self.previous = ""
-        self.parts.append(text)
+        self.parts.append((text, begin))
 
-    def _piece(self, text: str, *, word: bool) -> None:
+    def _piece(self, text: str, begin: int, *, word: bool) -> None:
         if word and self.leading and len(self.words) < 4:
             self.words.append(text.upper())
         else:
             self.leading = False
         # PostgreSQL takes any word after AS for a name; the parser does not.
-        renaming = word and self.previous == "AS" and text.upper() in _ODD_NAMES
-        self.parts.append(f'"{text.lower()}"' if renaming else text)
+        making = self.words[:1] == ["CREATE"]  # ... VIEW name AS SELECT
+        renaming = word and self.previous == "AS" and not making and text.upper() in _ODD_NAMES
+        self.parts.append((f'"{text.lower()}"' if renaming else text, begin))
         self.previous = text.upper() if word else ""
 
-    def _comment(self, text: str) -> None:
+    def _comment(self, text: str, begin: int) -> None:
         self.hints += [(name.lower(), value) for name, value in _HINT.findall(text)]
-        self.parts.append(" ")  # a comment separates words
+        self.parts.append((" ", begin))  # a comment separates words
 
-    def _block(self) -> None:
-        begin, depth = self.at, 1
-        for edge in _EDGE.finditer(self.sql, begin):
+    def _block(self, begin: int) -> None:
+        depth = 1
+        for edge in _EDGE.finditer(self.sql, self.at):
             depth += 1 if edge.group() == "/*" else -1
             if depth == 0:
-                self.at = edge.end()
-                self._comment(self.sql[begin : edge.start()])
+                inside, self.at = self.sql[self.at : edge.start()], edge.end()
+                self._comment(inside, begin)
                 return
-        raise QueryRefused(
-            "This is not valid SQL.", hint="A comment is not closed.", construct="syntax"
-        )
+        raise _unclosed("A comment is not closed.")
 
-    def _dollar(self, tag: str) -> None:
+    def _dollar(self, tag: str, begin: int) -> None:
         end = self.sql.find(tag, self.at)
         if end < 0:
-            raise QueryRefused(
-                "This is not valid SQL.", hint="A $ quotation is not closed.", construct="syntax"
-            )
+            raise _unclosed("A $ quotation is not closed.")
         content = self.sql[self.at : end].replace("'", "''")
         self.at = end + len(tag)
-        self._piece(f"'{content}'", word=False)
+        self._piece(f"'{content}'", begin, word=False)
 
     def _end(self) -> None:
-        text = "".join(self.parts).strip()
+        text, places = _joined(self.parts)
         if text:
-            self.found.append(WireStatement(text, tuple(self.words), tuple(self.hints)))
+            found = WireStatement(text, tuple(self.words), tuple(self.hints), places)
+            self.found.append(found)
             if len(self.found) > MAX_STATEMENTS:
                 raise QueryRefused(
                     "So many statements at once are declined.",
@@ -144,6 +180,23 @@ class _Splitter:
                     construct="several statements",
                 )
         self.parts, self.words, self.hints, self.leading = [], [], [], True
+
+
+def _joined(parts: list[tuple[str, int]]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the parts as one text without space around it, and where each part was sent."""
+    whole = "".join(text for text, _ in parts)
+    skipped = len(whole) - len(whole.lstrip())
+    places: list[tuple[int, int]] = []
+    at = -skipped
+    for text, sent in parts:
+        if at + len(text) > 0 or not places:
+            places.append((max(at, 0), sent + max(-at, 0)))
+        at += len(text)
+    return whole.strip(), tuple(places) or ((0, 0),)
+
+
+def _unclosed(hint: str) -> QueryRefused:
+    return QueryRefused("This is not valid SQL.", hint=hint, construct="syntax")
 
 
 def split(sql: str) -> list[WireStatement]:

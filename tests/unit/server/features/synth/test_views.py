@@ -8,7 +8,7 @@ COPY = Copy("a" * 32, "town", "people", "tree", "1", 1234, ("a", "b"), 0.0, None
 
 def test_every_method_has_a_sentence():
     found = methods_view()
-    assert found[0]["name"] == "tree"
+    assert found[0]["name"] == "auto"
     assert all(each["words"].endswith(".") for each in found)
 
 

@@ -10,7 +10,14 @@ from discreet.errors import DiscreetError
 from discreet.server.pgwire.catalog.browse import Browser
 from discreet.server.pgwire.catalog.preview import rows_of
 from discreet.server.pgwire.options import Options
-from discreet.server.pgwire.session.dispatch import parsed
+from discreet.server.pgwire.session.reading import browsed
+from discreet.server.pgwire.session.statements import split
+
+
+def parsed(sql):
+    [statement] = split(sql)
+    return browsed(statement)
+
 
 TOML = """
 [datasets.town]

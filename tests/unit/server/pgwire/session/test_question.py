@@ -9,12 +9,12 @@ from sqlglot import exp
 from asking import catalog
 from discreet.api import parsed
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.session.question import _filled
+from discreet.server.pgwire.session.question import WireQuestion
 from discreet.sql.bind import bind
 
 
 def bound(sql, *values):
-    return bind(_filled(parsed(sql), values), catalog())
+    return bind(WireQuestion(parsed(sql), ()).filled(values), catalog())
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_parameters_become_constants_of_the_tree():
 
 def test_the_parsed_tree_itself_stays_as_it_was():
     asked = parsed("SELECT COUNT(*) FROM discreet.public.people WHERE age > $1")
-    told = _filled(asked, [5])
+    told = WireQuestion(asked, ()).filled([5])
     assert asked.tree.find(exp.Placeholder) is not None
     assert told.tree.find(exp.Placeholder) is None
     assert str(told) == "SELECT COUNT(*) FROM discreet.public.people WHERE age > $1 -- $1 = 5"

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from discreet.server.pgwire.session.dispatch import parsed
+from discreet.server.pgwire.session.reading import browsed
 from discreet.server.pgwire.session.shapes import asks_for_no_rows, over_previews
+from discreet.server.pgwire.session.statements import split
+
+
+def parsed(sql):
+    [statement] = split(sql)
+    return browsed(statement)
 
 
 @pytest.mark.parametrize(

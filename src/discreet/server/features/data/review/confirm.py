@@ -47,7 +47,7 @@ def declared_text(
     store.find(upload.id)  # an upload that has expired since is not declared
     _refuse_engine(old)
     _refuse_names(old, review)
-    _refuse_twice(old, store, upload)
+    _refuse_twice(old, store, upload, review)
     source = Path(os.path.relpath(store.table(upload).resolve(), base.resolve())).as_posix()
     text = with_section(text, declaration(review, source=source))
     for analyst, share in review.analysts.items():
@@ -94,10 +94,17 @@ def _refuse_names(old: Catalog, review: Review) -> None:
         raise InvalidInput(f"There is a table '{review.table}'; choose another name.")
 
 
-def _refuse_twice(old: Catalog, store: UploadStore, upload: Upload) -> None:
+def _refuse_twice(old: Catalog, store: UploadStore, upload: Upload, review: Review) -> None:
     taken = dataset_of(old, store, upload)
     if taken is not None:
         raise RequestConflict(f"This upload is confirmed already, as dataset '{taken}'.")
+    was = store.retired().get(upload.digest)
+    if was is not None and was.lower() != (review.dataset or "").lower():
+        raise RequestConflict(
+            f"The same file was in use as dataset '{was}'. A second budget for the same people "
+            "would let them lose twice as much.",
+            hint=f"Name it '{was}' again: what was spent then still counts.",
+        )
     for other in store.all():
         same = other.digest == upload.digest and other.id != upload.id
         taken = dataset_of(old, store, other) if same else None

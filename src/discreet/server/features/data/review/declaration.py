@@ -40,6 +40,7 @@ def _lines(review: Review, source: str) -> Iterator[str]:
     yield f"[{place}.columns]"
     for name, declared in review.columns.items():
         if name == review.unit:
-            yield f'{toml.key(name)} = {{ type = "identifier" }}'
+            named = declared.model_copy(update={"type": "identifier", "hidden": False})
+            yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, named))}"
         else:
             yield f"{toml.key(name)} = {toml.inline_table(settings_of(name, declared))}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
@@ -22,7 +22,7 @@ from discreet.errors import EngineFailed, InvalidInput, TooManyRequests
 from discreet.server.features.data.review.reveal import reveals
 from discreet.server.features.data.upload.bounds import UploadBounds
 
-_TABLE = "upload"
+TABLE = "upload"
 _one_at_a_time = threading.Lock()
 """A look takes a processor and memory for a while; the questions of analysts go on beside it."""
 
@@ -35,28 +35,28 @@ def look(table: Path, *, unit: str | None, bounds: UploadBounds) -> TableProposa
 
     Guarantee: none. Every list, bound and sentence depends on the rows; only the owner may see it.
     """
-    with _turn(), _engine(table, bounds) as engine:
+    with opened(table, bounds) as engine:
         latest = time.monotonic() + bounds.examine_seconds
 
         def in_time(_step: str) -> None:
             if time.monotonic() > latest:
-                raise _too_slow(bounds)
+                raise too_slow(bounds)
 
         try:
-            found = propose(
-                engine, {_TABLE: table.name}, dataset=_TABLE, unit=unit, progress=in_time
-            )
+            found = propose(engine, {TABLE: table.name}, dataset=TABLE, unit=unit, progress=in_time)
         except EngineFailed:
-            raise _too_slow(bounds) from None
+            raise too_slow(bounds) from None
     return found.tables[0]
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
+def opened(table: Path, bounds: UploadBounds) -> Iterator[Engine]:
+    """Lend an engine that has the file as TABLE; one look at a time, within its bounds."""
     if not _one_at_a_time.acquire(timeout=30.0):
         raise TooManyRequests("Another file is being looked at.", hint="Try again in a minute.")
     try:
-        yield
+        with _engine(table, bounds) as engine:
+            yield engine
     finally:
         _one_at_a_time.release()
 
@@ -64,7 +64,7 @@ def _turn() -> Iterator[None]:
 @contextmanager
 def _engine(table: Path, bounds: UploadBounds) -> Iterator[Engine]:
     limits = EngineLimits(memory_mb=bounds.memory_mb, threads=1, workers=1)
-    engine = connect("duckdb:", {_TABLE: table.name}, base=table.parent, limits=limits)
+    engine = connect("duckdb:", {TABLE: table.name}, base=table.parent, limits=limits)
     # One query may have ten minutes of patience by itself: the whole has no more than its own.
     alarm = threading.Timer(bounds.examine_seconds, engine.cancel)
     alarm.daemon = True
@@ -76,7 +76,8 @@ def _engine(table: Path, bounds: UploadBounds) -> Iterator[Engine]:
         engine.close()
 
 
-def _too_slow(bounds: UploadBounds) -> InvalidInput:
+def too_slow(bounds: UploadBounds) -> InvalidInput:
+    """Return the refusal of a look that takes too long."""
     return InvalidInput(
         f"Looking at the file took more than {bounds.examine_seconds:,g} seconds, or more memory "
         "than the server gives to it.",
@@ -96,6 +97,7 @@ def proposal_json(table: TableProposal, *, file: str) -> dict[str, Any]:
             "row": "Every row is another person.",
             "columns": people,  # "All rows with one value here are of one person."
             "answer": table.unit,
+            "warnings": list(table.warnings),
         },
         "suggested_max_rows": table.suggested_rows,
         "seen": list(table.seen),
@@ -110,16 +112,19 @@ def _column(column: ColumnProposal) -> dict[str, Any]:
         "name": column.name,
         "type": column.type,
         "domain": domain.words(),
-        "settings": {key: _plain(value) for key, value in settings.items()},
+        "settings": {key: plain_setting(value) for key, value in settings.items()},
         "missing_rate": column.missing,
         "seen": list(column.seen),
         "reveals": reveals(column),
     }
 
 
-def _plain(value: Setting) -> Any:
+def plain_setting(value: Setting) -> Any:
+    """Return a setting as JSON has it."""
     if isinstance(value, tuple):
         return list(value)
+    if isinstance(value, Mapping):
+        return {name: list(forms) for name, forms in value.items()}
     if isinstance(value, Decimal):
         return format(value, "f")  # as text: the exact decimal goes to the page and comes back
     return value if isinstance(value, bool | int | str) else value.isoformat()

@@ -28,8 +28,9 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import CatalogError, DiscreetError, InvalidInput
 
 Amount: TypeAlias = StrictInt | StrictFloat | StrictStr
-_NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
+NAME = r"^[A-Za-z][A-Za-z0-9_]{0,62}$"
 MAX_VALUES = 100_000
+MAX_FORMS = 2_000
 
 
 class _Shape(BaseModel):
@@ -44,7 +45,14 @@ class ColumnReview(_Shape):
     upper: Amount | None = None
     step: Amount | None = None
     values: list[StrictStr] | None = Field(None, max_length=MAX_VALUES)
-    format: StrictStr | None = Field(None, max_length=100)
+    format: StrictStr | list[StrictStr] | None = Field(None, max_length=100)
+    trim: StrictBool = False
+    any_case: StrictBool = False
+    empty: list[StrictStr] | None = Field(None, max_length=MAX_FORMS)
+    same: dict[str, list[StrictStr]] | None = Field(None, max_length=MAX_FORMS)
+    thousands: StrictStr | None = Field(None, max_length=1)
+    decimal: StrictStr | None = Field(None, max_length=1)
+    signs: list[StrictStr] | None = Field(None, max_length=MAX_FORMS)
     missing: StrictBool = False
     hidden: StrictBool = False
     constant: StrictBool = False
@@ -62,8 +70,8 @@ class AnalystShare(_Shape):
 class Review(_Shape):
     """What the owner has answered so far; a draft may leave anything open."""
 
-    dataset: StrictStr | None = Field(None, pattern=_NAME)
-    table: StrictStr | None = Field(None, pattern=_NAME)
+    dataset: StrictStr | None = Field(None, pattern=NAME)
+    table: StrictStr | None = Field(None, pattern=NAME)
     unit: StrictStr | None = Field(None, max_length=200)
     max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
     columns: dict[str, ColumnReview] = Field(default_factory=dict)
@@ -185,8 +193,7 @@ def settings_of(name: str, declared: ColumnReview) -> dict[str, Setting]:
             settings[key] = (_decimal if key == "step" else read)(value)
     if declared.values is not None:
         settings["values"] = tuple(declared.values)
-    if declared.format is not None:
-        settings["format"] = declared.format
+    settings |= _spelling(declared)
     for key in ("missing", "constant", "immutable"):
         if getattr(declared, key):
             settings[key] = True
@@ -198,6 +205,21 @@ def settings_of(name: str, declared: ColumnReview) -> dict[str, Setting]:
         said = error.message.removeprefix(f"column '{name}': ")
         raise CatalogError(said[:1].upper() + said[1:], hint=error.hint) from None
     return settings
+
+
+def _spelling(declared: ColumnReview) -> dict[str, Setting]:
+    """Return how the texts are read, as far as the owner said anything about it."""
+    found: dict[str, Setting] = {}
+    for key in ("format", "empty", "signs"):
+        value = getattr(declared, key)
+        if value:
+            found[key] = value if isinstance(value, str) else tuple(value)
+    if declared.same:
+        found["same"] = {value: tuple(forms) for value, forms in declared.same.items()}
+    for key in ("thousands", "decimal", "trim", "any_case"):
+        if getattr(declared, key):
+            found[key] = getattr(declared, key)
+    return found
 
 
 def _whole(value: int | float | str) -> Setting:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from discreet.catalog.read.sources import PARQUET_FILES, check_file
+from discreet.catalog.read.sources import check_file
 from discreet.engine.child import Child, Unreadable
-from discreet.engine.files import column_names, delimiter
+from discreet.engine.files import PARQUET_FILES, column_names, delimiter
 from discreet.errors import CatalogError, DiscreetError, EngineFailed, InvalidInput, TooLarge
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.examiner import MAX_NAME
@@ -28,7 +28,6 @@ def clean_copy(received: Path, target: Path, *, file: str, bounds: UploadBounds)
     setup = {
         "path": str(received),
         "target": str(target),
-        "rough": str(target.with_name("rough.parquet")),
         "parquet": parquet,
         "temporary": str(target.parent / "spill"),
         "memory_mb": bounds.memory_mb,

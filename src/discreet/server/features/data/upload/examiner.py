@@ -10,14 +10,17 @@ import json
 import resource
 import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 
 from discreet.engine.duckdb.worker import csv_rows, hold_down, open_database
-from discreet.engine.ingest import literal, store_typed
+from discreet.engine.formats.convert import write_plain
+from discreet.engine.ingest import UNAMBIGUOUS, literal, store_typed
 from discreet.engine.names import quoted
+from discreet.errors import DiscreetError
 
 MAX_NAME = 200
 """The most letters that the name of a column may have."""
@@ -68,7 +71,7 @@ def read_csv(setup: dict[str, Any]) -> str:
         return problem
     connection = open_database(setup)
     select = csv_rows({**setup, "columns": setup["names"]}, {"columns": setup["names"]})
-    store_typed(connection, select, rough=setup["rough"], target=setup["target"])
+    store_typed(connection, select, target=setup["target"], kinds=UNAMBIGUOUS)
     return texts_problem(connection, literal(setup["target"]), setup)
 
 
@@ -120,6 +123,17 @@ def examine(setup: dict[str, Any]) -> str:
         return "unreadable"
 
 
+def rewrite(setup: dict[str, Any]) -> str:
+    """Write a file of another format as plain CSV; return what is wrong with it, as a sentence."""
+    try:
+        write_plain(Path(setup["path"]), Path(setup["plain"]), encoding=setup["encoding"])
+    except DiscreetError as problem:  # our own words, which hold no cell
+        return f"{problem.message} {problem.hint}".strip()
+    except Exception:  # noqa: BLE001 its text may hold a cell
+        return "The file cannot be unpacked within the bounds of this server."
+    return ""
+
+
 def main() -> None:
     """Examine one file, as told over the socket whose number is the first argument."""
     wire = Connection(int(sys.argv[1]))
@@ -127,5 +141,5 @@ def main() -> None:
     hold_down(setup["memory_mb"])
     # No file that we write can outgrow this, whatever unfolds out of the one that we read.
     resource.setrlimit(resource.RLIMIT_FSIZE, (setup["unpacked"], setup["unpacked"]))
-    problem = examine(setup)
+    problem = rewrite(setup) if "plain" in setup else examine(setup)
     wire.send_bytes(b"U" + problem.encode() if problem else b"K")

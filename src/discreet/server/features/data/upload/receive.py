@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
-from discreet.catalog.read.sources import PARQUET_FILES, TEXT_FILES
+from discreet.engine.files import PARQUET_FILES, READABLE
 from discreet.errors import InvalidInput
 from discreet.server.features.data.upload.bounds import UploadBounds
 
@@ -26,7 +25,7 @@ OVERHEAD = 64 << 10
 _HEADER = 8 << 10
 _PARTS = 10
 _PARQUET = b"PAR1"
-_PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\xfd7zX": "xz", b"(\xb5/\xfd": "zstd"}
+_PACKED = {b"\xfd7zX": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"BZh": "bzip2"}
 
 
 async def receive_file(
@@ -35,7 +34,7 @@ async def receive_file(
     """Return the sender's name for the file and a hash of its bytes, now written to `target`.
 
     Guarantee: the name is only returned, never used as a path; at most `bounds.size` bytes are
-    written; what is surely neither CSV nor Parquet is refused at its first byte that shows it.
+    written; what surely cannot be read is refused at its first byte that shows it.
     """
     kind, options = parse_options_header(content_type)
     boundary = options.get(b"boundary")
@@ -146,7 +145,6 @@ class _Content:
         self._start = b""
         self._size = 0
         self._digest = hashlib.sha256()
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def write(self, data: bytes) -> None:
         self._size += len(data)
@@ -155,8 +153,6 @@ class _Content:
         if len(self._start) < 4:
             self._start = (self._start + data)[:4]
             self._judge_start()
-        if not self._parquet:
-            self._judge_text(data)
         self._digest.update(data)
         self._file.write(data)
 
@@ -166,8 +162,6 @@ class _Content:
             raise InvalidInput(f"The file '{self._name}' is empty.")
         if self._parquet and self._start != _PARQUET:
             raise InvalidInput(f"The content of '{self._name}' is not Parquet.")
-        if not self._parquet:
-            self._judge_text(b"", final=True)
         return self._digest.hexdigest()
 
     def _judge_start(self) -> None:
@@ -175,7 +169,7 @@ class _Content:
             if self._start.startswith(magic) and not self._parquet:
                 raise InvalidInput(
                     f"'{self._name}' is a {what} archive.",
-                    hint="Unpack it and send what is inside.",
+                    hint="Unpack it, or pack it as .gz, .zst or .zip.",
                 )
         if self._parquet and not _PARQUET.startswith(self._start):
             raise InvalidInput(f"The content of '{self._name}' is not Parquet.")
@@ -183,19 +177,6 @@ class _Content:
             raise InvalidInput(
                 f"The content of '{self._name}' is Parquet.", hint="Let its name end in .parquet."
             )
-
-    def _judge_text(self, data: bytes, *, final: bool = False) -> None:
-        if b"\0" in data:
-            raise InvalidInput(
-                f"'{self._name}' holds NUL bytes, so it is not UTF-8 text.",
-                hint="Export it as CSV in UTF-8, or as Parquet.",
-            )
-        try:
-            self._decoder.decode(data, final=final)
-        except UnicodeDecodeError:
-            raise InvalidInput(
-                f"'{self._name}' is not UTF-8 text.", hint="Convert it: iconv -t UTF-8 FILE."
-            ) from None
 
 
 def ending(name: str) -> str:
@@ -206,14 +187,15 @@ def ending(name: str) -> str:
 def shown_name(raw: bytes) -> str:
     """Return a file's name for people to read: its last part, printable and short.
 
-    Refuses names that do not say whether the file is CSV or Parquet.
+    Refuses names that do not say how the file is read.
     """
     text = raw.decode("utf-8", errors="replace").replace("\\", "/").rpartition("/")[2]
     clean = "".join(letter for letter in text if letter.isprintable()).strip()
     name = clean if len(clean) <= 100 else clean[:80] + clean[-20:]
-    if ending(name) not in TEXT_FILES + PARQUET_FILES:
+    if ending(name) not in READABLE:
         raise InvalidInput(
-            "The name of the file must end in .csv, .tsv, .txt or .parquet.",
-            hint="Export the data as CSV (UTF-8, column names in the first line) or Parquet.",
+            "The name of the file must end in .csv, .tsv, .txt, .jsonl, .xlsx, .sqlite or .parquet; "
+            "text may be packed as .gz, .zst or .zip.",
+            hint="Export the data as CSV (column names in the first line) or Parquet.",
         )
     return name

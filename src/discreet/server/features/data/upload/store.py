@@ -17,10 +17,12 @@ from typing import Any
 
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.bounds import UploadBounds
+from discreet.server.features.data.upload.plain import PlainUpload
 
 FOLDER = "uploads"
 TABLE = "table.parquet"
 _FACTS = "facts.json"
+_RETIRED = "retired.json"
 _ID = re.compile(r"[0-9a-f]{32}")
 _STALE = 24 * 3600.0
 """Seconds after which a folder without facts is what a crash has left behind."""
@@ -31,6 +33,7 @@ class Upload:
     """A file that was received and examined. `file` is the sender's name for it, for reading only.
 
     `digest` is the hash of the bytes as they came: the same people again are found by it.
+    `encoding` is how its text was read where it was not UTF-8, `words` some to tell that by.
     """
 
     id: str
@@ -39,6 +42,8 @@ class Upload:
     columns: tuple[str, ...]
     created: float
     digest: str
+    encoding: str = ""
+    words: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for the owner."""
@@ -46,7 +51,7 @@ class Upload:
 
     def facts(self) -> dict[str, Any]:
         """Return everything, as it is kept beside the table."""
-        return asdict(self) | {"columns": list(self.columns)}
+        return asdict(self) | {"columns": list(self.columns), "words": list(self.words)}
 
 
 class UploadStore:
@@ -80,7 +85,15 @@ class UploadStore:
             with self._lock:
                 self._open.discard(name)
 
-    def keep(self, place: Path, *, file: str, columns: tuple[str, ...], digest: str) -> Upload:
+    def keep(
+        self,
+        place: Path,
+        *,
+        file: str,
+        columns: tuple[str, ...],
+        digest: str,
+        plain: PlainUpload | None = None,
+    ) -> Upload:
         """Return the upload whose table lies in `place`, kept from now on."""
         upload = Upload(
             id=place.name,
@@ -89,6 +102,8 @@ class UploadStore:
             columns=columns,
             created=time.time(),
             digest=digest,
+            encoding="" if plain is None else plain.encoding,
+            words=() if plain is None else plain.words,
         )
         rough = place / f".{_FACTS}"
         rough.write_text(json.dumps(upload.facts()), encoding="utf-8")
@@ -129,12 +144,29 @@ class UploadStore:
         """Delete an upload for good; the caller has seen that no dataset reads it."""
         shutil.rmtree(self.folder / upload.id, ignore_errors=True)
 
+    def retire(self, upload: Upload, budget: str) -> None:
+        """Delete the file of a dataset for good, and remember by its hash which budget protects it."""
+        with self._lock:
+            known = self.retired() | {upload.digest: budget}
+            rough = self.folder / f".{_RETIRED}"
+            rough.write_text(json.dumps(known), encoding="utf-8")
+            rough.replace(self.folder / _RETIRED)
+        self.remove(upload)
+
+    def retired(self) -> dict[str, str]:
+        """Return the budgets of the people in files that are gone, by the hash of their bytes."""
+        try:
+            return dict(json.loads((self.folder / _RETIRED).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
+
     def _read(self, upload_id: str) -> Upload | None:
         try:
             facts = json.loads((self.folder / upload_id / _FACTS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return Upload(**facts | {"columns": tuple(facts["columns"])})
+        listed = {key: tuple(facts.get(key, ())) for key in ("columns", "words")}
+        return Upload(**facts | listed)
 
     def _places(self) -> list[Path]:
         if not self.folder.is_dir():

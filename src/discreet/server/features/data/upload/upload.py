@@ -9,10 +9,11 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from discreet.catalog.read.sources import PARQUET_FILES
+from discreet.engine.files import READABLE
 from discreet.errors import InvalidInput
 from discreet.server.features.data.upload.examine import clean_copy
-from discreet.server.features.data.upload.receive import ending, receive_file
+from discreet.server.features.data.upload.plain import plain_upload
+from discreet.server.features.data.upload.receive import receive_file
 from discreet.server.features.data.upload.store import TABLE, Upload, UploadStore
 
 
@@ -32,10 +33,13 @@ async def take_in(stream: AsyncIterator[bytes], *, content_type: str, store: Upl
 def _examined(store: UploadStore, received: Path, file: str, digest: str) -> Upload:
     work = received.with_name("work")
     work.mkdir()
-    ours = work / ("upload.parquet" if ending(file) in PARQUET_FILES else "upload.csv")
+    # Of the sender's name only endings that we know, which say how the file is read.
+    known = [s.lower() for s in Path(file).suffixes[-2:] if s.lower() in READABLE]
+    ours = work / f"upload{''.join(known)}"
     received.rename(ours)
-    columns = clean_copy(ours, work / TABLE, file=file, bounds=store.bounds)
+    plain = plain_upload(ours, file=file, bounds=store.bounds)
+    columns = clean_copy(plain.path, work / TABLE, file=file, bounds=store.bounds)
     place = received.parent
     (work / TABLE).rename(place / TABLE)
     shutil.rmtree(work)
-    return store.keep(place, file=file, columns=columns, digest=digest)
+    return store.keep(place, file=file, columns=columns, digest=digest, plain=plain)

@@ -1,0 +1,195 @@
+"""The reference pages, written from the code: `make reference`; a test fails when they are stale.
+
+Each page is one function below: it returns Markdown made of docstrings, help texts and routes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "reference"
+MENUS = ("discreet", "discreet.learn", "discreet.survey")
+"""The modules whose `__all__` is the public Python menu."""
+WRITTEN = "<!-- Written by `make reference` from the code: change the docstrings instead. -->"
+
+
+def python_page() -> str:
+    """Return every public Python name: how it is called, and what its docstring says."""
+    parts = [_head("Python", "Every public name; the rest of the package may change at any time.")]
+    for menu in MENUS:
+        module = import_module(menu)
+        names = sorted(getattr(module, "__all__", ()))
+        if names:
+            parts.append(f"## {menu}")
+        parts.extend(_named(f"{menu}.{name}", _found(module, name)) for name in names)
+    return "\n\n".join(parts) + "\n"
+
+
+def _found(module: Any, name: str) -> Any:
+    """Return a name where it is defined: a room of the same name may stand in front of it."""
+    home = getattr(module, "_HOMES", {}).get(name)
+    return getattr(import_module(home) if home else module, name)
+
+
+def commands_page() -> str:
+    """Return every command with its arguments and options."""
+    from discreet.cli.app import COMMANDS, command_of
+
+    parts = [_head("Commands", "`discreet COMMAND --help` prints the same.")]
+    for name, (_, line) in COMMANDS.items():
+        parts.append(f"## discreet {name}\n\n{line}")
+        parts.extend(_command_parts(f"discreet {name}", command_of(name)))
+    return "\n\n".join(parts) + "\n"
+
+
+def errors_page() -> str:
+    """Return every error that is raised on purpose, and what it means."""
+    from discreet import errors
+
+    found = [one for one in vars(errors).values() if inspect.isclass(one)]
+    rows = [f"| `{one.__name__}` | `{one.__mro__[1].__name__}` | {_line(one)} |" for one in found]
+    table = "\n".join(["| error | is a | what it means |", "|---|---|---|", *rows])
+    first = "A command prints one sentence and ends with status 1; HTTP sends the same as JSON."
+    return _head("Errors", first) + "\n\n" + table + "\n"
+
+
+def endpoints_page() -> str:
+    """Return every HTTP endpoint of the server, without its pages."""
+    rows = [f"| `{method} {path}` | {text} |" for path, method, text in sorted(set(_routes()))]
+    table = "\n".join(["| endpoint | what it does |", "|---|---|", *rows])
+    return _head("HTTP endpoints", "`docs/server.md` says how to sign in.") + "\n\n" + table + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "python.md": python_page,
+    "commands.md": commands_page,
+    "errors.md": errors_page,
+    "endpoints.md": endpoints_page,
+}
+
+
+def _head(title: str, line: str) -> str:
+    return f"# Reference: {title}\n\n{WRITTEN}\n\n{line}"
+
+
+def _line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def _text(thing: Any) -> str:
+    """Return a docstring as Markdown: examples and indented blocks as code."""
+    blocks = re.split(r"\n\s*\n", inspect.getdoc(thing) or "")
+    return "\n\n".join(_block(block) for block in blocks)
+
+
+def _block(block: str) -> str:
+    code = block.lstrip().startswith(">>>") or all(
+        line.startswith("    ") for line in block.splitlines()
+    )
+    return f"```text\n{block}\n```" if code else block
+
+
+def _named(name: str, thing: Any) -> str:
+    if not callable(thing):
+        return f"### {name}\n\n`{thing!r}`"
+    short = name.rpartition(".")[2]
+    parts = [f"### {name}", f"```text\n{short}{_signature(thing)}\n```", _text(thing)]
+    if inspect.isclass(thing):
+        parts.append("\n".join(_members(thing)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _members(owner: type) -> Iterator[str]:
+    for name, raw in inspect.getmembers_static(owner):
+        if name.startswith("_") or not getattr(owner, "__module__", "").startswith("discreet"):
+            continue
+        value = raw.__func__ if isinstance(raw, (classmethod, staticmethod)) else raw
+        text = inspect.getdoc(value)
+        if inspect.isfunction(value):
+            yield f"- `.{name}{_signature(value)}`: {_line(value)}"
+        elif isinstance(value, property) or hasattr(value, "attrname"):
+            yield f"- `.{name}`: {(text or '').split(chr(10) * 2)[0].replace(chr(10), ' ')}"
+
+
+def _signature(thing: Any) -> str:
+    """Return the parameters as they stand in the source: annotations are texts there."""
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    plain = [
+        one.replace(annotation=_Bare(one.annotation), default=_lasting(one.default))
+        for one in found.parameters.values()
+        if one.name not in {"self", "cls"}
+    ]
+    return str(found.replace(parameters=plain, return_annotation=_Bare(found.return_annotation)))
+
+
+def _lasting(default: Any) -> Any:
+    """Return a default as it reads in every process: no addresses."""
+    return _Bare("...") if " at 0x" in repr(default) else default
+
+
+class _Bare:
+    """An annotation that is shown without quotes."""
+
+    def __init__(self, annotation: Any) -> None:
+        self.text = (
+            annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+        )
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _command_parts(name: str, command: Any) -> Iterator[str]:
+    children = getattr(command, "commands", {})
+    if not children:
+        yield _options(command)
+    for child, inner in children.items():
+        help_text = " ".join((inner.help or "").split())
+        yield f"### {name} {child}\n\n{help_text}"
+        yield from _command_parts(f"{name} {child}", inner)
+
+
+def _options(command: Any) -> str:
+    rows = []
+    for option in command.params:
+        is_option = option.param_type_name == "option"
+        shown = "/".join(option.opts) if is_option else (option.metavar or option.name.upper())
+        help_text = " ".join((getattr(option, "help", None) or "").split()).replace("|", "\\|")
+        must = " (required)" if option.required else ""
+        rows.append(f"| `{shown}` | {help_text}{must} |")
+    return "\n".join(["| argument or option | |", "|---|---|", *rows])
+
+
+def _routes() -> Iterator[tuple[str, str, str]]:
+    from fastapi.routing import APIRoute
+
+    from discreet.server.app import OWN_ROUTERS
+    from discreet.server.feature import features
+
+    routers = [*OWN_ROUTERS, *(router for feature in features() for router in feature.routers)]
+    for route in (route for router in routers for route in router.routes):
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            for method in sorted(route.methods):
+                yield route.path, method, _line(route.endpoint)
+
+
+def main() -> int:
+    """Write all pages; return 0."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

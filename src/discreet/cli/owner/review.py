@@ -1,0 +1,124 @@
+"""`discreet review`: see what each declaration loses and reveals, and accept or hide columns."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.cli.waiting import reading
+from discreet.core.visible import visible
+
+
+def review(
+    *,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Declare every column without a doubt public.")
+    ] = False,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Declare this column public as it stands (repeat it).")
+    ] = None,
+    hide: Annotated[
+        list[str] | None, typer.Option(help="Hide this column from everybody (repeat it).")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+    ] = None,
+) -> None:
+    """Show what each declaration loses and reveals; for the owner's eyes only.
+
+    On a terminal it then asks; elsewhere say what to do with --accept, --column and --hide.
+
+    Example: discreet review --accept --hide note
+    """
+    from discreet.tasks.review import ReviewRequest, decide, look
+
+    place = Path("discreet.toml") if config is None else config
+    place = place / "discreet.toml" if place.is_dir() else place
+    names, hidden = tuple(column or ()), tuple(hide or ())
+    tables = look(place, progress=reading())
+    asks = not (json or accept or names or hidden) and sys.stdin.isatty() and sys.stdout.isatty()
+    if not json:
+        say("\n".join(line for each in tables for line in table_words(each)))
+    if asks:
+        accept, names, hidden = _asked(tables)
+    done = decide(ReviewRequest(place, accept, names, hidden), tables)
+    say(json_text.dumps(done) if json else "\n".join(_done_words(done)))
+
+
+def table_words(each: Any) -> list[str]:
+    """Return one line a column, with what is doubtful about it below."""
+    table = each.declared.table
+    unit = "each row" if table.unit.is_row else f"each person in '{visible(table.unit.column)}'"
+    whom = f"protects {unit}" if each.declared.unit_known else "says not yet whom it protects"
+    name = visible(f"{each.declared.dataset}.{table.name}")
+    lines = [f"{name}: {each.seen.losses.rows:,} rows; {whom}."]
+    lines += [f"  ! {visible(warning)}" for warning in each.seen.warnings]
+    if each.seen.trade:
+        lines.append("  rows of a person that count, and the rows that are then left out:")
+        shown = [f"{n:,}: {100 * (1 - kept):.2g}%" for n, kept in each.seen.trade]
+        lines.append(f"    {'  '.join(shown)}   (noise grows in proportion to the first)")
+    width = max((len(visible(c.column.name)) for c in each.seen.columns), default=0)
+    for seen in each.seen.columns:
+        lines.append(f"  {visible(seen.column.name):<{width}}  {_state(seen):<9} {_domain(seen)}")
+        if not seen.column.hidden:
+            lines += [f"  {'':<{width}}  ! {visible(doubt)}" for doubt in seen.doubts]
+    return lines
+
+
+def _state(seen: Any) -> str:
+    if seen.column.hidden:
+        return "hidden"
+    if seen.column.reviewed:
+        return "declared"
+    return "look" if seen.doubts else "safe"
+
+
+def _domain(seen: Any) -> str:
+    words = visible(seen.column.domain.words())
+    return words if len(words) <= 80 else f"{words[:77]}..."
+
+
+def _asked(tables: list[Any]) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
+    """Ask the owner once for all safe columns, then for each of the others."""
+    safe = [name for each in tables for name in each.safe]
+    say("")
+    accept = bool(safe) and typer.confirm(
+        f"Are the domains of {', '.join(map(visible, safe))} public knowledge?", default=False
+    )
+    names, hidden = [], []
+    for each in tables:
+        for seen in each.seen.columns:
+            if _state(seen) != "look":
+                continue
+            full = f"{each.declared.dataset}.{each.declared.table.name}.{seen.column.name}"
+            word = typer.prompt(
+                f"{visible(seen.column.name)}: declare it as it stands (d), hide it (h), later (l)?",
+                default="l",
+            )
+            if word[:1].lower() == "d":
+                names.append(full)
+            elif word[:1].lower() == "h":
+                hidden.append(full)
+    return accept, tuple(names), tuple(hidden)
+
+
+def _done_words(done: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, told in done["tables"].items():
+        for what in ("accepted", "hidden"):
+            chosen = [column for column, word in told["decided"].items() if word == what]
+            if chosen:
+                said = "Declared public" if what == "accepted" else "Hidden"
+                lines.append(f"{said} in {visible(name)}: {', '.join(map(visible, chosen))}.")
+        if told["waiting"]:
+            lines.append(f"Waiting in {visible(name)}: {', '.join(map(visible, told['waiting']))}.")
+    if any(told["safe"] and not told["decided"] for told in done["tables"].values()):
+        lines.append("Next: discreet review --accept declares the safe ones public.")
+    lines += [f"Next: {todo}" for todo in done["todo"]]
+    return lines or ["Nothing waits for review."]

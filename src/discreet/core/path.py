@@ -1,0 +1,58 @@
+"""How a row reaches the person it belongs to over other tables: item -> order -> customer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from discreet.errors import CatalogError
+
+ARROW = "->"
+_KEY = re.compile(r"(?P<table>[^.]+)\.(?P<key>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """From `column` of the rows at hand to the rows of `table` whose `key` says the same."""
+
+    column: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPath:
+    """Steps from a row to its person, who is named in `column` of the last table.
+
+    Guarantee (of whoever follows it): a row belongs to every person whose rows it reaches, once for
+        each, so the rows of one person depend on nobody else's.
+    """
+
+    steps: tuple[PathStep, ...]
+    column: str
+
+
+def unit_path(written: str) -> UnitPath:
+    """Return the path in "order_id -> orders.id -> customer_id".
+
+    >>> unit_path("order_id -> orders.id -> customer_id").column
+    'customer_id'
+    """
+    words = [word.strip() for word in written.split(ARROW)]
+    if len(words) < 3 or len(words) % 2 == 0 or not all(words):
+        raise _unreadable(written)
+    steps = []
+    for column, reached in zip(words[:-1:2], words[1::2], strict=True):
+        found = _KEY.fullmatch(reached)
+        if found is None:
+            raise _unreadable(written)
+        steps.append(PathStep(column, found["table"], found["key"]))
+    return UnitPath(tuple(steps), words[-1])
+
+
+def _unreadable(written: str) -> CatalogError:
+    return CatalogError(
+        f"the unit '{written}' is no path.",
+        hint='A path is written as "order_id -> orders.id -> customer_id": a column here, the table '
+        "and key that it names, and there the column with the person.",
+    )

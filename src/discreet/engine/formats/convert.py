@@ -1,0 +1,232 @@
+"""Files of every readable format as plain CSV: UTF-8, one line a row, column names in the first.
+
+A function of the file's bytes, of the declared encoding and of the named part alone.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime as dt
+import io
+import itertools
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from discreet.engine.formats.packed import (
+    BROKEN,
+    GZIP,
+    ZIP,
+    ZSTD,
+    broken,
+    is_workbook,
+    start_of,
+    unpacked,
+)
+from discreet.engine.formats.text import codec_of
+from discreet.errors import CatalogError, InvalidInput, MissingExtra
+
+SQLITE = b"SQLite format 3\0"
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_HEAD = 1 << 20
+Rows = Iterator[list[Any]]
+"""The names of the columns first, then the rows."""
+
+
+def is_plain(path: Path, encoding: str = "") -> bool:
+    """Return whether the engine reads a file as it is: CSV in UTF-8 with line feeds, or Parquet."""
+    start = start_of(path, 16)
+    if start.startswith(b"PAR1"):
+        return True
+    packed = start[:4] in (ZIP, ZSTD) or (start[:2] == GZIP and path.suffix.lower() != ".gz")
+    if packed or rows_of(path) is not None:
+        return False
+    with unpacked(path) as file:
+        head = file.read(_HEAD)
+    codec = codec_of(head, encoding)
+    return codec in ("utf-8", "utf-8-sig") and not _ends_in_cr(_decoded(head, codec))
+
+
+def _decoded(head: bytes, codec: str) -> str:
+    return codecs.getincrementaldecoder(codec)(errors="replace").decode(head)
+
+
+def _ends_in_cr(head: str) -> bool:
+    """Return whether the first line, which holds the column names, ends in a carriage return alone."""
+    end = head.find("\r")
+    return end >= 0 and head[end : end + 2] != "\r\n" and "\n" not in head[:end]
+
+
+def write_plain(path: Path, target: Path, *, encoding: str = "", part: str = "") -> None:
+    """Write the table in `path` to `target` as plain CSV."""
+    reader = rows_of(path)
+    with _in_one_sentence(path), target.open("w", encoding="utf-8", newline="") as out:
+        if reader is None:
+            _copy_text(path, out, encoding)
+        else:
+            _write_rows(reader(path, part), out)
+
+
+@contextmanager
+def _in_one_sentence(path: Path) -> Iterator[None]:
+    """Say what is wrong with a file in our own words: those of its readers may hold cells."""
+    try:
+        yield
+    except BROKEN:
+        raise broken(path) from None
+    except (UnicodeError, sqlite3.Error, ValueError):
+        raise InvalidInput(
+            f"'{path.name}' is not what it seems to be, or is damaged.",
+            hint="Text that is not UTF-8 needs its encoding declared.",
+        ) from None
+
+
+def first_line(path: Path, *, encoding: str = "", part: str = "") -> str:
+    """Return the names of the columns as the first line of the plain CSV."""
+    reader = rows_of(path)
+    if reader is not None:
+        out = io.StringIO()
+        with _in_one_sentence(path):
+            _write_rows(iter([next(reader(path, part), [])]), out)
+        return out.getvalue().rstrip("\n")
+    with unpacked(path) as file:
+        head = file.read(_HEAD)
+    text = _decoded(head, codec_of(head, encoding))
+    return text.split("\r" if _ends_in_cr(text) else "\n", 1)[0].rstrip("\r")
+
+
+def rows_of(path: Path) -> Callable[[Path, str], Rows] | None:
+    """Return what reads a file that is no delimited text, None for text."""
+    if start_of(path, 16) == SQLITE:
+        return _sqlite_rows
+    if is_workbook(path):
+        return _workbook_rows
+    if any(suffix in JSON_ENDINGS for suffix in (s.lower() for s in path.suffixes)):
+        return _json_rows
+    return None
+
+
+def _copy_text(path: Path, out: IO[str], encoding: str) -> None:
+    with unpacked(path) as file:
+        head = file.read(_HEAD)
+        codec = codec_of(head, encoding)
+        # Universal line ends only where the heading has them: a bare CR may stand in a cell.
+        newline = "\r" if _ends_in_cr(_decoded(head, codec)) else ""
+        text = _text_of(head, file, codec, newline)
+        while block := text.read(_HEAD):
+            out.write(block.replace("\r", "\n") if newline else block)
+
+
+def _text_of(head: bytes, rest: IO[bytes], codec: str, newline: str | None) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(_Joined(head, rest)), codec, newline=newline)
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read already, then the rest of their file."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._head[: len(buffer)] if self._head else self._rest.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _write_rows(rows: Rows, out: IO[str]) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([_text(cell) for cell in row] for row in rows)
+
+
+def _text(cell: Any) -> str:
+    match cell:
+        case None | bytes():
+            return ""
+        case bool():
+            return "true" if cell else "false"
+        case dt.datetime():
+            midnight = cell.time() == dt.time()
+            return str(cell.date()) if midnight else cell.isoformat(sep=" ", timespec="seconds")
+        case dict() | list():
+            return json.dumps(cell, ensure_ascii=False)
+        case _:
+            return str(cell)
+
+
+def _json_rows(path: Path, _part: str) -> Rows:
+    """Yield the objects of JSON lines, or of one list; the names are those that occur in any of them."""
+    names: dict[str, None] = {}
+    for found in _objects(path):
+        names.update(dict.fromkeys(found))
+    yield list(names)
+    for found in _objects(path):
+        yield [found.get(name) for name in names]
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    with unpacked(path) as file:
+        start = file.read(4096)
+        text = _text_of(start, file, codec_of(start), None)
+        if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            found: Iterable[Any] = _parsed(text.read())
+        else:
+            found = (_parsed(line) for line in text if line.strip())
+        for each in found:
+            if not isinstance(each, dict):
+                raise InvalidInput(f"'{path.name}' holds something else than one object a line.")
+            yield each
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, parse_int=str, parse_float=str)  # numbers as they are written
+
+
+def _sqlite_rows(path: Path, part: str) -> Rows:
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(address, uri=True)) as database:
+        listed = database.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        )
+        table = _chosen(path, [name for (name,) in listed], part, "table")
+        quoted = '"' + table.replace('"', '""') + '"'
+        rows = database.execute(f"SELECT * FROM {quoted}")
+        yield [column[0] for column in rows.description]
+        yield from (list(row) for row in rows)
+
+
+def _workbook_rows(path: Path, part: str) -> Rows:
+    try:
+        from openpyxl import load_workbook
+    except ModuleNotFoundError:
+        raise MissingExtra("openpyxl", extra="xlsx") from None
+    with closing(load_workbook(path, read_only=True, data_only=True)) as book:
+        sheet = book[_chosen(path, list(book.sheetnames), part, "sheet")]
+        rows = (list(row) for row in sheet.iter_rows(values_only=True))
+        names = list(itertools.takewhile(lambda cell: cell is not None, next(rows, [])))
+        yield names
+        for row in rows:
+            if any(cell is not None for cell in row):
+                yield (row + [None] * len(names))[: len(names)]
+
+
+def _chosen(path: Path, names: list[str], part: str, what: str) -> str:
+    if part:
+        for name in names:
+            if name.lower() == part.lower():
+                return name
+        raise CatalogError(f"'{path.name}' has no {what} '{part}'.")
+    if len(names) == 1 or (names and what == "sheet"):
+        return names[0]
+    raise CatalogError(
+        f"'{path.name}' has {len(names)} {what}s: say which.",
+        hint=f"Write {path.name}#NAME; there are: {', '.join(names[:20])}.",
+    )

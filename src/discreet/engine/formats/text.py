@@ -1,0 +1,81 @@
+"""Texts in the encodings that people's programs write, judged by their first bytes or as declared."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from discreet.engine.formats.packed import unpacked
+from discreet.errors import CatalogError
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+KNOWN = {
+    "utf-8": "utf-8",
+    "utf-16": "utf-16",
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+    "latin-1": "latin-1",
+    "windows-1252": "cp1252",
+}
+"""Encodings that may be declared, and Python's names for them."""
+_LATIN = "windows-1252"
+_BLOCK = 1 << 20
+CHECKED_BLOCKS = 64
+_SHOWN = 5
+
+
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding in small letters, or refuse it."""
+    if name.lower() not in KNOWN:
+        raise CatalogError(f"encoding is one of: {', '.join(KNOWN)}; not '{name}'.")
+    return name.lower()
+
+
+def codec_of(start: bytes, declared: str = "") -> str:
+    """Return Python's codec for a text that begins with these bytes.
+
+    Guarantee: depends on the mark at the very beginning, before any row, and on what is declared.
+    """
+    for mark, codec in _MARKS:
+        if start.startswith(mark):
+            return codec
+    return KNOWN[declared] if declared else "utf-8"
+
+
+def detected_encoding(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the encoding that an owner should confirm, with words by which it can be told.
+
+    Nothing where the text is UTF-8 or says by a mark what it is. For proposals only: it reads rows.
+    """
+    with unpacked(path) as file:
+        start = file.read(4)
+        if codec_of(start) != "utf-8":
+            return "", ()
+        head = start + file.read(_BLOCK)
+        if b"\0" in head:
+            even = head[::2].count(0) > head[1::2].count(0)
+            return ("utf-16-be" if even else "utf-16-le"), ()
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        block = head
+        for _ in range(CHECKED_BLOCKS):
+            try:
+                decoder.decode(block, final=not block)
+            except UnicodeDecodeError:
+                return _LATIN, odd_words(block)
+            if not block:
+                break
+            block = file.read(_BLOCK)
+    return "", ()
+
+
+def odd_words(block: bytes) -> tuple[str, ...]:
+    """Return a few words with letters beyond ASCII, as the encoding reads them."""
+    text = block.decode(KNOWN[_LATIN], errors="replace").replace('"', " ")
+    for mark in ",;\t|\r\n":
+        text = text.replace(mark, " ")
+    found = dict.fromkeys(word for word in text.split() if not word.isascii())
+    return tuple(found)[:_SHOWN]

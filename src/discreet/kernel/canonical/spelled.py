@@ -1,0 +1,169 @@
+"""Cells in the owner's spelling, rewritten as the plain texts that `cells` reads.
+
+One SQL expression for each column, total on every engine: a text in plain spelling, or NULL where
+the cell is not written as declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    Column,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+    TimestampDomain,
+)
+from discreet.core.spelling import (
+    MONTHS,
+    SPACES,
+    date_pattern,
+    number_pattern,
+    removed_from_numbers,
+)
+from discreet.engine.functions import TEXT
+from discreet.engine.types import ColumnKind, Storage, read_as, storage
+from discreet.kernel.canonical.literals import text as literal
+
+_SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
+_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+
+
+def plain_cell(column: Column, bare: str, engine_type: str, dialect: str) -> tuple[str, str]:
+    """Return SQL for a cell in plain spelling, and the engine type that it then has.
+
+    Guarantee: total, and a function of the cell, of what is declared and of the engine type alone.
+        Integers and truth values have one text each, so they are read by it, whatever else the
+        column might have held. Other numbers, and dates, have no spelling: only what the owner
+        called empty is left out of them.
+    """
+    spelling = column.spelling
+    if spelling.plain:
+        return bare, engine_type
+    read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    if storage(engine_type) in _SPELT or isinstance(column.domain, CategoryDomain):
+        return _plain_text(column, _present(column, read, dialect), dialect), TEXT[dialect]
+    if not spelling.empty:
+        return bare, engine_type
+    nothing = _one_of(read, spelling.empty, dialect)
+    return f"CASE WHEN {nothing} THEN NULL ELSE {bare} END", engine_type
+
+
+def present_cell(column: Column, bare: str, engine_type: str, dialect: str) -> str:
+    """Return SQL that is NULL where a cell holds nothing, or what the owner called empty."""
+    if column.spelling.plain:
+        return bare
+    read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+    return _present(column, read, dialect)
+
+
+def _present(column: Column, read: str, dialect: str) -> str:
+    spelling = column.spelling
+    shown = _trimmed(read, dialect) if spelling.trim else read
+    nothing = [*spelling.empty, *([""] if spelling.trim else [])]
+    if not nothing:
+        return shown
+    said = _folded(shown) if spelling.any_case else shown
+    listed = [_lower(text) for text in nothing] if spelling.any_case else nothing
+    return f"CASE WHEN {_one_of(said, listed, dialect)} THEN NULL ELSE {shown} END"
+
+
+def _plain_text(column: Column, read: str, dialect: str) -> str:
+    domain, spelling = column.domain, column.spelling
+    if isinstance(domain, IntegerDomain | NumberDomain) and spelling.numeral:
+        return _number(column, read, dialect)
+    if isinstance(domain, DateDomain | TimestampDomain) and spelling.dates:
+        found = [_date(spelled, read, dialect) for spelled in spelling.dates]
+        return f"COALESCE({', '.join(found)})" if len(found) > 1 else found[0]
+    if isinstance(domain, CategoryDomain):
+        return _merged(column, domain.values, read, dialect)
+    if isinstance(domain, BooleanDomain):
+        return _merged(column, ("true", "false"), read, dialect)
+    return read
+
+
+def _number(column: Column, read: str, dialect: str) -> str:
+    spelling = column.spelling
+    bare = read
+    for part in removed_from_numbers(spelling):
+        bare = f"replace({bare}, {literal(part, dialect)}, '')"
+    if spelling.decimal != ".":
+        bare = f"replace({bare}, {literal(spelling.decimal, dialect)}, '.')"
+    return f"CASE WHEN {_fits(read, number_pattern(spelling), dialect)} THEN {bare} END"
+
+
+def _date(spelled: str, read: str, dialect: str) -> str:
+    """Return a date in this spelling as YYYY-MM-DD; NULL where the text is not one."""
+    pattern, codes = date_pattern(spelled)
+    parts = {code: _group(read, pattern, i, dialect) for i, code in enumerate(codes, start=1)}
+    year = parts.get("%Y") or _century(parts["%y"])
+    month = f"lpad({parts['%m']}, 2, '0')" if "%m" in parts else _month(parts["%b"])
+    whole = f"{year} || '-' || {month} || '-' || lpad({parts['%d']}, 2, '0')"
+    return f"CASE WHEN {_fits(read, pattern, dialect)} THEN {whole} END"
+
+
+def _century(year: str) -> str:
+    # As strptime has it: 69 to 99 are of the last century.
+    return f"CASE WHEN {year} >= '69' THEN '19' ELSE '20' END || {year}"
+
+
+def _month(name: str) -> str:
+    found = _folded(name)
+    cases = " ".join(f"WHEN {found} = '{word}' THEN '{i:02}'" for i, word in enumerate(MONTHS, 1))
+    return f"CASE {cases} END"
+
+
+def _merged(column: Column, values: Sequence[str], read: str, dialect: str) -> str:
+    """Return the declared value of every spelling that the owner listed for it."""
+    spelling = column.spelling
+    fold = _lower if spelling.any_case else str
+    said = _folded(read) if spelling.any_case else read
+    others = dict(spelling.same)
+    cases = []
+    for value in values:
+        forms = {fold(form): None for form in (value, *others.get(value, ()))}
+        if value in others or spelling.any_case:
+            cases.append(
+                f"WHEN {_one_of(said, list(forms), dialect)} THEN {literal(value, dialect)}"
+            )
+    return f"CASE {' '.join(cases)} ELSE {read} END" if cases else read
+
+
+def _one_of(read: str, texts: Sequence[str], dialect: str) -> str:
+    return f"{read} IN ({', '.join(literal(text, dialect) for text in texts)})"
+
+
+def _trimmed(read: str, dialect: str) -> str:
+    name = "trim" if dialect == "duckdb" else "btrim"
+    return f"{name}({read}, {literal(SPACES, dialect)})"
+
+
+def _folded(read: str) -> str:
+    # Not lower(): engines disagree about the case of letters beyond these.
+    return f"translate({read}, '{_UPPER}', '{_LOWER}')"
+
+
+def _lower(text: str) -> str:
+    return text.translate(str.maketrans(_UPPER, _LOWER))
+
+
+def _fits(read: str, pattern: str, dialect: str) -> str:
+    """Return the test that the whole of a text fits `pattern`."""
+    whole = literal(f"^(?:{pattern})$", dialect)
+    if dialect == "duckdb":
+        return f"regexp_full_match({read}, {literal(pattern, dialect)})"
+    if dialect == "postgres":
+        return f"{read} ~ {whole}"
+    # Java's $ also matches before a last line break, so the match is compared with the whole.
+    return f"{read} <> '' AND regexp_extract({read}, {whole}, 0) = {read}"
+
+
+def _group(read: str, pattern: str, number: int, dialect: str) -> str:
+    """Return one group of a text that fits `pattern`."""
+    whole = literal(f"^{pattern}$", dialect)
+    if dialect == "postgres":
+        return f"regexp_replace({read}, {whole}, '\\{number}')"
+    return f"regexp_extract({read}, {whole}, {number})"

@@ -1,0 +1,98 @@
+"""What scikit-learn expects of any estimator: parameters that can be read, set and copied.
+
+Nothing here imports scikit-learn: it is asked for its tags only by scikit-learn itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from importlib import import_module
+from typing import Any, Protocol, Self
+
+from discreet.catalog.catalog import Catalog
+from discreet.engine.base import Engine
+from discreet.errors import BadRows
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+
+
+class Desk(Protocol):
+    """What a training needs: `discreet.Curator` has it, and so have rows held in memory."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the owner declared."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Who pays."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """What computes."""
+        ...
+
+    @property
+    def rng(self) -> Rng:
+        """Where chance comes from."""
+        ...
+
+
+class PrivateEstimator:
+    """Parameters are the arguments of `__init__`, kept as they were given; copies share the ledger."""
+
+    _kind = "estimator"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's word
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in _names(type(self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Return the estimator after changing some parameters."""
+        known = _names(type(self))
+        for name, value in params.items():
+            if name not in known:
+                raise BadRows(
+                    f"{type(self).__name__} has no parameter '{name[:40]}'.",
+                    hint=f"There are: {', '.join(known)}.",
+                )
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        # Never a copy of the ledger: what a copy spends, everybody has spent.
+        return type(self)(**self.get_params())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        words = import_module("sklearn.utils")
+        kind = self._kind
+        return words.Tags(
+            estimator_type=kind if kind in {"classifier", "regressor", "clusterer"} else None,
+            target_tags=words.TargetTags(required=kind in {"classifier", "regressor"}),
+            classifier_tags=words.ClassifierTags(poor_score=True) if kind == "classifier" else None,
+            regressor_tags=words.RegressorTags(poor_score=True) if kind == "regressor" else None,
+            input_tags=words.InputTags(allow_nan=True, string=True),
+            non_deterministic=True,
+        )
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({said})"
+
+
+def _names(kind: type) -> list[str]:
+    found = inspect.signature(kind).parameters.values()
+    return [each.name for each in found if each.kind is not each.VAR_KEYWORD]
+
+
+def not_fitted(estimator: PrivateEstimator) -> Exception:
+    """Return the refusal of a model that was not trained; scikit-learn's own where that is in use."""
+    known = sys.modules.get("sklearn.exceptions")
+    said = f"This {type(estimator).__name__} is not fitted yet: call fit first."
+    return BadRows(said) if known is None else known.NotFittedError(said)

@@ -1,0 +1,98 @@
+"""A private ridge regression with scikit-learn's habits: one paid question for all sums of products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.numbers import Number
+from discreet.errors import InvalidInput
+from discreet.learn.estimators.asked_rows import RowPlace, checked_features, column_of, table_of
+from discreet.learn.estimators.budget import LearnBudget
+from discreet.learn.estimators.frames import declared
+from discreet.learn.estimators.parameters import Desk, PrivateEstimator, not_fitted
+from discreet.learn.measure.rows import Reals
+from discreet.learn.regress import regress
+from discreet.learn.request import LearnRequest
+
+TARGET = "target"
+
+
+class PrivateRegressor(PrivateEstimator):
+    """Predicts a number; every `fit` is charged before a row is read.
+
+    `fit("people", "wage")` on a declared table of `curator`, or `fit(X, y)` on rows in memory with
+    declared `domains` and `target_range`, out of `budget`.
+
+    Guarantee: that of `discreet.learn.regress.regress`. `score` needs rows declared public.
+    """
+
+    _kind = "regressor"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        curator: Desk | None = None,
+        budget: LearnBudget | None = None,
+        domains: Mapping[str, Any] | Sequence[Any] | None = None,
+        target_range: tuple[float, float] | None = None,
+        accept: bool = False,
+        test_public: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.curator = curator
+        self.budget = budget
+        self.domains = domains
+        self.target_range = target_range
+        self.accept = accept
+        self.test_public = test_public
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803  # scikit-learn's names
+        """Return the estimator, fitted; charged first."""
+        more, target = None, str(y)
+        if not isinstance(X, str):
+            numbers = column_of(y, X).astype(np.float64)
+            table = pa.table({TARGET: pa.array(numbers)})
+            # A target without a declared range is refused there, unless it was accepted.
+            domain = declared(table, self.target_range, accept=self.accept)[TARGET]
+            more, target = (TARGET, table.column(TARGET), domain), TARGET
+        holder = RowPlace(self.curator, self.budget, self.domains, self.accept)
+        with table_of(holder, X, more) as (desk, name):
+            found = regress(
+                LearnRequest.of(name, target=target, epsilon=self.epsilon, task="regress"),
+                catalog=desk.catalog,
+                ledger=desk.ledger,
+                engine=desk.engine,
+                rng=desk.rng,
+            )
+        self.model_ = found.model
+        self.cost_ = found.cost.to_json()
+        self.coef_ = found.model.weights[1:]
+        self.intercept_ = float(found.model.weights[0])
+        names = list(dict.fromkeys(variable.column for variable in found.model.variables))
+        self.n_features_in_ = len(names)
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def predict(self, X: Any) -> Reals:  # noqa: N803
+        """Return the predicted number for each row; costs nothing."""
+        if not hasattr(self, "model_"):
+            raise not_fitted(self)
+        names = list(dict.fromkeys(variable.column for variable in self.model_.variables))
+        return self.model_.predict(checked_features(names, X, type(self).__name__))
+
+    def score(self, X: Any, y: Any) -> float:  # noqa: N803
+        """Return R squared on rows that are public."""
+        if not self.test_public:
+            raise InvalidInput(
+                "How good a regression is on these rows is itself a number about them.",
+                hint="Say test_public=True if they are public.",
+            )
+        truth = column_of(y, X).astype(np.float64)
+        gaps = ((self.predict(X) - truth) ** 2).sum()
+        return float(1 - gaps / max(((truth - truth.mean()) ** 2).sum(), 1e-300))

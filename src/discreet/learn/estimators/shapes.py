@@ -1,0 +1,184 @@
+"""Scaling, main directions and clusters with scikit-learn's habits; every fit is charged first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.learn.estimators.asked_rows import RowPlace, checked_features, table_of
+from discreet.learn.estimators.budget import LearnBudget
+from discreet.learn.estimators.parameters import Desk, PrivateEstimator, not_fitted
+from discreet.learn.measure.rows import Reals
+from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
+from discreet.learn.unsupervised.moments import Moments, MomentsRequest, main_directions, moments
+
+
+class PrivateScaler(PrivateEstimator):
+    """Brings columns to mean 0 and deviation 1, from noisy sums; gaps lie at the mean."""
+
+    _kind = "transformer"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        columns: Sequence[str] = (),
+        curator: Desk | None = None,
+        budget: LearnBudget | None = None,
+        domains: Mapping[str, Any] | Sequence[Any] | None = None,
+        accept: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.columns = columns
+        self.curator = curator
+        self.budget = budget
+        self.domains = domains
+        self.accept = accept
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803  # scikit-learn's names
+        """Return the estimator, fitted; charged first."""
+        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
+        found = _moments(place, X, self.columns, self.epsilon)
+        self.mean_ = found.means
+        self.var_ = np.maximum(np.diag(found.covariance), found.noise)
+        self.scale_ = np.sqrt(np.maximum(self.var_, 1e-300))
+        self.names_ = found.columns
+        self.n_features_in_ = len(found.columns)
+        return self
+
+    def transform(self, X: Any) -> Reals:  # noqa: N803
+        """Return the rows scaled; costs nothing."""
+        if not hasattr(self, "mean_"):
+            raise not_fitted(self)
+        return (_matrix(self.names_, X, self) - self.mean_) / self.scale_
+
+    def fit_transform(self, X: Any, y: Any = None) -> Reals:  # noqa: N803
+        """Return the rows scaled, after one paid fit."""
+        return self.fit(X, y).transform(X)
+
+
+class PrivatePCA(PrivateEstimator):
+    """The directions in which rows differ most, from a noisy covariance of declared columns."""
+
+    _kind = "transformer"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        n_components: int = 2,
+        columns: Sequence[str] = (),
+        curator: Desk | None = None,
+        budget: LearnBudget | None = None,
+        domains: Mapping[str, Any] | Sequence[Any] | None = None,
+        accept: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.n_components = n_components
+        self.columns = columns
+        self.curator = curator
+        self.budget = budget
+        self.domains = domains
+        self.accept = accept
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+        """Return the estimator, fitted; charged first."""
+        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
+        found = _moments(place, X, self.columns, self.epsilon)
+        self.mean_ = found.means
+        self.components_, self.explained_variance_ = main_directions(found, self.n_components)
+        total = max(float(np.maximum(np.linalg.eigvalsh(found.covariance), 0).sum()), 1e-300)
+        self.explained_variance_ratio_ = self.explained_variance_ / total
+        self.names_ = found.columns
+        self.n_features_in_ = len(found.columns)
+        return self
+
+    def transform(self, X: Any) -> Reals:  # noqa: N803
+        """Return where rows lie along the directions; costs nothing."""
+        if not hasattr(self, "components_"):
+            raise not_fitted(self)
+        return np.asarray((_matrix(self.names_, X, self) - self.mean_) @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> Reals:  # noqa: N803
+        """Return the rows that lie there."""
+        return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Reals:  # noqa: N803
+        """Return where the rows lie, after one paid fit."""
+        return self.fit(X, y).transform(X)
+
+
+class PrivateKMeans(PrivateEstimator):
+    """Centres of clusters, from a few rounds of noisy counts and sums."""
+
+    _kind = "clusterer"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        n_clusters: int = 8,
+        delta: Number | None = None,
+        columns: Sequence[str] = (),
+        curator: Desk | None = None,
+        budget: LearnBudget | None = None,
+        domains: Mapping[str, Any] | Sequence[Any] | None = None,
+        accept: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.n_clusters = n_clusters
+        self.delta = delta
+        self.columns = columns
+        self.curator = curator
+        self.budget = budget
+        self.domains = domains
+        self.accept = accept
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+        """Return the estimator, fitted; charged first. There are no `labels_`: see `predict`."""
+        place = RowPlace(self.curator, self.budget, self.domains, self.accept)
+        with table_of(place, X) as (desk, table):
+            request = ClusterRequest(
+                table,
+                tuple(self.columns),
+                self.n_clusters,
+                Epsilon.of(self.epsilon),
+                None if self.delta is None else Delta.of(self.delta),
+            )
+            found = cluster(
+                request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
+            )
+        self.cluster_centers_ = found.centres
+        self.sizes_ = found.sizes
+        self.cost_ = found.cost.to_json()
+        self.names_ = found.columns
+        self.n_features_in_ = len(found.columns)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:  # noqa: N803
+        """Return the nearest centre of each row; costs nothing."""
+        if not hasattr(self, "cluster_centers_"):
+            raise not_fitted(self)
+        rows = _matrix(self.names_, X, self)
+        gaps = ((rows[:, None, :] - self.cluster_centers_) ** 2).sum(axis=2)
+        return np.asarray(gaps.argmin(axis=1))
+
+
+def _moments(place: RowPlace, rows: Any, columns: Sequence[str], epsilon: Number) -> Moments:
+    with table_of(place, rows) as (desk, table):
+        request = MomentsRequest(table, tuple(columns), Epsilon.of(epsilon))
+        return moments(
+            request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
+        )
+
+
+def _matrix(names: Sequence[str], rows: Any, who: PrivateEstimator) -> Reals:
+    """Return the columns as numbers; what is no number lies at zero after scaling, as a mean."""
+    table = checked_features(names, rows, type(who).__name__)
+    found = [np.asarray(table.column(name).to_numpy(zero_copy_only=False), float) for name in names]
+    matrix = np.stack(found, axis=1)
+    middle = getattr(who, "mean_", np.zeros(len(names)))
+    return np.where(np.isfinite(matrix), matrix, middle)

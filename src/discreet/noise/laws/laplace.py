@@ -1,0 +1,103 @@
+"""The discrete Laplace law, two-sided geometric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+import numpy as np
+
+from discreet.core.event import Laplace
+from discreet.core.numbers import Number, plain
+from discreet.noise.additive import Shape, discrete_laplace
+from discreet.noise.exact.alias_tables import Integers
+from discreet.noise.exact.tails import LaplaceTail
+from discreet.noise.laws.law import BITS, NoiseLaw, Reals, positive
+from discreet.noise.rng import Rng
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceLaw(NoiseLaw):
+    """P(x) proportional to exp(-|x| / scale) on the integers.
+
+    >>> law = LaplaceLaw.of(1)
+    >>> law.half_width(0.95), round(law.coverage(3), 4), round(law.tail(3), 3)
+    (3, 0.9732, 0.073)
+    >>> law.joint_half_width(10_000, 0.95), round(law.joint_failure(12, 10_000), 3)
+    (12, 0.033)
+    """
+
+    name: ClassVar[str] = "laplace"
+    scale: Fraction
+
+    @classmethod
+    def of(cls, scale: Number) -> Self:
+        """Return the law with the scale exactly as written."""
+        return cls(positive(scale, "scale"))
+
+    @property
+    def size(self) -> Fraction:
+        """Return the scale."""
+        return self.scale
+
+    @property
+    def scale_shown(self) -> float:
+        """Return the scale."""
+        return float(self.scale)
+
+    @property
+    def words(self) -> str:
+        """Return the law in words."""
+        return f"discrete Laplace noise of scale {plain(self.scale, significant=6)}"
+
+    @property
+    def variance(self) -> float:
+        """Return the variance 2t / (1-t)^2 with t = exp(-1/scale), to floating-point accuracy."""
+        rate = float(1 / self.scale)
+        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+
+    @property
+    def mean_size(self) -> float:
+        """Return the mean of |X|.
+
+        >>> round(LaplaceLaw.of(1).mean_size, 4)
+        0.8509
+        """
+        ratio = math.exp(-1 / float(self.scale))
+        return 2 * ratio / (1 - ratio**2)
+
+    @property
+    def one_sided(self) -> LaplaceTail:
+        """Return P(X >= m), with certified bounds."""
+        return LaplaceTail(self.scale)
+
+    def draw(self, shape: Shape, rng: Rng) -> Integers:
+        """Return independent noise, exactly of this law."""
+        return discrete_laplace(self.scale, shape, rng=rng)
+
+    def event(
+        self,
+        *,
+        l1: Callable[[], Fraction | int],
+        l2_squared: Callable[[], Fraction | int],  # noqa: ARG002  # another law asks for it
+        coordinates: int | None = None,  # noqa: ARG002
+    ) -> Laplace:
+        """Return the event of a vector that moves by at most `l1` in L1."""
+        return Laplace(self.scale, Fraction(l1()))
+
+    def survival(self, k: Reals) -> Reals:
+        """Return P(X >= k) for whole numbers k, to about 1e-12."""
+        rate = float(1 / self.scale)
+        upper = np.exp(-np.where(k >= 1, k, 1 - k) * rate) / (1 + math.exp(-rate))
+        result: Reals = np.where(k >= 1, upper, 1 - upper)
+        return result
+
+    def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
+        """Return fractions low <= P(|X| >= m) <= high."""
+        if m <= 0:
+            return Fraction(1), Fraction(1)
+        low, high = self.one_sided.bounds(m, bits)
+        return 2 * low, min(2 * high, Fraction(1))

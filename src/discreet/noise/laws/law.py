@@ -1,0 +1,171 @@
+"""What every law of additive noise can say of itself: draw, event, tails, error bars, text.
+
+A new law is one file beside this one and a line in `LAWS`; what it costs is said by the event that it
+tells the accountant. Tails are certified fractions, except for a Gaussian of sigma above 300: there they
+come from floating point with a stated error (Euler-Maclaurin, note 0003), outwards. These numbers
+describe noise; none of them takes part in drawing it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.event import PrivacyEvent
+from discreet.core.numbers import Number, plain, to_fraction
+from discreet.errors import InvalidInput
+from discreet.noise.additive import Shape
+from discreet.noise.exact.alias_tables import Integers
+from discreet.noise.exact.tails import Tail
+from discreet.noise.rng import Rng
+
+Reals: TypeAlias = npt.NDArray[np.float64]
+
+BITS = 128
+DEEPEST = 1024  # bits after which a comparison is settled on the safe side
+
+
+class NoiseLaw(ABC):
+    """A symmetric law on the integers: the law of one answer's noise."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """How the law is called wherever it is written down."""
+
+    @property
+    @abstractmethod
+    def size(self) -> Fraction:
+        """Return its one parameter, exactly: a scale, or a squared sigma."""
+
+    @property
+    @abstractmethod
+    def scale_shown(self) -> float:
+        """Return the number that people call its scale: b, or sigma."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """Return the law in words."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """Return the variance, to floating-point accuracy."""
+
+    @property
+    @abstractmethod
+    def mean_size(self) -> float:
+        """Return the mean of |X|, never below the truth."""
+
+    @property
+    @abstractmethod
+    def one_sided(self) -> Tail:
+        """Return P(X >= m), with certified bounds."""
+
+    @abstractmethod
+    def draw(self, shape: Shape, rng: Rng) -> Integers:
+        """Return independent noise, exactly of this law."""
+
+    @abstractmethod
+    def event(
+        self,
+        *,
+        l1: Callable[[], Fraction | int],
+        l2_squared: Callable[[], Fraction | int],
+        coordinates: int | None = None,
+    ) -> PrivacyEvent:
+        """Return what to tell the accountant of a vector that moves by so much between neighbours."""
+
+    @abstractmethod
+    def survival(self, k: Reals) -> Reals:
+        """Return P(X >= k) for whole numbers k, to about 1e-12."""
+
+    @abstractmethod
+    def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
+        """Return fractions low <= P(|X| >= m) <= high."""
+
+    def to_json(self) -> list[str]:
+        """Return the law as two texts: its name and its size."""
+        return [self.name, str(self.size)]
+
+    def tail(self, m: int) -> float:
+        """Return P(|X| >= m), rounded up."""
+        return _float_up(self.tail_bounds(m)[1])
+
+    def coverage(self, m: int) -> float:
+        """Return P(|X| <= m), rounded down."""
+        return -_float_up(self.tail_bounds(m + 1)[1] - 1)
+
+    def half_width(self, confidence: Number) -> int:
+        """Return the least m with P(|X| <= m) >= confidence: the shortest symmetric interval."""
+        return _least(self, 1 - to_confidence(confidence))
+
+    def joint_half_width(self, count: int, confidence: Number) -> int:
+        """Return the least m with count * P(|X| > m) <= 1 - confidence.
+
+        Guarantee: all of `count` answers are within m with at least this confidence, whether or not
+            their noises are independent (union bound).
+        """
+        if count < 1:
+            raise InvalidInput(f"count must be at least 1, not {count}.")
+        return _least(self, (1 - to_confidence(confidence)) / count)
+
+    def joint_failure(self, m: int, count: int) -> float:
+        """Return count * P(|X| > m), at most 1, rounded up."""
+        return _float_up(min(count * self.tail_bounds(m + 1)[1], Fraction(1)))
+
+
+def to_confidence(written: Number) -> Fraction:
+    """Return the confidence exactly as written, or refuse it with a sentence."""
+    value = to_fraction(written, name="confidence")
+    if not 0 < value < 1:
+        raise InvalidInput(
+            f"confidence must lie between 0 and 1, not {plain(value)}.", hint="Usual: 0.95."
+        )
+    return value
+
+
+def _least(law: NoiseLaw, failure: Fraction) -> int:
+    """Return the least m with P(|X| > m) <= failure."""
+    upper = 1
+    while not _within(law, upper, failure):
+        upper *= 2
+    lower = -1
+    while upper - lower > 1:
+        middle = (lower + upper) // 2
+        if _within(law, middle, failure):
+            upper = middle
+        else:
+            lower = middle
+    return upper
+
+
+def _within(law: NoiseLaw, m: int, failure: Fraction) -> bool:
+    bits = BITS
+    while True:
+        low, high = law.tail_bounds(m + 1, bits)
+        if high <= failure:
+            return True
+        if low > failure or bits >= DEEPEST:
+            return False
+        bits *= 2
+
+
+def _float_up(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def positive(written: Number, name: str) -> Fraction:
+    """Return a parameter exactly as written, or refuse it with a sentence."""
+    value = to_fraction(written, name=name)
+    if value <= 0:
+        raise InvalidInput(f"{name} must be greater than 0, not {plain(value)}.")
+    return value

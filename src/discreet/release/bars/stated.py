@@ -1,0 +1,95 @@
+"""The noise to expect of a mean, a variance or a quantile, for a group of a stated size.
+
+Their noise depends on the data, so before anything is paid it can only be told for groups of a size that
+somebody names. It is worked out by the very sets that answers get afterwards (sets.py), at the values of
+the declared range where they are widest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from discreet.core.explanation import StatedNoise
+from discreet.kernel.mechanism import Law, Selection
+from discreet.noise.bars.selection import selection_loss
+from discreet.plan.plan import Plan
+from discreet.release.bars.forms import Ratio, Spread
+from discreet.release.bars.intervals import Interval, as_float, root
+from discreet.release.bars.outputs import Bar, bar_of
+from discreet.release.bars.sets import ratio_set, spread_set
+
+UNSURE = Fraction(5, 100)
+
+
+def stated_noise(plan: Plan, rows: int) -> StatedNoise:
+    """Return the half width of each noisy output at 95% for a group of `rows` rows, spending nothing.
+
+    None where it is unbounded: so small a group drowns. Quantiles are told in ranks.
+    """
+    chosen = plan.mechanisms
+    widths: dict[str, float | None] = {}
+    ranks: dict[str, int] = {}
+    for name, value in plan.question.outputs:
+        bar = bar_of(value, chosen.laws)
+        if _can_be_told(bar):
+            widths[name] = _width(bar, chosen.laws, rows)
+        for choice, selection in chosen.selections.items():
+            if choice in str(value):
+                ranks[name] = rank_loss(selection)
+    return StatedNoise(rows, widths, ranks, chosen.threshold)
+
+
+def rank_loss(selection: Selection) -> int:
+    """Return how many rows a selected quantile's rank is off by at most, at 95%."""
+    found = selection_loss(selection.bins, selection.sensitivity, selection.epsilon, UNSURE)
+    return math.ceil(found)
+
+
+def _can_be_told(bar: Bar) -> bool:
+    """Return whether its noise follows from the size of a group and from declared ranges."""
+    ranged = bar.ratio is not None and None not in (bar.ratio.low, bar.ratio.high)
+    return bar.noisy and (bar.half_width is not None or ranged or bar.spread is not None)
+
+
+def _width(bar: Bar, laws: Mapping[str, Law], rows: int) -> float | None:
+    if bar.half_width is not None:
+        return bar.half_width
+    if bar.ratio is not None:
+        return _widest(_ratios(bar.ratio, laws, rows))
+    if bar.spread is not None:
+        return _widest(_spreads(bar.spread, laws, rows, rooted=bar.rooted))
+    return None
+
+
+def _widest(found: Iterator[tuple[float, Interval]]) -> float | None:
+    farthest = max((max(high - at, at - low) for at, (low, high) in found), default=math.inf)
+    return farthest if math.isfinite(farthest) else None
+
+
+def _ratios(form: Ratio, laws: Mapping[str, Law], rows: int) -> Iterator[tuple[float, Interval]]:
+    """Yield a mean in the middle and at both ends of its range, and its set."""
+    assert form.low is not None and form.high is not None, "it can be told"  # noqa: PT018  # one fact
+    free = replace(form, low=None, high=None)
+    for mean in (form.low, (form.low + form.high) / 2, form.high):
+        row = {form.top: (mean - form.constant) / form.factor * rows, form.bottom: rows}
+        yield as_float(mean), ratio_set(free, row, laws)
+
+
+def _spreads(
+    form: Spread, laws: Mapping[str, Law], rows: int, *, rooted: bool
+) -> Iterator[tuple[float, Interval]]:
+    """Yield variances that the range allows, around means that it allows with them, and their sets."""
+    for share in (Fraction(0), Fraction(1, 2), Fraction(1)):
+        variance = form.high * share
+        mean = Fraction(math.sqrt(form.high - variance))
+        row = {
+            form.squares: (variance + mean * mean) * rows / form.square,
+            form.centred: mean * rows / form.factor,
+            form.count: rows,
+        }
+        found = spread_set(form, row, laws)
+        at = as_float(variance)
+        yield (math.sqrt(at), root(found)) if rooted else (at, found)

@@ -1,0 +1,37 @@
+"""What an answer leaves out besides noise: rows of people who have more than may count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from discreet.core.schema import Table
+from discreet.plan.ir import Statement, scans_of
+
+
+def bounding_notes(statement: Statement) -> tuple[str, ...]:
+    """Return a sentence for each table of people whose rows are bounded; public facts only.
+
+    An interval is about the noise. What the bound leaves out is not in it, so it stands beside it.
+    """
+    tables = {scan.table.name: scan.table for scan in scans_of(statement.source) if not scan.public}
+    return tuple(_notes(tables, statement.max_rows))
+
+
+def _notes(tables: dict[str, Table], asked: int | None) -> Iterator[str]:
+    for name, table in sorted(tables.items()):
+        if table.unit is None or table.unit.is_row:
+            continue
+        bound = table.max_rows if asked is None else asked
+        if bound is None:
+            continue
+        rows = "1 row counts" if bound == 1 else f"{bound:,} rows count"
+        yield f"Of one person in '{name}' at most {rows}; {_known(table, bound)}."
+
+
+def _known(table: Table, bound: int) -> str:
+    """Return what is publicly known about the rows that are left out."""
+    if table.rows_kept is None or table.max_rows is None or bound < table.max_rows:
+        return "how many rows that leaves out is not known, and not in the noise"
+    return (
+        f"its owner declares that this keeps at least {float(100 * table.rows_kept):g}% of the rows"
+    )

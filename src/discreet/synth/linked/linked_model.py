@@ -1,0 +1,225 @@
+"""The models of linked tables, and rows of all of them whose keys join."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InvalidInput
+from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.decode import NULL, Places, made_up_values, places_of, to_table
+from discreet.synth.encoding.shape import Codes
+from discreet.synth.model_file import Saved, from_text, to_text
+from discreet.synth.models.drawing import draw
+from discreet.synth.models.given_drawing import draw_given
+from discreet.synth.models.layered import Layered
+from discreet.synth.models.model import Dice
+from discreet.synth.rules import read_rules
+from discreet.synth.synthetic import codes_of
+
+MOST_ROWS = 50_000_000
+"""Rows of one table of a linked copy: all of them are held at once, since keys join."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPart:
+    """The model of one table: `saved` has its own columns, numbers of children, its parent's.
+
+    `own` of them are the table's; `above` come last. `columns` is the table as it is written.
+    """
+
+    name: str
+    parent: str | None
+    unit: str
+    key: str | None
+    children: tuple[str, ...]
+    own: int
+    above: int
+    columns: Encoding
+    saved: Saved
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedModel:
+    """All models of a tree of tables, parents first; plain facts beside them."""
+
+    parts: tuple[LinkedPart, ...]
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnRows:
+    """Rows of one table while others are drawn: codes, positions, and where their parents are."""
+
+    codes: Codes
+    places: Places
+    parents: np.ndarray
+    people: np.ndarray
+
+
+def draw_linked(model: LinkedModel, rows: int | None, *, dice: Dice) -> dict[str, DrawnRows]:
+    """Return rows for every table: as many people as asked for, children as their parents say."""
+    found: dict[str, DrawnRows] = {}
+    for part in model.parts:
+        if part.parent is None:
+            found[part.name] = _draw_root(part, rows, dice)
+        else:
+            above = next(each for each in model.parts if each.name == part.parent)
+            found[part.name] = _draw_below(part, above, found[part.parent], dice)
+    return found
+
+
+def _draw_root(part: LinkedPart, rows: int | None, dice: Dice) -> DrawnRows:
+    saved = part.saved
+    wanted = max(1, round(saved.model.total)) if rows is None else rows
+    if isinstance(wanted, bool) or not 0 <= wanted <= MOST_ROWS:
+        raise InvalidInput(f"The number of rows must be a whole number from 0 to {MOST_ROWS:,}.")
+    rules = read_rules(saved.rules, saved.encoding)
+    drawn = draw(saved.model, saved.encoding, wanted, dice=dice, rules=rules)
+    codes = codes_of(drawn.places, saved.encoding)
+    return DrawnRows(codes, drawn.places, np.arange(wanted), np.arange(wanted))
+
+
+def _draw_below(part: LinkedPart, above: LinkedPart, parents: DrawnRows, dice: Dice) -> DrawnRows:
+    which = expanded(part.name, above, parents)
+    codes = draw_below(part.saved, part.above, known_codes(above, parents, which), dice=dice)
+    places = places_of(codes, _below(part), dice)
+    return DrawnRows(codes, places, which, parents.people[which])
+
+
+def known_codes(above: LinkedPart, parents: DrawnRows, which: np.ndarray) -> Codes:
+    """Return the parent's codes for each row: its own columns and its numbers of children."""
+    known: Codes = parents.codes[which][:, : above.own + len(above.children)]
+    return known
+
+
+def expanded(table: str, above: LinkedPart, parents: DrawnRows) -> np.ndarray:
+    """Return the place of each row's parent: as often as that parent has rows of a table."""
+    column = above.own + above.children.index(table)
+    places = parents.places[:, column]
+    many = np.where(places == NULL, 0, places + 1)
+    if int(many.sum()) > MOST_ROWS:
+        raise InvalidInput(f"A linked copy has at most {MOST_ROWS:,} rows in a table.")
+    return np.repeat(np.arange(len(places)), many)
+
+
+def draw_below(saved: Saved, above: int, known: Codes, *, dice: Dice) -> Codes:
+    """Return the codes of rows whose parents' codes are known."""
+    width = saved.encoding.shape.width
+    model, given = saved.model, tuple(range(width - above, width))
+    if isinstance(model, Layered):
+        return draw_given(model, given, known, dice=dice)
+    # Single columns, where the fit could not be trusted: nothing hangs on the parent.
+    return model.sample(len(known), dice=dice)[:, : width - above]
+
+
+def _below(part: LinkedPart) -> Encoding:
+    coded = part.saved.encoding.coded
+    return Encoding(part.name, coded[: len(coded) - part.above])
+
+
+def linked_tables(
+    model: LinkedModel, rows: int | None = None, *, seed: int | None = None
+) -> dict[str, pa.Table]:
+    """Return made-up rows of every table; every key of a child is there in its parent.
+
+    `seed` makes them repeatable; the guarantee hangs on the models, not on these dice.
+    """
+    dice = np.random.default_rng(seed)  # no guarantee hangs on these dice: the models are paid for
+    drawn = draw_linked(model, rows, dice=dice)
+    return {part.name: _table(part, model, drawn, dice) for part in model.parts}
+
+
+def _table(
+    part: LinkedPart, model: LinkedModel, drawn: Mapping[str, DrawnRows], dice: Dice
+) -> pa.Table:
+    mine = drawn[part.name]
+    coded = Encoding(part.name, part.saved.encoding.coded[: part.own])
+    values = to_table(mine.places[:, : part.own], coded, dice)
+    names = values.column_names
+    columns: dict[str, pa.Array] = {}
+    for column in part.columns.columns:
+        if isinstance(column, Coded):
+            columns[column.name] = values.column(names.index(column.name))
+        else:
+            columns[column.name] = _identifier(column, part, model, drawn)
+    return pa.table(columns)
+
+
+def _identifier(
+    column: MadeUp, part: LinkedPart, model: LinkedModel, drawn: Mapping[str, DrawnRows]
+) -> pa.Array:
+    """Return an identifier's values: the person's, the parent row's, or one of the row's own."""
+    mine = drawn[part.name]
+    if column.name == part.unit:
+        return made_up_values(mine.people + 1, column, len(drawn[model.parts[0].name].people))
+    if part.key is not None and column.name == part.key:
+        return made_up_values(mine.parents + 1, column, len(drawn[str(part.parent)].parents))
+    return made_up_values(np.arange(1, len(mine.people) + 1), column, len(mine.people))
+
+
+def pack_linked(model: LinkedModel) -> bytes:
+    """Return the models as the ledger keeps them."""
+    data = {
+        "facts": dict(model.facts),
+        "parts": [
+            {
+                "name": part.name,
+                "parent": part.parent,
+                "unit": part.unit,
+                "key": part.key,
+                "children": list(part.children),
+                "own": part.own,
+                "above": part.above,
+                "identifiers": _identifiers(part.columns),
+                "saved": to_text(part.saved),
+            }
+            for part in model.parts
+        ],
+    }
+    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 6)
+
+
+def _identifiers(encoding: Encoding) -> list[list[Any]]:
+    """Return where the made-up columns stand among the others."""
+    return [
+        [i, column.name, column.whole]
+        for i, column in enumerate(encoding.columns)
+        if isinstance(column, MadeUp)
+    ]
+
+
+def unpack_linked(payload: bytes) -> LinkedModel:
+    """Return the models that `pack_linked` wrote."""
+    data = json.loads(zlib.decompress(payload))
+    return LinkedModel(tuple(_part(item) for item in data["parts"]), data["facts"])
+
+
+def _part(item: Mapping[str, Any]) -> LinkedPart:
+    saved = from_text(item["saved"], name=item["name"])
+    return LinkedPart(
+        item["name"],
+        item["parent"],
+        item["unit"],
+        item["key"],
+        tuple(item["children"]),
+        item["own"],
+        item["above"],
+        Encoding(item["name"], _columns(saved.encoding.coded[: item["own"]], item["identifiers"])),
+        saved,
+    )
+
+
+def _columns(
+    coded: Sequence[Coded], identifiers: Sequence[Sequence[Any]]
+) -> tuple[Coded | MadeUp, ...]:
+    found: list[Coded | MadeUp] = list(coded)
+    for place, name, whole in identifiers:
+        found.insert(place, MadeUp(name, whole))
+    return tuple(found)

@@ -1,0 +1,316 @@
+"""synthesize_linked(): one charge, then a model for each table, people first, children after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
+from discreet.core.numbers import Epsilon, Number
+from discreet.engine.base import Engine, Held
+from discreet.ledger.entry import Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.pipeline import spent_of
+from discreet.release.snapshots import hold_tables
+from discreet.synth.budget import noise_of
+from discreet.synth.encoding.columns import Encoding
+from discreet.synth.encoding.decode import places_of
+from discreet.synth.linked.counted_rows import at_most, rows_worth_counting
+from discreet.synth.linked.joined_rows import LinkedColumns, columns_of, seal_linked
+from discreet.synth.linked.linked_copy import LinkedSynthetic
+from discreet.synth.linked.linked_model import (
+    DrawnRows,
+    LinkedModel,
+    LinkedPart,
+    draw_below,
+    expanded,
+    known_codes,
+    linked_tables,
+    pack_linked,
+    unpack_linked,
+)
+from discreet.synth.linked.prepare import (
+    PreparedLinked,
+    declared_rows,
+    linked_dataset,
+    prepare_linked,
+)
+from discreet.synth.linked.table_tree import LinkedTable, tree_of
+from discreet.synth.measure.learned_domains import Learned, Means, learn
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.measure.sql_counter import store_codes
+from discreet.synth.methods import adaptive, automatic
+from discreet.synth.methods.given_rows import GivenRows
+from discreet.synth.model_file import Saved
+from discreet.synth.models.drawing import draw
+from discreet.synth.progress import Progress, silent
+from discreet.synth.request import SynthRequest
+from discreet.synth.synthetic import codes_of
+from discreet.synth.trusted_fit import TrustedFit, fit_trusted
+
+
+class CopyMeans(Protocol):
+    """What a copy is made with: a curator has all of it."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return what the owner declared."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return who has spent what."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """Return where the rows are."""
+        ...
+
+    @property
+    def rng(self) -> Rng:
+        """Return the dice."""
+        ...
+
+
+def linked_copy(
+    means: CopyMeans,
+    dataset: str,
+    *,
+    epsilon: Number | Epsilon,
+    delta: Number | None = None,
+    rows: int | None = None,
+    bins: str = "auto",
+    analyst: str | None = None,
+    request_id: str | None = None,
+    progress: Progress = silent,
+) -> LinkedSynthetic:
+    """Return a copy of all linked tables of a dataset; `rows` is the number of people."""
+    request = SynthRequest.of(
+        dataset,
+        epsilon=epsilon,
+        delta=delta,
+        rows=rows,
+        bins=bins,
+        analyst=analyst,
+        request_id=request_id,
+    )
+    return synthesize_linked(
+        request,
+        catalog=means.catalog,
+        ledger=means.ledger,
+        engine=means.engine,
+        rng=means.rng,
+        progress=progress,
+    )
+
+
+def synthesize_linked(
+    request: SynthRequest,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    rng: Rng,
+    progress: Progress = silent,
+) -> LinkedSynthetic:
+    """Return a copy of all linked tables of a dataset, charged before any row is read.
+
+    Guarantee: one charge pays for all tables; each has a fixed part of it, and the parts add up to 1.
+        Of every table the kernel reads off the SQL how many rows of one person count, the joins to
+        parents and the numbers of children included, and the noise is for that. The charge is
+        durable before the engine runs; the models are stored before anybody hears of them (`once`).
+        (docs/notes/0051)
+    """
+    started = time.monotonic()
+    tree = tree_of(linked_dataset(catalog, request))
+    tables = [(tree.dataset, each.table) for each in tree.tables]
+    with hold_tables(tables, engine, ledger, catalog) as held:
+        ready = prepare_linked(
+            request, tree, catalog=catalog, ledger=ledger, engine=engine, held=held
+        )
+        receipt = ledger.charge(
+            ready.payer,
+            ready.funds.quote,
+            request_id=request.request_id,
+            body=f"linked {request.body}",
+            note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
+            snapshot=ready.snapshot,
+        )
+        means = _Paid(catalog, engine, held, receipt, rng)
+        stored = once(ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
+    return _finished(ready, unpack_linked(stored), receipt, started)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paid:
+    """What fitting works with, after the charge."""
+
+    catalog: Catalog
+    engine: Engine
+    held: Held
+    receipt: Receipt
+    rng: Rng
+
+
+def _fitted(ready: PreparedLinked, paid: _Paid, progress: Progress) -> LinkedModel:
+    tree, steps = ready.tree, len(ready.tree.tables) + 1
+    progress(0, steps, "reading the tables")
+    learned = _learned(ready, paid, progress)
+    encodings = {name: each.encoding for name, each in learned.items()}
+    notices = [*ready.notices]
+    for name, outline in ready.outlines.items():
+        said = (*outline.notices, *learned[name].notices)
+        notices += [f"{name}: {each}" for each in said]
+    parts: list[LinkedPart] = []
+    drawn: dict[str, DrawnRows] = {}
+    for step, node in enumerate(tree.tables):
+        progress(step, steps, f"table {node.name}")
+        fitted = _fit_table(_Place(ready, paid, encodings, drawn, tuple(parts)), node)
+        parts.append(fitted.part)
+        drawn[node.name] = fitted.rows
+        notices += [f"{node.name}: {each}" for each in fitted.words]
+    progress(steps, steps, "done")
+    private = bool(getattr(paid.rng, "private", True))
+    return LinkedModel(tuple(parts), {"notices": notices, "private": private})
+
+
+def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str, Learned]:
+    """Return every table's encoding; tables with something to learn share that part evenly."""
+    funds = ready.funds
+    many = sum(bool(each.ranges or each.words) for each in ready.outlines.values())
+    words = sum(len(each.words) for each in ready.outlines.values())
+    found = {}
+    for name, outline in ready.outlines.items():
+        purse = MarginalBudget(funds.learning.amount / max(many, 1), funds.purse.concentrated)
+        risk = funds.threshold_delta * len(outline.words) / max(words, 1)
+        means = Means(paid.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.rng)
+        found[name] = learn(outline, means, lambda what: progress(0, 1, what))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a table's turn finds the others: encodings of all, models and rows of those above."""
+
+    ready: PreparedLinked
+    paid: _Paid
+    encodings: Mapping[str, Encoding]
+    drawn: Mapping[str, DrawnRows]
+    parts: tuple[LinkedPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedTable:
+    """The model of one table, made-up rows for its children to hang on, and notices."""
+
+    part: LinkedPart
+    rows: DrawnRows
+    words: tuple[str, ...]
+
+
+def _fit_table(place: _Place, node: LinkedTable) -> _FittedTable:
+    columns = columns_of(node, place.ready.tree, place.encodings)
+    if node.parent is None:
+        return _fit_root(place, node, columns)
+    return _fit_below(place, node, columns)
+
+
+def _door(
+    place: _Place, node: LinkedTable, columns: LinkedColumns, most: int
+) -> RecordingMarginals:
+    """Return the door to one table, with its part of the budget; sealed before anything runs."""
+    ready, paid = place.ready, place.paid
+    codes = seal_linked(node, ready.tree, columns, most, catalog=paid.catalog, engine=paid.engine)
+    ready.source.check(codes.source)
+    counter = store_codes(paid.held, codes, permit=paid.receipt)
+    return RecordingMarginals(counter, codes.shape, _purse(place, node), codes.unit, paid.rng)
+
+
+def _purse(place: _Place, node: LinkedTable) -> MarginalBudget:
+    funds = place.ready.funds
+    amount = funds.fitting.amount * place.ready.shares[node.name]
+    return MarginalBudget(amount, funds.purse.concentrated)
+
+
+_DICE = 0
+"""Seed of the made-up rows that children are fitted to: no guarantee hangs on it."""
+
+
+def _fit_root(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
+    door = _door(place, node, columns, 1)
+    trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
+    part = _part(place, node, columns, trusted)
+    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+    rows = max(1, round(trusted.model.total))
+    found = draw(trusted.model, part.saved.encoding, rows, dice=dice)
+    own = codes_of(found.places, part.saved.encoding)
+    return _FittedTable(
+        part, DrawnRows(own, found.places, np.arange(rows), np.arange(rows)), trusted.words
+    )
+
+
+def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
+    above = next(each for each in place.parts if each.name == node.parent)
+    parents = place.drawn[above.name]
+    which = expanded(node.name, above, parents)
+    known = known_codes(above, parents, which)
+    people = parents.people[which]
+    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+    most = rows_worth_counting(people, declared_rows(node), noise_of(_purse(place, node), Unit()))
+    door = _door(place, node, columns, most)
+    first = len(columns.below)
+    counted = known[at_most(people, most, dice)]
+    given = GivenRows(tuple(range(first, door.shape.width)), counted, door.shape)
+    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given))
+    part = _part(place, node, columns, trusted)
+    below = draw_below(part.saved, part.above, known, dice=dice)
+    places = places_of(below, Encoding(node.name, columns.below), dice)
+    return _FittedTable(part, DrawnRows(below, places, which, people), trusted.words)
+
+
+def _part(
+    place: _Place, node: LinkedTable, columns: LinkedColumns, trusted: TrustedFit
+) -> LinkedPart:
+    facts = {"method": "auto", "notices": [], "agreement": trusted.agreement.chance}
+    rules = node.table.rules if node.parent is None else ()
+    encoding = Encoding(node.name, columns.every)
+    return LinkedPart(
+        node.name,
+        node.parent,
+        node.unit,
+        node.key,
+        node.children,
+        len(columns.own),
+        len(columns.above),
+        place.encodings[node.name],
+        Saved(encoding, trusted.model, trusted.measured, rules, facts),
+    )
+
+
+def _finished(
+    ready: PreparedLinked, model: LinkedModel, receipt: Receipt, started: float
+) -> LinkedSynthetic:
+    tables = linked_tables(model, ready.request.rows)
+    after = receipt.after
+    return LinkedSynthetic(
+        model=model,
+        tables=tables,
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        before=Spent(receipt.before.epsilon, receipt.before.delta),
+        after=Spent(after.epsilon, after.delta),
+        limit=Spent(after.limit_epsilon, after.limit_delta),
+        free=receipt.repeated,
+        request_id=ready.request.request_id,
+        notices=tuple(model.facts["notices"]),
+        seconds=time.monotonic() - started,
+    )

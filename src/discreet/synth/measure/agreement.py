@@ -1,0 +1,104 @@
+"""Whether a model is as near to its own noisy measurements as the noise explains: chi-square.
+
+Post-processing of what was paid for: no row is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from discreet.noise.laws import GaussianLaw
+from discreet.synth.encoding.merging import Groups
+from discreet.synth.encoding.shape import Columns
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.simplex import Floats
+
+LEAST = 1e-6
+"""A model whose measurements would be this unlikely, were it true, is not handed over."""
+
+WHOLE_ROWS = 1.0
+"""Variance that rows add by being whole: a copy cannot be nearer than a row, whatever its model."""
+
+
+class Estimates(Protocol):
+    """Something that estimates the counts of marginals: a fitted model."""
+
+    def marginal(self, columns: Columns) -> Floats:
+        """Return the estimated counts of one marginal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FitAgreement:
+    """The chance of noise that lies as far from a model as the measured noise does.
+
+    `chance` is the smaller of two: of all cells together, and of the worst table, multiplied by the
+    number of tables. `cells` are all that were measured.
+    """
+
+    chance: float
+    cells: int
+    worst: Columns
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the noise explains the distance; NaN does not."""
+        return self.chance >= LEAST
+
+
+def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
+    """Return how well a model agrees with the noisy tables that it was made from.
+
+    The squares of Gaussian noise over its variance add up to chi-square with one degree a cell; the
+    sizes of Laplace noise, doubled, over its scale to chi-square with two. The nearest possible
+    table is never farther from the noisy one than the real one is, so a good fit passes.
+    """
+    found = [_squares(each, model) for each in measured]
+    if not found:
+        return FitAgreement(1.0, 0, ())
+    chances = [_tail(*each) for each in found]
+    alone = min(range(len(found)), key=lambda i: (not math.isnan(chances[i]), chances[i]))
+    together = _tail(sum(square for square, _ in found), sum(degrees for _, degrees in found))
+    chance = min(together, len(found) * chances[alone])
+    if math.isnan(together) or math.isnan(chances[alone]):
+        chance = 0.0
+    cells = sum(each.values.size for each in measured)
+    return FitAgreement(min(chance, 1.0), cells, measured[alone].columns)
+
+
+def _squares(measured: Measured, model: Estimates) -> tuple[float, int]:
+    """Return the chi-square of one table and its degrees of freedom."""
+    fitted = model.marginal(measured.columns)
+    for axis, column in enumerate(measured.columns):
+        if column in measured.merged:
+            fitted = _gathered(fitted, axis, measured.merged[column])
+    apart = measured.values - fitted
+    if isinstance(measured.law, GaussianLaw):
+        return float((apart**2).sum()) / (measured.variance + WHOLE_ROWS), apart.size
+    scale = math.sqrt((measured.variance + WHOLE_ROWS) / 2)
+    return 2 * float(np.abs(apart).sum()) / scale, 2 * apart.size
+
+
+def _gathered(table: Floats, axis: int, groups: Groups) -> Floats:
+    first = np.moveaxis(table, axis, 0)
+    summed = np.zeros((int(groups.max()) + 1, *first.shape[1:]))
+    np.add.at(summed, groups, first)
+    return np.moveaxis(summed, 0, axis)
+
+
+def _tail(square: float, degrees: int) -> float:
+    """Return the chance that chi-square exceeds a value: Wilson and Hilferty's cube root.
+
+    >>> round(_tail(18.31, 10), 3)
+    0.05
+    """
+    if not math.isfinite(square):
+        return math.nan
+    spread = 2 / (9 * degrees)
+    place = ((square / degrees) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return math.erfc(place / math.sqrt(2)) / 2

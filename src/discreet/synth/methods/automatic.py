@@ -1,0 +1,71 @@
+"""The default: the method that suits the number of rows and the price, by a stated rule."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.synth.measure.part_door import PartDoor
+from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.measure.singles import agreed_total
+from discreet.synth.methods import adaptive, independent
+from discreet.synth.models.model import Model
+from discreet.synth.progress import Progress, silent
+from discreet.synth.workload import Wanted
+
+COUNT = Fraction(1, 50)
+"""The part of the budget that counts the rows, which nothing else may say for free."""
+
+FEW = 100.0
+"""Rows for each standard deviation of a single count below which pairs of columns are all noise.
+
+Fixed on the tables that benchmarks/synth_data.py calls TUNED; docs/benchmarks.md has the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Which method was taken, why, and the door with the rest of the budget."""
+
+    name: str
+    words: str
+    door: PartDoor
+
+
+def pick(door: PrivateMarginals) -> Pick:
+    """Return the method for a table: by public sizes, the price and a noisy number of rows.
+
+    The rows are counted by the column of fewest codes, so that little noise adds up.
+
+    Guarantee: a share of 1/50; the rule reads public sizes and that noisy table. The rest of the
+        budget, 49/50, is the door's that is handed on.
+    """
+    column = min(range(door.shape.width), key=lambda i: door.shape.sizes[i])
+    rows = agreed_total(door.measure([(column,)], share=COUNT))
+    ratio = rows / math.sqrt(door.law(Fraction(1)).variance)
+    name = "independent" if ratio < FEW else "adaptive"
+    why = "too few" if name == "independent" else "enough"
+    words = (
+        f"auto took '{name}': about {rows:,.0f} rows are {why} at this price to see how columns "
+        "hang together."
+    )
+    return Pick(name, words, PartDoor(door, 1 - COUNT))
+
+
+def fit(
+    door: PrivateMarginals, *, workload: Wanted | None = None, progress: Progress = silent
+) -> Model:
+    """Return the model of the method that `pick` takes.
+
+    Guarantee: that of `pick`, and of the method with 49/50 of the budget.
+    """
+    return fit_picked(pick(door), workload=workload, progress=progress)
+
+
+def fit_picked(
+    picked: Pick, *, workload: Wanted | None = None, progress: Progress = silent
+) -> Model:
+    """Return the model of a method that was taken."""
+    if picked.name == "independent":
+        return independent.fit(picked.door, progress=progress)
+    return adaptive.fit(picked.door, workload=workload, progress=progress)

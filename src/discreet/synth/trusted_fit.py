@@ -1,0 +1,70 @@
+"""A model that may be handed over: checked against its own measurements, or a simpler one instead.
+
+After the charge nothing may fail for reasons of arithmetic, and nothing quietly: a fit that breaks,
+or that lies farther from its noisy tables than noise explains, gives way to independent columns from
+the same tables, and the copy says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discreet.errors import InternalError, InvalidInput
+from discreet.synth.measure.agreement import FitAgreement, agreement
+from discreet.synth.measure.part_door import PartDoor
+from discreet.synth.measure.private_marginals import Measured
+from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.methods.independent import (
+    plain_columns,
+    single_tables,
+    smooth_columns,
+)
+from discreet.synth.models.model import Model
+
+_BROKEN = (ArithmeticError, ValueError, LookupError, MemoryError, InternalError, InvalidInput)
+"""What a fit may raise for reasons of arithmetic; engines that fail and jobs that end are not here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrustedFit:
+    """A model, the tables that it agrees with, how well, and what the reader must be told."""
+
+    model: Model
+    measured: tuple[Measured, ...]
+    agreement: FitAgreement
+    words: tuple[str, ...] = ()
+
+
+def fit_trusted(
+    door: RecordingMarginals | PartDoor, name: str, fit: Callable[[], Model]
+) -> TrustedFit:
+    """Return the model of `fit`, or independent columns where it cannot be trusted.
+
+    Guarantee: what decides is noisy and paid for, or arithmetic on it. Columns that were not
+        measured yet are measured with what is left of the same budget.
+    """
+    try:
+        model = fit()
+        checked = agreement(door.measured, model)
+    except _BROKEN:
+        return _simpler(door, f"The method '{name}' could not be fitted to its noisy tables")
+    if checked.holds:
+        return TrustedFit(model, tuple(door.measured), checked)
+    return _simpler(
+        door, f"The model of '{name}' lay farther from its noisy tables than noise explains"
+    )
+
+
+def _simpler(door: RecordingMarginals | PartDoor, why: str) -> TrustedFit:
+    tables = single_tables(door, door.measured)
+    model = smooth_columns(door.shape, tables)
+    checked = agreement(tables, model)
+    if not checked.holds:
+        model = plain_columns(door.shape, tables)
+        checked = agreement(tables, model)
+    words = (
+        f"{why}: the copy was made of single columns instead, and keeps no dependence between "
+        "columns."
+    )
+    return TrustedFit(model, tables, checked, (words,))

@@ -1,0 +1,167 @@
+"""`discreet review`: what declarations lose and reveal, and the owner's word that they are public."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.api.review import SeenTable, see_table
+from discreet.catalog.declare.analysts import writing
+from discreet.catalog.declare.columns import Settings, accepted, hidden, with_columns
+from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
+from discreet.catalog.read.policy_file import FILE_NAME, loads
+from discreet.catalog.write import write_over
+from discreet.engine.connect import connect
+from discreet.errors import CatalogError, InvalidInput, UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What the owner decides. `accept_safe`: every column without a doubt; the others by name."""
+
+    config: Path
+    accept_safe: bool = False
+    accept: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedTable:
+    """One table of the file with what was seen in its rows."""
+
+    declared: DeclaredTable
+    seen: SeenTable
+
+    @property
+    def safe(self) -> tuple[str, ...]:
+        """Return the waiting columns that may be accepted as they stand."""
+        waiting = set(self.declared.waiting)
+        return tuple(
+            c.column.name for c in self.seen.columns if c.column.name in waiting and not c.doubts
+        )
+
+
+def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> list[ReviewedTable]:
+    """Return every private table of a discreet.toml with what its declarations do. Reads the rows."""
+    url, tables = declared_tables(_text(config), base=config.parent, file=config.name)
+    sources = {f"{each.dataset}.{each.table.name}": each.table.source for each in tables}
+    if not sources:
+        raise CatalogError(f"{config.name} declares no private table.")
+    encodings = {
+        f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
+    }
+    paths = {f"{t.dataset}.{t.table.name}": t.path for t in tables if t.path is not None}
+    engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
+    found = []
+    try:
+        for each in tables:
+            name = f"{each.dataset}.{each.table.name}"
+            progress(name)
+            found.append(ReviewedTable(each, see_table(engine, name, each.table)))
+    finally:
+        engine.close()
+        progress("")
+    return found
+
+
+def review(
+    config: str | Path | None = None,
+    *,
+    accept_safe: bool = False,
+    accept: Sequence[str] = (),
+    hide: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Return what was seen and what was decided; declared columns can be asked about at once.
+
+    Column names may be written as table.column.
+    """
+    path = Path(FILE_NAME) if config is None else Path(config)
+    wish = ReviewRequest(
+        path / FILE_NAME if path.is_dir() else path, accept_safe, tuple(accept), tuple(hide)
+    )
+    tables = look(wish.config, progress=progress)
+    return decide(wish, tables)
+
+
+def decide(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> dict[str, Any]:
+    """Return what was decided, after writing it into the file."""
+    chosen = [_choices(wish, each) for each in tables]
+    _refuse_unknown(wish, tables)
+    if any(chosen):
+        with writing(wish.config):
+            text = _text(wish.config)
+            for each, changes in zip(tables, chosen, strict=True):
+                if changes:
+                    dataset, table = each.declared.dataset, each.declared.table.name
+                    text = with_columns(text, dataset, table, changes)
+            loads(text, base=wish.config.parent, name=wish.config.name)  # it must read back
+            write_over(wish.config, text)
+    return {
+        "config": str(wish.config),
+        "tables": {
+            f"{each.declared.dataset}.{each.declared.table.name}": _told(each, changes)
+            for each, changes in zip(tables, chosen, strict=True)
+        },
+        "todo": _todo(tables),
+    }
+
+
+def _choices(wish: ReviewRequest, each: ReviewedTable) -> dict[str, Callable[[Settings], Settings]]:
+    found: dict[str, Callable[[Settings], Settings]] = {}
+    if wish.accept_safe:
+        found |= dict.fromkeys(each.safe, accepted)
+    for column in (c.column for c in each.seen.columns):
+        if _named(wish.accept, each, column.name):
+            found[column.name] = accepted
+        if _named(wish.hide, each, column.name):
+            found[column.name] = hidden
+    return found
+
+
+def _named(words: Sequence[str], each: ReviewedTable, column: str) -> bool:
+    table, dataset = each.declared.table.name, each.declared.dataset
+    names = (column, f"{table}.{column}", f"{dataset}.{table}.{column}")
+    return any(word.lower() == name.lower() for word in words for name in names)
+
+
+def _refuse_unknown(wish: ReviewRequest, tables: Sequence[ReviewedTable]) -> None:
+    for word in (*wish.accept, *wish.hide):
+        if not any(_named((word,), t, c.column.name) for t in tables for c in t.seen.columns):
+            raise UnknownName(f"No declared table has a column '{word}'.")
+    both = {word.lower() for word in wish.accept} & {word.lower() for word in wish.hide}
+    if both:
+        raise InvalidInput("A column is accepted or hidden, not both.")
+
+
+def _told(
+    each: ReviewedTable, changes: Mapping[str, Callable[[Settings], Settings]]
+) -> dict[str, Any]:
+    seen = each.seen.to_json()
+    done = {name: "hidden" if change is hidden else "accepted" for name, change in changes.items()}
+    waiting = [name for name in each.declared.waiting if name not in changes]
+    return {**seen, "decided": done, "waiting": waiting, "safe": list(each.safe)}
+
+
+def _todo(tables: Sequence[ReviewedTable]) -> list[str]:
+    found = []
+    for each in tables:
+        name = each.declared.dataset
+        if not each.declared.budget_known:
+            found.append(f"write epsilon under [datasets.{name}]: what one person can lose in all.")
+        if not each.declared.unit_known:
+            found.append(f"write unit for table '{each.declared.table.name}': whom it protects.")
+    return list(dict.fromkeys(found))
+
+
+def _text(config: Path) -> str:
+    try:
+        return config.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise CatalogError(
+            f"There is no file '{config}'.", hint="Make one with: discreet init YOUR_FILE.csv"
+        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise CatalogError(f"{config.name} cannot be read as UTF-8 text.") from None

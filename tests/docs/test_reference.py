@@ -1,0 +1,30 @@
+"""The reference pages say what the code says: a page that is stale fails here."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
+
+
+@pytest.mark.parametrize("name", sorted(reference.PAGES))
+def test_the_page_is_what_the_code_says(name):
+    kept = (reference.FOLDER / name).read_text(encoding="utf-8")
+    assert reference.PAGES[name]() == kept, "stale: run `make reference`"
+
+
+def test_every_page_is_known():
+    assert sorted(path.name for path in reference.FOLDER.iterdir()) == sorted(reference.PAGES)
+
+
+def test_a_name_without_a_docstring_would_be_seen():
+    def bare():
+        return None
+
+    assert reference._line(bare) == ""
+    empty = [line for line in reference.python_page().splitlines() if line.endswith("`: ")]
+    assert empty == []

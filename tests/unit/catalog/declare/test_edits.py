@@ -1,0 +1,104 @@
+"""Changes to the text of a discreet.toml: what was meant changes, and nothing else."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from discreet.catalog.declare.columns import accepted, declared_settings, hidden, with_columns
+from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
+from discreet.catalog.declare.waiting import declared_tables
+from discreet.catalog.read.policy_file import loads
+from discreet.errors import CatalogError, UnknownName
+
+TEXT = """# mine
+[datasets.shop]
+epsilon = 1.0  # agreed in May
+neighbours = "add-remove"
+
+[datasets.shop.tables.orders]
+source = "orders.csv"  # daily
+unit = "row"
+
+[datasets.shop.tables.orders.columns]
+# Seen: 3 distinct.
+kind = { type = "category", values = [
+    "a", "b",
+], same = { a = ["A"] }, review = true }
+cost = { type = "number", lower = 0, upper = 10.5, step = 0.5, review = true }  # euros
+note = { type = "text", hidden = true }
+
+[datasets."other one"]
+epsilon = 2
+[datasets."other one".tables.t]
+source = "t.csv"
+unit = "row"
+[datasets."other one".tables.t.columns]
+x = { type = "boolean" }
+"""
+
+
+def test_columns_are_accepted_and_hidden_in_place():
+    text = with_columns(TEXT, "shop", "orders", {"kind": accepted, "cost": hidden})
+    table = loads(text, base=Path()).table("orders")
+    assert table.column("kind").reviewed
+    assert table.column("kind").spelling.same == (("a", ("A",)),)
+    assert table.column("cost").hidden
+    for kept in ("# mine", "# agreed in May", "# Seen: 3 distinct.", "# daily"):
+        assert kept in text
+    before, after = tomllib.loads(TEXT), tomllib.loads(text)
+    assert before["datasets"]["other one"] == after["datasets"]["other one"]
+
+
+def test_settings_come_back_as_they_are_written():
+    found = declared_settings(TEXT, "shop", "orders")
+    assert found["kind"]["values"] == ("a", "b")
+    assert found["kind"]["same"] == {"a": ("A",)}
+
+
+def test_a_column_that_stands_elsewhere_is_refused():
+    spread = TEXT.replace(
+        'note = { type = "text", hidden = true }\n',
+        '[datasets.shop.tables.orders.columns.note]\ntype = "text"\nreview = true\n',
+    )
+    with pytest.raises(CatalogError, match="in a way that we do not change"):
+        with_columns(spread, "shop", "orders", {"note": accepted})
+
+
+def test_a_renamed_dataset_draws_on_its_old_budget():
+    text = with_new_name(TEXT, "shop", "store 2")
+    catalog = loads(text, base=Path())
+    assert catalog.dataset("store 2").budget == "shop"
+    old = loads(TEXT, base=Path())
+    assert catalog.budget_of(catalog.dataset("store 2")) == old.budget_of(old.dataset("shop"))
+    again = loads(with_new_name(text, "store 2", "third"), base=Path())
+    assert again.dataset("third").budget == "shop"
+    for taken in ("other one", "shop"):
+        with pytest.raises(CatalogError, match="already"):
+            with_new_name(text, "store 2", taken)
+
+
+def test_a_removed_dataset_leaves_the_others():
+    text = without_dataset(TEXT, "shop")
+    assert set(loads(text, base=Path()).datasets) == {"other one"}
+    assert "datasets" not in tomllib.loads(without_dataset(text, "other one"))
+    with pytest.raises(UnknownName):
+        without_dataset(text, "shop")
+
+
+def test_a_table_gets_another_source():
+    text = with_source(TEXT, "shop", "orders", "new.csv")
+    assert loads(text, base=Path()).table("orders").source == "new.csv"
+
+
+def test_unfinished_tables_can_be_looked_at():
+    open_text = TEXT.replace('unit = "row"\n', "", 1).replace(
+        "epsilon = 1.0  # agreed in May\n", ""
+    )
+    _, tables = declared_tables(open_text, base=Path(), file="discreet.toml")
+    first = tables[0]
+    assert (first.unit_known, first.budget_known) == (False, False)
+    assert first.waiting == ("kind", "cost")
+    assert tables[1].waiting == ()

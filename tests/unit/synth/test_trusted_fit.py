@@ -1,0 +1,112 @@
+"""After the charge nothing fails and nothing is wrong quietly: a simpler model steps in, and says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.errors import InternalError, InvalidInput
+from discreet.synth.measure.agreement import agreement
+from discreet.synth.measure.memory import MemoryCounter
+from discreet.synth.measure.private_marginals import Unit
+from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.methods import adaptive, automatic, tree
+from discreet.synth.models.conditional_chain import Network, Node
+from discreet.synth.trusted_fit import fit_trusted
+from discreet.testing import SeededRng
+from synth_kit import PURSES, random_codes, shape_of
+
+SHAPE = shape_of(3, 4, 2, 5)
+CODES = random_codes(np.random.default_rng(3), SHAPE, 2_000)
+PURSE = next(iter(PURSES.values()))
+
+
+def door(seed=1):
+    return RecordingMarginals(MemoryCounter(CODES, SHAPE), SHAPE, PURSE, Unit(), SeededRng(seed))
+
+
+def uniform(total=2_000.0):
+    nodes = tuple(Node(i, (), np.full(size, 1 / size)) for i, size in enumerate(SHAPE.sizes))
+    return Network(SHAPE, total, nodes)
+
+
+def test_a_good_model_is_handed_over_as_it_is():
+    opened = door()
+    found = fit_trusted(opened, "tree", lambda: tree.fit(opened))
+    assert found.words == ()
+    assert found.agreement.holds
+    assert found.measured == tuple(opened.measured)
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError, FloatingPointError, MemoryError, InternalError, InvalidInput], ids=str
+)
+@pytest.mark.parametrize("measured", [True, False], ids=["measured", "nothing measured"])
+def test_a_fit_that_breaks_gives_way_to_single_columns(error, measured):
+    opened = door()
+
+    def broken():
+        if measured:
+            tree.fit(opened)
+        raise error("numbers too large")
+
+    found = fit_trusted(opened, "tree", broken)
+    assert "could not be fitted" in found.words[0]
+    assert found.agreement.holds
+    assert [each.columns for each in found.measured] == [(0,), (1,), (2,), (3,)]
+    assert found.model.total == pytest.approx(2_000, rel=0.5)
+    assert 0 <= opened.left < 1
+
+
+def test_a_model_far_from_its_own_measurements_is_not_handed_over():
+    opened = door()
+
+    def wrong():
+        tree.fit(opened)
+        return uniform(total=20_000)
+
+    found = fit_trusted(opened, "tree", wrong)
+    assert "farther from its noisy tables" in found.words[0]
+    assert not agreement(opened.measured, uniform(total=20_000)).holds
+    assert found.agreement.holds
+
+
+def test_an_engine_that_fails_is_not_hidden():
+    class EngineGoneError(Exception):
+        pass
+
+    def gone():
+        raise EngineGoneError
+
+    with pytest.raises(EngineGoneError):
+        fit_trusted(door(), "tree", gone)
+
+
+def test_potentials_a_thousand_apart_neither_overflow_nor_lie():
+    """Rules without exception at next to no noise: this overflowed before messages were logarithms."""
+    dice = np.random.default_rng(5)
+    first = dice.integers(0, 40, 20_000)
+    codes = np.stack([first, first // 4, first % 3, first // 20], axis=1).astype(np.int32)
+    shape = shape_of(40, 10, 3, 2)
+    purse = type(PURSE)(PURSE.amount * 400, PURSE.concentrated)
+    opened = RecordingMarginals(MemoryCounter(codes, shape), shape, purse, Unit(), SeededRng(2))
+    with np.errstate(all="raise", under="ignore"):
+        found = fit_trusted(opened, "adaptive", lambda: adaptive.fit(opened))
+    assert found.words == ()
+    assert found.agreement.holds
+    joint = found.model.marginal((0, 1))
+    assert joint[np.arange(40), np.arange(40) // 4].sum() > 0.98 * joint.sum()
+
+
+def test_auto_takes_single_columns_where_rows_are_few_and_adaptive_elsewhere():
+    few = door()
+    few.purse = type(PURSE)(PURSE.amount / 10**6, PURSE.concentrated)
+    assert automatic.pick(few).name == "independent"
+    many = door()
+    many.purse = type(PURSE)(PURSE.amount * 100, PURSE.concentrated)
+    picked = automatic.pick(many)
+    assert picked.name == "adaptive"
+    assert many.left == 1 - automatic.COUNT
+    assert "auto took 'adaptive'" in picked.words
+    automatic.fit_picked(picked)
+    assert many.left >= 0
