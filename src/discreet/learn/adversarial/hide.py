@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.learn.adversarial.net import PublicNet, class_error, share_right
 from discreet.learn.measure.rows import Reals
@@ -47,7 +48,7 @@ class TaskRows:
     task: Reals
     sensitive: Reals
 
-    def half(self, which: Reals) -> TaskRows:
+    def half(self, which: npt.NDArray[np.bool_]) -> TaskRows:
         """Return some of the rows."""
         return TaskRows(self.inputs[which], self.task[which], self.sensitive[which])
 
