@@ -57,6 +57,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Two tables whose rows each stand for another person cannot be joined.",
         "Declare a person column as the unit of both tables, then join on it.",
     ),
+    "other unit": (
+        "'{what}' is not the column that names the person here.",
+        "The owner declared {unit}; leave privacy_unit_column out.",
+    ),
     "two datasets": (
         "A question can read one dataset at a time, and public tables.",
         "Put tables of the same people into one dataset.",
