@@ -1,6 +1,7 @@
 """The server is killed in the middle of things: the page says so, and brings back what can be brought."""
 
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -11,9 +12,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from conftest import free_port
 from patience import LONG, eventually
-from server_kit import write_world
+from server_kit import free_port, write_world
 
 PROGRAM = Path(__file__).parent / "killable.py"
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
@@ -96,7 +96,20 @@ def half_an_upload(killable, wire):
     eventually(lambda: uploads.is_dir() and any(uploads.iterdir()), "no upload began")
 
 
-def test_killed_in_the_middle_of_questions_and_of_an_upload(killable, chromium):
+def a_copy(killable, page):
+    """Begin a synthetic copy and kill the server when its model is stored, but no file is written."""
+    before = len(killable.charges())
+    page.goto(killable.address + "/synthesize")
+    page.check('input[name="method"][value="independent"]')
+    expect(page.locator("#go")).to_contain_text("uses 1.00")
+    page.click("#go")
+    assert killable.reached.wait(LONG)
+    killable.kill()
+    expect(page.locator("#step")).to_contain_text("The server does not answer")
+    return before
+
+
+def test_killed_in_the_middle_of_questions_an_upload_and_a_copy(killable, chromium):
     killable.start("charge", "> 30")
     page = chromium.new_page()
     page.goto(f"{killable.address}/?token={killable.owner}")
@@ -115,7 +128,7 @@ def test_killed_in_the_middle_of_questions_and_of_an_upload(killable, chromium):
     with socket.create_connection(("127.0.0.1", killable.port)) as wire:
         half_an_upload(killable, wire)
         before = killed(killable, page, 32)
-    killable.start()
+    killable.start("stored", "synthetic copy")
     expect(page.locator("#price-problem")).to_contain_text("charge stands")
     assert len(killable.charges()) == before + 1
     assert killable.charges()[0]["outcome"] == "lost"
@@ -123,6 +136,11 @@ def test_killed_in_the_middle_of_questions_and_of_an_upload(killable, chromium):
     page.reload()
     expect(page.locator("#go")).to_contain_text("uses")
     assert len(killable.charges()) == before + 1, "nothing is asked again without a word"
+
+    before = a_copy(killable, page)
+    killable.start()
+    expect(page).to_have_url(re.compile(r"/synthesize/[0-9a-f]{32}$"))
+    assert len(killable.charges()) == before + 1, "the copy is made from what was paid for"
     page.context.close()
 
 

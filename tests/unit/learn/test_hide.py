@@ -35,7 +35,8 @@ def test_slopes_are_those_of_the_loss():
 
     bent = np.array([[loss(x + d) - loss(x - d) for d in 1e-5 * np.eye(2)]]) / 2e-5
     passed = net.run(x)
-    assert net.learn(passed, class_error(passed[-1], y)) == pytest.approx(bent, rel=1e-4)
+    found = net.learn(passed, class_error(passed[-1], y))
+    assert found == pytest.approx(bent, rel=1e-4)
 
 
 def test_private_rows_are_refused(tmp_path, capsys):

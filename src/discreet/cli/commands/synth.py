@@ -210,6 +210,7 @@ def _place(
         delta=None if delta is None else Delta.of(delta),
         unit=unit,
         accept=accept,
+        conditions=[each for each in (asked["where"], *asked["rules"]) if each],
     )
     if not found.paid:
         return found.config, found.table, asked

@@ -6,7 +6,7 @@ import codecs
 from pathlib import Path
 
 from discreet.engine.formats.packed import unpacked
-from discreet.errors import CatalogError
+from discreet.errors import CatalogError, InvalidInput
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -50,26 +50,52 @@ def detected_encoding(path: Path) -> tuple[str, tuple[str, ...]]:
     """Return the encoding that an owner should confirm, with words by which it can be told.
 
     Nothing where the text is UTF-8 or says by a mark what it is. For proposals only: it reads rows.
+    Refuses what is no text, and UTF-8 that is damaged: in another encoding all of it would be wrong.
     """
     with unpacked(path) as file:
-        start = file.read(4)
-        if codec_of(start) != "utf-8":
+        head = file.read(_BLOCK)
+        if codec_of(head) != "utf-8":
             return "", ()
-        head = start + file.read(_BLOCK)
-        if b"\0" in head:
-            even = head[::2].count(0) > head[1::2].count(0)
-            return ("utf-16-be" if even else "utf-16-le"), ()
+        wide = _two_bytes_a_letter(head)
+        if wide:
+            return wide, ()
         decoder = codecs.getincrementaldecoder("utf-8")()
-        block = head
+        block, plain = head, True
         for _ in range(CHECKED_BLOCKS):
+            if b"\0" in block:
+                raise _no_text(path, "holds NUL bytes, so it is not UTF-8 text")
             try:
-                decoder.decode(block, final=not block)
-            except UnicodeDecodeError:
+                plain = decoder.decode(block, final=not block).isascii() and plain
+            except UnicodeDecodeError as error:
+                if not block or not plain or _damaged(error):
+                    raise _no_text(path, "is not whole UTF-8 text") from None
                 return _LATIN, odd_words(block)
             if not block:
                 break
             block = file.read(_BLOCK)
     return "", ()
+
+
+def _two_bytes_a_letter(head: bytes) -> str:
+    """Return which UTF-16 a text without a mark is in: nearly every second byte is zero."""
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    many = 0.3 * len(head) / 2
+    if odd > many and even < 0.01 * odd:
+        return "utf-16-le"
+    return "utf-16-be" if even > many and odd < 0.01 * even else ""
+
+
+def _damaged(error: UnicodeDecodeError) -> bool:
+    """Return whether the bytes are half a pair of UTF-16 inside UTF-8, or come after good letters."""
+    before = error.object[: error.start]
+    bad = error.object[error.start : error.start + 2]
+    return not before.isascii() or (bad[:1] == b"\xed" and bad[1:] >= b"\xa0")
+
+
+def _no_text(path: Path, words: str) -> InvalidInput:
+    return InvalidInput(
+        f"'{path.name}' {words}.", hint="Export it again as CSV in UTF-8, or as Parquet."
+    )
 
 
 def odd_words(block: bytes) -> tuple[str, ...]:

@@ -11,10 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.learn.adversarial.net import PublicNet, class_error, share_right
 from discreet.learn.measure.rows import Reals
 from discreet.learn.scored.score import exact_share
+
+AHEAD = 5
+"""Steps of the adversary for each step of the encoder."""
 
 CODE, ROUNDS, FRESH_ROUNDS, FRESH_UNITS = 8, 200, 400, 64
 
@@ -44,7 +48,7 @@ class TaskRows:
     task: Reals
     sensitive: Reals
 
-    def half(self, which: Reals) -> TaskRows:
+    def half(self, which: npt.NDArray[np.bool_]) -> TaskRows:
         """Return some of the rows."""
         return TaskRows(self.inputs[which], self.task[which], self.sensitive[which])
 
@@ -86,12 +90,14 @@ def _encoder(train: TaskRows, test: TaskRows, strength: float, seed: int) -> tup
     """Return an encoder with its task head, and how often the adversary in training was right."""
     body = PublicNet((train.inputs.shape[1], 2 * CODE, CODE), seed)
     head = PublicNet((CODE, train.task.shape[1]), seed + 1)
-    adversary = PublicNet((CODE, CODE, train.sensitive.shape[1]), seed + 2)
+    adversary = PublicNet((CODE, 2 * CODE, train.sensitive.shape[1]), seed + 2)
     for _ in range(ROUNDS):
         passed = body.run(train.inputs, last_bent=True)
-        seen, tried = head.run(passed[-1]), adversary.run(passed[-1])
+        seen = head.run(passed[-1])
         wanted = head.learn(seen, class_error(seen[-1], train.task))
-        told = adversary.learn(tried, class_error(tried[-1], train.sensitive))
+        for _ in range(AHEAD):  # an adversary that lags behind is fooled, not answered
+            tried = adversary.run(passed[-1])
+            told = adversary.learn(tried, class_error(tried[-1], train.sensitive))
         body.learn(passed, wanted - strength * told, last_bent=True)  # reversed: away from telling
     found = _Encoder(body, head)
     return found, share_right(adversary.run(found.codes(test.inputs))[-1], test.sensitive)

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.learn.measure.rows import Reals
 
-PACE, FADE, FADE_SQUARES = 0.02, 0.9, 0.999
+PACE, FADE, FADE_SQUARES, DECAY = 0.01, 0.9, 0.999, 0.1
 
 
 @dataclass(slots=True)
@@ -55,7 +55,9 @@ class PublicNet:
         )
         self.moments[i] = first, second
         scale = np.sqrt(second / (1 - FADE_SQUARES**self.steps)) + 1e-8
-        self.weights[i] = self.weights[i] - PACE * first / (1 - FADE**self.steps) / scale
+        self.weights[i] = (
+            self.weights[i] * (1 - PACE * DECAY) - PACE * first / (1 - FADE**self.steps) / scale
+        )
 
 
 def class_error(scores: Reals, truth: Reals) -> Reals:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.learn.scored.score import worst_subgroup
 from discreet.report import Document, Figure, Grid, Section, Words, lines
 
 FEWEST_ROWS = 30
@@ -78,10 +77,15 @@ def _overall(points: list[ImpactPoint]) -> Figure:
 
 
 def _said(last: ImpactPoint) -> str:
-    worst = worst_subgroup(last.subgroups, FEWEST_ROWS)
-    if worst is None:
+    each = [
+        (item["value"], column, value)
+        for column, values in last.subgroups.items()
+        for value, item in values.items()
+        if item.get("rows", 0) >= FEWEST_ROWS
+    ]
+    if not each:
         return "No subgroup has enough test rows to be compared."
-    column, value, share = worst
+    share, column, value = min(each)
     return (
         f"At epsilon {last.epsilon:g} the model is right {last.accuracy['value']:.1%} of the time; it "
         f"serves {column} = {value} worst, with {share:.1%}."

@@ -44,10 +44,12 @@ def as_postgres(tree: exp.Expr, tables: Sequence[Seen]) -> exp.Expr:
             _quoted_constant(node, types)
     for node in list(tree.find_all(exp.Any)):
         _quoted_array(node, types)
-    whole = [node for node in tree.find_all(exp.Div) if types.of(node).whole]
-    for node in reversed(whole):  # inner ones first
-        signed = types.of(node).signed
-        node.replace(_truncated(node) if signed else _whole(node))
+    found = [(node, types.of(node)) for node in tree.find_all(exp.Div)]
+    for node, typed in reversed(found):  # inner ones first
+        if typed.whole:
+            # Cutting off writes the quotient three times: not of quotients, or trees would explode.
+            alone = typed.signed and node.find(exp.IntDiv, exp.Ceil) is None
+            node.replace(_truncated(node) if alone else _whole(node))
     return tree
 
 
@@ -87,7 +89,10 @@ def _whole(node: exp.Div) -> exp.Expr:
 
 
 def _truncated(node: exp.Div) -> exp.Expr:
-    """Return a quotient cut off towards 0, as PostgreSQL does: -7 / 2 is -3."""
+    """Return a quotient cut off towards 0, as PostgreSQL does: -7 / 2 is -3.
+
+    A quotient of quotients is rounded down instead, which differs below 0 only.
+    """
     below = exp.LT(this=node.copy(), expression=exp.Literal.number("0"))
     up, down = exp.Ceil(this=node.copy()), exp.Floor(this=node.copy())
     return exp.Case(ifs=[exp.If(this=below, true=up)], default=down)

@@ -7,7 +7,9 @@ from discreet.api import parsed
 from discreet.core.schema import BooleanDomain, Column, DateDomain, IntegerDomain
 from discreet.server.pgwire.catalog.visible import Seen, type_of
 from discreet.server.pgwire.meaning import as_postgres
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import BOOL
+from discreet.server.pgwire.session.question import WireQuestion
 
 [TABLE] = [t for d in catalog().datasets.values() for t in d.tables if t.name == "people"]
 
@@ -57,6 +59,13 @@ def meaning(sql):
 def test_whole_numbers_are_divided_as_in_postgresql(sql, meant):
     cut = f"CASE WHEN {sql} < 0 THEN CEIL({sql}) ELSE FLOOR({sql}) END"
     assert meaning(f"SELECT {sql} FROM people") == f"SELECT {meant or cut} FROM people"
+
+
+def test_quotients_of_quotients_do_not_explode():
+    chain = "change" + " / 2" * 60
+    assert len(meaning(f"SELECT {chain} FROM people")) < 10 * len(chain)
+    with pytest.raises(Failure):
+        WireQuestion(parsed(f"SELECT (age{' + age' * 900}) / 2 FROM people"), TABLES).filled([])
 
 
 def test_types_are_found_through_subqueries_and_aliases():

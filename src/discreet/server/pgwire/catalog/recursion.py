@@ -12,7 +12,7 @@ _ALWAYS_EMPTY = {"pg_auth_members", "pg_inherits"}
 """Trees of roles and of tables, which clients climb; nobody has any here."""
 _LOW = {"pg_type"}
 """Trees of types: an array has its elements below it, and nothing is below those."""
-_STEPS = 2
+_STEPS = 1
 
 
 def end_recursion(tree: exp.Expr) -> None:
@@ -42,7 +42,7 @@ def _names(tree: exp.Expr, name: str) -> list[exp.Table]:
 
 
 def _unrolled(cte: exp.CTE, union: exp.Union) -> list[exp.CTE]:
-    """Return the first step and two more, each over the one before, and all of them together."""
+    """Return the first step and those over it, each over the one before, and all of them together."""
     names = [f"{cte.alias} {place}" for place in range(_STEPS + 1)]
     found = [_cte(cte, names[0], union.this.copy())]
     for before, name in pairwise(names):

@@ -21,10 +21,10 @@ def plain(sql):
     return tree.sql("duckdb")
 
 
-@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize("first", [1, 2])
 def test_low_trees_are_climbed_as_by_recursion(first):
     with duckdb.connect() as db:
-        db.execute("CREATE TABLE pg_type AS FROM (VALUES (1, 0), (2, 1), (3, 2)) t(oid, typelem)")
+        db.execute("CREATE TABLE pg_type AS FROM (VALUES (1, 0), (2, 1)) t(oid, typelem)")
         sql = TYPES.format(first=first)
         assert "RECURSIVE" not in plain(sql)
         assert db.execute(plain(sql)).fetchall() == db.execute(sql).fetchall()
@@ -33,7 +33,7 @@ def test_low_trees_are_climbed_as_by_recursion(first):
 def test_higher_ones_are_cut_off_and_others_refused():
     with duckdb.connect() as db:
         db.execute("CREATE TABLE pg_type AS FROM (VALUES (1, 1)) t(oid, typelem)")
-        assert db.execute(plain(TYPES.format(first=1))).fetchall() == [(1, 0), (1, 1), (1, 2)]
+        assert db.execute(plain(TYPES.format(first=1))).fetchall() == [(1, 0), (1, 1)]
     with pytest.raises(Failure):
         plain("WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n FROM r) SELECT * FROM r")
     harmless = "WITH RECURSIVE r AS (SELECT 1 AS n) SELECT * FROM r"
