@@ -213,7 +213,7 @@ class Client:
         }  # fmt: skip
         done = subprocess.run(
             [*command, str(PROGRAMS / self.program)],
-            env=environment, capture_output=True, text=True, timeout=LONG, check=False,
+            env=environment, capture_output=True, text=True, timeout=4 * LONG, check=False,
         )  # fmt: skip
         said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"check')]
         assert said, f"{self.name} said nothing: {done.stderr[-2000:]}"
