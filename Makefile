@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: stale help setup system run test test-fast test-full bench bench-full bench-peers fmt lint types reference docs lock clean
+.PHONY: stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -41,15 +41,19 @@ run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
 test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
-	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax" tests
+	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax and not clients" tests
 	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security tests/docs
 
 test-fast: $(READY)  ## what bare `pytest` runs: no servers, two minutes
 	$(BIN)/pytest -n 3 --dist loadfile
 
 test-full: setup lint types  ## the full counts (hours)
-	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "not jax" tests
+	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "not jax and not clients" tests
 	DISCREET_FULL=1 $(BIN)/pytest -n 3 --dist loadfile -m "jax" tests/unit tests/contract tests/security tests/end_to_end tests/docs
+
+test-clients: setup  ## PostgreSQL clients of other languages and Superset, installed into .venv/clients
+	scripts/clients
+	$(BIN)/pytest -m "clients or not clients" tests/end_to_end/test_clients.py
 
 bench: setup  ## the hot paths beside their peers, as ratios
 	$(BIN)/python -m benchmarks
@@ -65,9 +69,10 @@ fmt: $(READY)  ## format
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix-only src tests benchmarks
 
-lint: $(READY)  ## ruff
+lint: $(READY)  ## ruff, and nothing in src that nothing uses
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/python scripts/dead_code.py
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy

@@ -137,8 +137,15 @@ def columns(suppliers: int) -> dict[str, dict[str, str]]:
             "p_type": _category(_words(TYPES)),
             "p_size": _integer(1, 50),
             "p_container": _category(_words(CONTAINERS)),
+            "p_mfgr": _category([f"Manufacturer#{n}" for n in range(1, 6)]),
         },
-        "supplier": {"s_suppkey": _integer(1, suppliers), "s_nationkey": _integer(0, 24)},
+        "supplier": {
+            "s_suppkey": _integer(1, suppliers),
+            "s_name": '{ type = "text" }',
+            "s_acctbal": _cents("-999.99", "9999.99"),
+            "s_comment": '{ type = "text" }',
+            "s_nationkey": _integer(0, 24),
+        },
         "partsupp": {
             "ps_partkey": IDENTIFIER,
             "ps_suppkey": _integer(1, suppliers),

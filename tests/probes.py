@@ -26,7 +26,7 @@ PROBES = [
     "SELECT table_to_xml('people', true, false, '')",
     "SELECT * FROM people",
     "SELECT age FROM people LIMIT 1",
-    "SELECT DISTINCT income FROM people",
+    "SELECT DISTINCT note FROM people",
     "SELECT note FROM people",
     "SELECT COUNT(*) FROM people WHERE note = 'SECRET-1'",
     "SELECT row_to_json(people) FROM people",

@@ -163,7 +163,64 @@ _CTE = Source(
 )
 CTE = "WITH old AS (SELECT cost, code / 2 AS half, ward, day, reason FROM visits WHERE code < 900) "
 
+_MEMBERS = (
+    "(SELECT * FROM patients AS p WHERE p.person {}IN (SELECT person FROM visits WHERE cost > 5)) AS p",
+    "(SELECT * FROM patients AS p WHERE {}EXISTS (SELECT 1 FROM visits v WHERE v.person = p.person)) AS p",
+)
+_ARE_MEMBERS = tuple(
+    Source(text.format(word), ("p.age", "p.weight"), (("p.sex", _SEX[:2]),), ("p.born",), ("p.smoker",),
+           (), ("p.person",), "clinic")
+    for text in _MEMBERS
+    for word in ("", "NOT ")
+)  # fmt: skip
+_SAME_WARD = Source(
+    "(SELECT * FROM visits AS v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.person = v.person "
+    "AND w.ward = v.ward AND w.code <> v.code)) AS v",
+    ("v.cost", "v.code"),
+    (("v.ward", ("A", "B", "C")),),
+    ("v.day",),
+    (),
+    ("v.reason",),
+    ("v.person",),
+    "clinic",
+)
+_NARROWED_LEFT = Source(
+    "patients AS p LEFT JOIN visits AS v ON p.person = v.person AND v.cost > 20",
+    ("p.age", "v.cost", "v.code"),
+    (("p.sex", _SEX[:2]), ("v.ward", ("A", "B", "C"))),
+    ("v.day",),
+    ("p.smoker",),
+    (),
+    ("p.person",),
+    "clinic",
+)
+_NATURAL = Source(
+    "visits NATURAL JOIN wards",
+    ("cost", "floor"),
+    (("ward", ("A", "B", "C")), ("wing", ("east", "west"))),
+    ("day",),
+    (),
+    ("reason",),
+    ("person",),
+    "clinic",
+)
+_MEAN_EACH = Source(
+    "(SELECT person, AVG(cost) AS mean, AVG(code) AS rank, COUNT(*) AS n FROM visits GROUP BY 1) AS u",
+    ("mean", "rank", "n"),
+    (),
+    (),
+    (),
+    (),
+    (),
+    "clinic",
+)
+
 SOURCES = (
+    *_ARE_MEMBERS,
+    _SAME_WARD,
+    _NARROWED_LEFT,
+    _NATURAL,
+    _MEAN_EACH,
     _PEOPLE,
     _PEOPLE,
     _PEOPLE,
@@ -227,6 +284,13 @@ class Questions:
         options += [*small, *(f"FLOOR({n} / 10)" for n in small), *(f"{n} // 7" for n in small)]
         options += [f"CASE WHEN {self.truth(1)} THEN 'yes' ELSE 'no' END"]
         options += [f"LEFT({name}, 1)" for name, _ in s.texts[:1]]
+        options += [f"{name} || '-' || LOWER({name})" for name, _ in s.texts[:1]]
+        options += [
+            f"CONCAT({name}, {other})"
+            for (name, _), (other, _) in zip(s.texts, s.texts[1:], strict=False)
+        ]
+        options += [f"STRFTIME({day}, '%Y-%m')" for day in s.days[:1]]
+        options += [f"SUBSTRING(UPPER({name}), 1, 2)" for name in s.private]
         options += [f"WIDTH_BUCKET({n}, 0, 100, 4)" for n in s.numbers[:1]]
         return self.rng.choice(options)
 
@@ -251,6 +315,12 @@ class Questions:
             lambda: f"SUM({number()}) FILTER (WHERE {self.truth(1)})",
             lambda: f"SUM(CASE WHEN {self.truth(1)} THEN {number()} ELSE {number()} END)",
             lambda: f"COUNT(CASE WHEN {self.truth(1)} THEN 1 END)",
+            lambda: f"{self.pick('SUM', 'AVG', 'VARIANCE')}(DISTINCT {number()})",
+            lambda: f"COUNT_IF({self.truth(1)})",
+            lambda: f"SUM({self.truth(0)})",
+            lambda: f"{self.pick('CORR', 'COVAR_POP', 'REGR_SLOPE')}({number()}, {number()})",
+            lambda: f"COUNT(DISTINCT {self.pick(*s.private, '1')})",
+            lambda: f"AVG(LENGTH({self.pick(*s.private)}))" if s.private else "COUNT(*)",
         ]
         return self.rng.choice(options)()
 
@@ -286,6 +356,14 @@ class Questions:
             f"CAST({one} AS INTEGER)",
             f"({self.pick(*s.numbers)} * {self.pick(*s.numbers)})",
             f"POWER({self.pick(*s.numbers)}, 2)",
+            f"({one} / {self.pick(*s.numbers)})",
+            f"({one} / NULLIF(ABS({two}), 0))",
+            f"ROUND({one}, {self.pick('0', '1', '-1', '-2')})",
+            f"LN({self.pick(*s.numbers)} + 2)",
+        ]
+        options += [f"POSITION('a' IN {name})" for name, _ in s.texts]
+        options += [
+            f"DATE_DIFF('{self.pick('year', 'week')}', {day}, DATE '2001-01-01')" for day in s.days
         ]
         options += [f"EXTRACT({self.part()} FROM {day})" for day in s.days]
         options += [f"({day} - DATE '2000-03-01')" for day in s.days]
@@ -293,7 +371,7 @@ class Questions:
         return self.rng.choice(options)
 
     def part(self) -> str:
-        return self.pick("YEAR", "QUARTER", "MONTH", "DAY", "DOW")
+        return self.pick("YEAR", "QUARTER", "MONTH", "DAY", "DOW", "WEEK", "DOY")
 
     def comparison(self) -> str:
         return self.pick("=", "<>", "<", "<=", ">", ">=")
@@ -325,9 +403,21 @@ class Questions:
                 f"{name} LIKE '%{value[-2:]}%'",
                 f"UPPER({name}) = '{value.upper()}'",
                 f"{name} IS NULL",
+                f"regexp_matches({name}, '^[A-M]')",
+                f"REPLACE({name}, 'a', 'o') <> {name}",
+            ]
+        for name in s.private:
+            options += [
+                f"{name} LIKE '%a%'",
+                f"{name} <> ''",
+                f"LENGTH({name}) > 2",
+                f"regexp_matches({name}, '[a-f]+')",
+                f"SPLIT_PART({name}, ' ', 1) = 'x'",
+                f"{name} IS DISTINCT FROM 'b'",
             ]
         for day in s.days:
             options += [
+                f"{day} + INTERVAL 1 MONTH > DATE '2000-01-01'",
                 f"{day} {self.comparison()} '2020-06-15'",
                 f"EXTRACT({self.part()} FROM {day}) = {self.pick('3', '12', '2020', '1999')}",
                 f"{day} > DATE '2021-01-31' - INTERVAL 1 MONTH",

@@ -37,8 +37,8 @@ def agree(sql: str, answer: Any, database: Any) -> str:
     if any(len(row) != len(answer.columns) for row in theirs):
         return "another number of columns"
     left = list(mine)
-    for row in theirs:
-        row = tuple(0.0 if v is None and i in answer.noisy else v for i, v in enumerate(row))
+    for known in theirs:
+        row = tuple(0.0 if v is None and i in answer.noisy else v for i, v in enumerate(known))
         alike = [i for i, other in enumerate(left) if _same(row, other, close)]
         found = min(alike, key=lambda i: _apart(row, left[i]), default=None)
         if found is None:

@@ -1,6 +1,6 @@
 """How many statements of each collection are answered, and whether the answers are right.
 
-python -m benchmarks.statements.run [everyday clickbench smartnoise qrlew] [--file F] [--refused]
+python -m benchmarks.statements.run [everyday clickbench smartnoise qrlew] [--file F] [--refused] [--table]
 
 A statement is answered when it is explained, asked at a huge epsilon, and agrees with plain DuckDB over
 the same rows (agree.py says how far bounds and clamps are set aside). `--file` asks the statements of
@@ -80,15 +80,38 @@ def outcomes(name: str, path: Path | None = None) -> Iterator[Outcome]:
                 yield outcome(asked, curator, database)
 
 
+def table(name: str, found: list[Outcome]) -> list[str]:
+    """Return the lines of the page: how many are answered, and why each of the others is not."""
+    answered = sum(each.answered for each in found)
+    lines = [f"| **{name}** | **{answered} of {len(found)} answered** |"]
+    for each in found:
+        if not each.answered:
+            short = " ".join(each.asked.sql.split()).replace("|", "\\|")
+            short = short if len(short) <= 90 else f"{short[:87]}..."
+            said = each.said.split(". ")[0].rstrip(".").replace("|", "\\|")
+            lines.append(
+                f"| `{short}` | {said if each.construct != 'disagrees' else _nothing(said)} |"
+            )
+    return lines
+
+
+def _nothing(said: str) -> str:
+    return "answered, but no group has enough people to appear" if said == "no rows" else said
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print a line for each collection, and what was refused with --refused."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(WORLDS))
     parser.add_argument("--file", type=Path)
     parser.add_argument("--refused", action="store_true")
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args(arguments)
     for name in options.names:
         found = list(outcomes(name, options.file))
+        if options.table:
+            print("\n".join(table(name, found)))
+            continue
         answered = sum(each.answered for each in found)
         must = sum(each.asked.refused for each in found)
         print(f"{name}: {answered} of {len(found)} answered ({must} must stay refused)")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.publish.reconcile.answers import reconcile
     from discreet.tasks.audit import audit
     from discreet.tasks.init import init
+    from discreet.tasks.synthesize import Synthesizer, synthesize
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ _HOMES = {
     "Client": "discreet.client",
     "Curator": "discreet.api",
     "DiscreetError": "discreet.errors",
+    "Synthesizer": "discreet.tasks.synthesize",
     "anonymize": "discreet.tasks.anonymize",
     "attack": "discreet.tasks.attack",
     "audit": "discreet.tasks.audit",
@@ -33,6 +35,7 @@ _HOMES = {
     "init": "discreet.tasks.init",
     "open": "discreet.api",
     "reconcile": "discreet.publish.reconcile.answers",
+    "synthesize": "discreet.tasks.synthesize",
 }
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "Client",
     "Curator",
     "DiscreetError",
+    "Synthesizer",
     "anonymize",
     "attack",
     "audit",
@@ -48,6 +52,7 @@ __all__ = [
     "init",
     "open",
     "reconcile",
+    "synthesize",
 ]
 
 

@@ -32,9 +32,11 @@ def test_whoever_charges_computes_through_once():
         "release/pipeline.py",
         "synth/run.py",
         "synth/linked/run.py",
+        "synth/measure/learned_types.py",
         "learn/run.py",
         "learn/scored/paid_test.py",
         "learn/select.py",
+        "learn/products.py",
         "learn/recommend/run.py",
         "learn/unsupervised/clusters.py",
     }

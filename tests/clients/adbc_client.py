@@ -1,7 +1,7 @@
 """ADBC, which fetches everything by COPY in the binary format and binds Arrow values."""
 
 import adbc_driver_postgresql.dbapi as adbc
-from said import ASK, DAY, MOMENT, PAGES, ROWS, URL, check
+from said import ASK, DAY, MOMENT, PAGES, ROWS, URL, check, totals
 
 connection = adbc.connect(URL, autocommit=True)
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE "
@@ -44,6 +44,6 @@ check("boolean", lambda: one("married = $1", True))
 check("columns", lambda: connection.adbc_get_table_schema("people").names)
 check("tables", tables)
 check("preview", lambda: len(rows("SELECT * FROM preview.people")))
-check("pages", lambda: (lambda found: [len(found), sum(n for _, n in found)])(rows(PAGES)))
+check("pages", lambda: totals(rows(PAGES)))
 check("refused", refused)
 connection.close()

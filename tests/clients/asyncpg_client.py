@@ -6,22 +6,8 @@ import ssl
 
 import asyncpg
 from said import (
-    ASK,
-    BUDGET,
-    DAY,
-    DIVISION,
-    EPSILON,
-    HOST,
-    MOMENT,
-    NAMES,
-    PAGES,
-    PORT,
-    ROWS,
-    TOKEN,
-    USER,
-    WRONG,
-    check,
-    from_binary,
+    ASK, BUDGET, DAY, DIVISION, EPSILON, HOST, MOMENT, NAMES, PAGES, PORT, ROWS, TOKEN, USER,
+    WRONG, check, from_binary, totals,
 )  # fmt: skip
 
 COUNT = "SELECT COUNT(*) FROM people WHERE "
@@ -52,7 +38,7 @@ def copied(**options):
 
 async def page():
     async with connection.transaction():
-        return [row["n"] async for row in connection.cursor(PAGES, prefetch=50)]
+        return [[row["n"]] async for row in connection.cursor(PAGES, prefetch=50)]
 
 
 def failed(sql, part):
@@ -86,7 +72,7 @@ check("preview", lambda: len(rows("SELECT * FROM preview.people")))
 check("copy text", lambda: copied(format="text"))
 check("copy csv", lambda: copied(format="csv", header=True))
 check("copy binary", lambda: from_binary(copied(format="binary")))
-check("pages", lambda: (lambda found: [len(found), sum(found)])(loop.run_until_complete(page())))
+check("pages", lambda: totals(loop.run_until_complete(page())))
 check("position", lambda: failed(WRONG, "place"))
 check("refused", lambda: failed(ROWS, "code"))
 check("budget", lambda: sorted(row[0] for row in rows(BUDGET)))

@@ -1,7 +1,7 @@
 """connectorx: each of its protocols, into Arrow and into pandas (which asks for the number of rows)."""
 
 import connectorx as cx
-from said import ASK, PAGES, URL, check
+from said import ASK, PAGES, URL, check, totals
 
 
 def rows(sql, protocol="binary", into="arrow"):
@@ -13,5 +13,5 @@ check("ask", lambda: rows(ASK))
 for protocol in ("binary", "csv", "cursor", "simple"):
     check(f"protocol {protocol}", lambda protocol=protocol: rows(ASK, protocol))
 check("pandas", lambda: rows(ASK, into="pandas"))
-check("pages", lambda: (lambda found: [len(found), sum(n for _, n in found)])(rows(PAGES)))
+check("pages", lambda: totals(rows(PAGES)))
 check("preview", lambda: len(rows("SELECT * FROM preview.people")))

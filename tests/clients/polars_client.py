@@ -1,7 +1,7 @@
 """polars, through both of its engines."""
 
 import polars as pl
-from said import ASK, PAGES, URL, check
+from said import ASK, PAGES, URL, check, totals
 
 
 def rows(sql, engine="connectorx"):
@@ -10,5 +10,5 @@ def rows(sql, engine="connectorx"):
 
 check("ask", lambda: rows(ASK))
 check("adbc", lambda: rows(ASK, engine="adbc"))
-check("pages", lambda: (lambda found: [len(found), sum(n for _, n in found)])(rows(PAGES)))
+check("pages", lambda: totals(rows(PAGES)))
 check("preview", lambda: len(rows("SELECT * FROM preview.people")))

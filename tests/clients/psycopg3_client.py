@@ -25,13 +25,11 @@ def rows(sql, values=None, **how):
 
 
 def one(sql, *values):
-    """Ask with text, binary and automatic parameters, and in a pipeline: all must agree."""
-    spelled = [COUNT + sql.replace("%s", form) for form in ("%s", "%t", "%b")]
-    found = {
-        rows(each, values, binary=binary)[0][0] for each in spelled for binary in (False, True)
-    }
+    """Ask with text and with binary values, and in a pipeline: all must agree."""
+    text, binary = COUNT + sql.replace("%s", "%t"), COUNT + sql.replace("%s", "%b")
+    found = {rows(text, values)[0][0], rows(binary, values, binary=True)[0][0]}
     with connection.pipeline():
-        found.add(connection.execute(spelled[0], values).fetchone()[0])
+        found.add(connection.execute(COUNT + sql, values).fetchone()[0])
     [only] = found
     return only
 

@@ -31,6 +31,11 @@ def check(name, ask):
         print(json.dumps({"check": name, "error": said[:500]}), flush=True)
 
 
+def totals(rows):
+    """Return how many rows there are, and the sum of their last column."""
+    return [len(rows), sum(row[-1] for row in rows)]
+
+
 def plain(value):
     if isinstance(value, bytes):
         return value.decode()

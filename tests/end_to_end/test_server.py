@@ -176,10 +176,19 @@ def test_unknown_paths_and_methods(owner):
     problem(owner.put("/api/v1/query"), 405, "InvalidInput")
 
 
-def test_an_owner_names_the_analyst(owner):
-    problem(owner.post("/api/v1/query", json=ASK), 400, "CatalogError")
+def test_an_owner_asks_in_her_own_name_or_from_a_share(owner):
+    shares = owner.get("/api/v1/budget").json()["analysts"]
+    assert owner.post("/api/v1/query", json={**ASK, "fresh": True}).status_code == 200
+    assert owner.get("/api/v1/budget").json()["analysts"] == shares, "nobody's share paid"
     found = owner.post("/api/v1/query", json={**ASK, "analyst": "bob", "fresh": True})
     assert found.status_code == 200
+    paid, own = owner.get("/api/v1/history?last=6").json()["entries"][:2]
+    assert (paid["asker"], paid["analyst"]) == ("owner", "bob")
+    assert (own["asker"], own["analyst"]) == ("owner", None)
+    again = owner.get(f"/api/v1/answers/{paid['request_id']}?analyst=bob").json()
+    assert again["rows"] == found.json()["rows"]
+    assert again["question"]["sql"] == ASK["sql"]
+    problem(owner.get(f"/api/v1/answers/{paid['request_id']}"), 404, "UnknownName")
 
 
 def test_catalog_shows_what_the_caller_may_ask(owner, bob):

@@ -1,5 +1,7 @@
 """The attack lab over HTTP: what there is, one run, its outcome, and what it refuses."""
 
+import json
+
 import pytest
 
 from discreet.attack.attacks import MODULES
@@ -15,6 +17,7 @@ def owner(tmp_path_factory):
         running(write_world(tmp_path_factory.mktemp("world"))) as server,
         server.client(server.token()) as client,
     ):
+        client.server, client.state = server, server.context.settings.state_folder
         yield client
 
 
@@ -69,3 +72,32 @@ def test_an_outcome_that_is_not_kept_is_404(owner):
     assert owner.get(f"{API}/results/{'0' * 32}").status_code == 404
     # The page of the attack opens all the same.
     assert owner.get("/lab/differencing?result=" + "0" * 32).status_code == 200
+
+
+def test_an_owner_attacks_her_own_files_which_are_deleted(owner, tmp_path_factory):
+    released = b"zip,birth_date,sex,illness,who\n" + b"".join(
+        b"0213%d,1980-01-%02d,F,flu,p%d\n" % (i % 10, i % 28 + 1, i) for i in range(60)
+    )
+    roll = b"name,zip,birth_date,sex,who\n" + b"".join(
+        b"N%d,0213%d,1980-01-%02d,F,p%d\n" % (i, i % 10, i % 28 + 1, i) for i in range(60)
+    )
+    files = {"released": ("a.csv", released), "auxiliary": ("../../b.csv", roll)}
+    words = {"columns": "zip,birth_date,sex", "key": "who"}
+    sent = owner.post(f"{API}/linkage/own", files=files, data={"settings": json.dumps(words)})
+    assert sent.status_code == 202, sent.text
+    job = sent.json()["job"]
+    with owner.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
+        stream.read()
+    ended = owner.get(f"/api/v1/jobs/{job}").json()
+    assert ended["state"] == "done", ended
+    result = ended["answer"]["result"]
+    assert owner.get(f"{API}/results/{result}").json()["attack"] == "linkage"
+    assert list(owner.state.glob("lab-files/*")) == [], "nothing of them is kept"
+    with owner.server.client(owner.server.token("analyst", "alice")) as alice:
+        assert alice.get(f"{API}/results/{result}").status_code == 404
+        assert alice.post(f"{API}/linkage/own", files=files).status_code == 403
+        assert "What was released" not in alice.get(f"/lab/linkage?result={result}").text
+    named = {"settings": json.dumps({"released": "/etc/passwd"})}
+    assert owner.post(f"{API}/linkage/own", files=files, data=named).status_code == 400
+    assert owner.post(f"{API}/linkage/own", data=named).status_code == 400
+    assert owner.post(f"{API}/linkage/own", files={"other": ("a.csv", roll)}).status_code == 400

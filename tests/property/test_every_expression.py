@@ -29,7 +29,8 @@ from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.evaluate import FUNCTIONS, evaluate
 from discreet.plan.kinds import kind_of, kind_of_value
-from discreet.plan.values import infer, kinds_of, lattice, points
+from discreet.plan.lattices import kinds_of, lattice, points
+from discreet.plan.values import infer
 from discreet.sql.write import expressions
 from discreet.sql.write.cells import Cell
 from discreet.sql.write.expressions import Writer

@@ -20,7 +20,8 @@ from discreet.engine.base import open_exact
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
-from discreet.plan.values import infer, lattice
+from discreet.plan.lattices import lattice
+from discreet.plan.values import infer
 from discreet.sql.bind import bind
 from discreet.sql.write import expressions
 from discreet.sql.write.blocks import BlockWriter

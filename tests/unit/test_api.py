@@ -55,6 +55,9 @@ def test_with_analysts_every_question_says_who_asks(tmp_path):
         assert float(answer.limit.epsilon) == 0.5
         with pytest.raises((CatalogError, UnknownName)):
             shared.query("SELECT COUNT(*) FROM people", epsilon="0.1", analyst="mallory")
+        own = shared.query("SELECT COUNT(*) FROM people", epsilon="0.1", analyst="owner")
+        assert float(own.limit.epsilon) == 1, "the whole budget pays for the owner"
+        assert shared.history(last=10, analysts=(None,))[0]["asker"] == "owner"
 
 
 def test_budget_words_name_the_dataset(tmp_path):

@@ -16,7 +16,6 @@ from discreet.core.bounds import (
     exp_upper,
     log_lower,
     log_upper,
-    sqrt_upper,
     tanh_upper,
 )
 from discreet.core.numbers import round_down, round_up
@@ -144,11 +143,6 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     if rate == 1 or epsilon > 1000:
         return epsilon
     return min(epsilon, cost_up(log_upper(1 + rate * (exp_upper(epsilon) - 1))))
-
-
-def simple_epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """Return rho + 2 sqrt(rho ln(1/delta)), the textbook conversion: valid, and never the best."""
-    return cost_up(rho + 2 * sqrt_upper(rho * log_upper(1 / delta)))
 
 
 def _log_inverse(delta: Fraction) -> float:

@@ -86,10 +86,6 @@ class Limits:
         holding = [reading for holds, reading in readings if holds]
         return min(holding or [reading for _, reading in readings])
 
-    def fraction_left(self, cost: Cost) -> Fraction:
-        """Return the share of epsilon that is left, between 0 and 1, for gauges."""
-        return max(ZERO, 1 - self.spent(cost)[0] / self.epsilon)
-
 
 @dataclass(frozen=True, slots=True)
 class BudgetFilter:

@@ -176,6 +176,12 @@ class Curator:
             group_size=group_size,
         )
 
+    @property
+    def _means(self) -> dict[str, Any]:
+        """Return what every paid piece of work is done with."""
+        own = {"catalog": self.catalog, "ledger": self.ledger}
+        return {**own, "engine": self.engine, "rng": self.rng}
+
     def synthesize(
         self,
         table: str,
@@ -213,14 +219,7 @@ class Curator:
             analyst=self._payer(analyst),
             request_id=request_id,
         )
-        return synthesize(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            rng=self.rng,
-            progress=progress,
-        )
+        return synthesize(request, **self._means, progress=progress)
 
     def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
@@ -245,14 +244,7 @@ class Curator:
         model, features, request_id. (docs/learn.md)
         """
         request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
-        return train(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            rng=self.rng,
-            progress=progress,
-        )
+        return train(request, **self._means, progress=progress)
 
     def test_model(
         self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any

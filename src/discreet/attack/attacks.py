@@ -18,6 +18,7 @@ MODULES = {
     "refusals": "discreet.attack.counts.refusals",
     "membership": "discreet.attack.membership.membership",
     "inversion": "discreet.attack.inversion.inversion",
+    "floating-point": "discreet.attack.floating_point",
     "averaging": "discreet.attack.averaging",
     "singling-out": "discreet.attack.release_risk.singling_out",
     "linkability": "discreet.attack.release_risk.linkability",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +18,9 @@ from discreet.catalog.read.policy_file import load
 from discreet.core.answer import Answer
 from discreet.core.numbers import Number
 from discreet.engine.connect import connect
+from discreet.learn.regress import regress
+from discreet.learn.regressor import Regressor
+from discreet.learn.request import LearnRequest
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Policy
 from discreet.noise.rng import Rng, SystemRng
@@ -119,6 +122,33 @@ def synthetic_copy(
                 rng=SystemRng() if rng is None else rng,
             )
         return made.table
+
+
+def regressions(
+    exhibit: Exhibit, *, target: str, epsilons: Sequence[float], delta: float
+) -> list[Regressor]:
+    """Return the regression that discreet learn makes of a table at each price, each bought on its own."""
+    with TemporaryDirectory(prefix="discreet-attack-") as folder:
+        base = Path(folder)
+        total = 2 * sum(Fraction(repr(epsilon)) for epsilon in epsilons)
+        risk = 4 * len(epsilons) * Fraction(repr(delta))
+        catalog = _write(base, {"people": exhibit}, float(total), float(risk))
+        with (
+            closing(_ledger(catalog)) as ledger,
+            closing(connect(catalog.engine_url, catalog.sources, base=base, state=base)) as engine,
+        ):
+            return [
+                regress(
+                    LearnRequest.of(
+                        "people", target=target, task="regress", epsilon=repr(epsilon), delta=delta
+                    ),
+                    catalog=catalog,
+                    ledger=ledger,
+                    engine=engine,
+                    rng=SystemRng(),
+                ).model
+                for epsilon in epsilons
+            ]
 
 
 def part_of(epsilon: float, parts: int) -> Fraction:

@@ -236,6 +236,7 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
         "month": _same("CAST(EXTRACT(MONTH FROM $0) AS BIGINT)"),
         "week": _same("CAST(EXTRACT(WEEK FROM $0) AS BIGINT)"),
         "day": _same("CAST(EXTRACT(DAY FROM $0) AS BIGINT)"),
+        "doy": _same("CAST(EXTRACT(DOY FROM $0) AS BIGINT)"),
         "weekday": _each(
             duckdb="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",
             postgres="CAST(EXTRACT(ISODOW FROM $0) AS BIGINT)",

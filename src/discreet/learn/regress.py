@@ -1,44 +1,55 @@
-"""regress(): one private question for all sums of products, then ridge regression as post-processing.
-
-The question takes the way of every query: parsed, sealed by the kernel with its own clamps, charged
-before any row is read, stored. So a regression is as private as its answer, and costs as much.
-"""
+"""regress(): one paid look at all sums of products, then ridge regression as post-processing."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
+from discreet.core.answer import Spent
+from discreet.core.cost import FREE
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
-from discreet.learn.linear.ridge import MOST_COLUMNS, Variable, solve, sums_sql, variables_of
+from discreet.learn.linear.ridge import solve
+from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
 from discreet.learn.prepare import find_private
+from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
-from discreet.release.pipeline import release
-from discreet.release.request import Request
+from discreet.release.pipeline import spent_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regressed:
-    """A regression, the answer it comes from, and how well it does."""
+    """A regression, its price, and how well it does."""
 
     model: Regressor
-    answer: Answer
+    cost: Spent
+    before: Spent
+    after: Spent
+    limit: Spent
+    free: bool
+    request_id: str
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts that `discreet learn regress --json` prints."""
-        found = self.answer.to_json()
-        kept = {key: found[key] for key in ("cost", "budget", "free", "request_id")}
+        kept = {
+            "cost": self.cost.to_json(),
+            "budget": {
+                "before": self.before.to_json(),
+                "after": self.after.to_json(),
+                "limit": self.limit.to_json(),
+            },
+            "free": self.free,
+            "request_id": self.request_id,
+        }
         facts = {
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
@@ -50,37 +61,50 @@ def regress(
 ) -> Regressed:
     """Return a ridge regression, charged before any row is read.
 
-    Guarantee: that of the one question it asks (`release`); the rest is post-processing.
+    Guarantee: that of `measured_products`; the rest is post-processing.
     """
     started = time.monotonic()
-    dataset, table = find_private(catalog, request.table)
+    _, table = find_private(catalog, request.table)
     variables = _variables(table, request.target, request.features)
-    quoted = ".".join('"' + n.replace('"', '""') + '"' for n in (dataset.name, table.name))
-    sql, pairs = sums_sql(quoted, variables)
-    asked = Request.of(
-        sql, epsilon=request.epsilon, analyst=request.analyst, request_id=request.request_id
+    found = measured_products(
+        ProductsRequest(
+            request.table,
+            tuple(variables),
+            known_last=True,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            analyst=request.analyst,
+            request_id=request.request_id,
+        ),
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+        rng=rng,
     )
-    answer = release(asked, catalog=catalog, ledger=ledger, engine=engine, rng=rng)
-    names = answer.columns
-    values = {n: float(v or 0) for n, v in zip(names, answer.rows[0], strict=True)}
-    errors = {n: float(e or 0) for n, e in zip(names, answer.error95[0], strict=True)}
-    weights = solve(values, errors, variables, pairs)
-    facts = _facts(request, table.name, values, variables[-1])
+    weights = solve(found.sums, found.deviation)
+    facts = _facts(request, table.name, found, variables[-1])
     model = Regressor(tuple(variables[:-1]), variables[-1], weights, facts)
-    return Regressed(model, answer, time.monotonic() - started)
+    receipt = found.receipt
+    return Regressed(
+        model=model,
+        cost=spent_of(FREE if receipt.repeated else receipt.cost),
+        before=Spent(receipt.before.epsilon, receipt.before.delta),
+        after=Spent(receipt.after.epsilon, receipt.after.delta),
+        limit=Spent(receipt.after.limit_epsilon, receipt.after.limit_delta),
+        free=receipt.repeated,
+        request_id=request.request_id,
+        seconds=time.monotonic() - started,
+    )
 
 
-def _facts(
-    request: LearnRequest, table: str, values: Mapping[str, float], target: Variable
-) -> dict[str, Any]:
+def _facts(request: LearnRequest, table: str, found: Products, target: Variable) -> dict[str, Any]:
     """Return what the noisy sums say about the target; how good the weights are, only a test can.
 
     The same noisy sums would flatter weights that were fitted to their noise.
     """
-    rows, half = max(values["n"], 1.0), float(target.upper - target.lower) / 2
-    last = max(int(name[1:]) for name in values if name.startswith("s"))
-    mean = values[f"s{last}"] / rows / target.reach
-    spread = max(values[f"p{last}_{last}"] / rows / target.reach**2 - mean**2, 0.0)
+    half = float(target.upper - target.lower) / 2
+    mean = found.sums[0, -1] / found.rows
+    spread = max(float(found.sums[-1, -1]) / found.rows - mean**2, 0.0)
     return {
         "table": table,
         "target": request.target,
@@ -89,7 +113,7 @@ def _facts(
         "r2": None,
         "measured_on": "nothing yet: give --test FILE",
         "cost": {"epsilon": str(request.epsilon.value)},
-        "rows": round(rows),
+        "rows": round(found.rows),
     }
 
 
@@ -119,6 +143,7 @@ def _variables(table: Table, target: str, features: Sequence[str]) -> list[Varia
     found = [variable for column in wanted for variable in variables_of(column)]
     if not found:
         raise InvalidInput("There is no column to predict from beside the target.")
+    check_width([*found, *variables_of(goal)])
     return [*found, *variables_of(goal)]
 
 

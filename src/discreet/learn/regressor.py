@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
-from discreet.learn.linear.ridge import Variable
+from discreet.learn.linear.variables import Variable
 from discreet.learn.measure.rows import Reals
 from discreet.learn.scored.read_file import read_table
 

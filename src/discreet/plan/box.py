@@ -25,7 +25,8 @@ from discreet.core.schema import (
 )
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.values import TABULATE, Fields, is_finite, tabulated
+from discreet.plan.lattices import is_finite
+from discreet.plan.values import TABULATE, Fields, tabulated
 
 
 @dataclass(frozen=True, slots=True)

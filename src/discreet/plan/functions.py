@@ -106,11 +106,12 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 def from_postgres(spelling: str) -> str:
-    """Return a TO_CHAR pattern as one of STRFTIME: YYYY-MM is %Y-%m."""
+    """Return a TO_CHAR pattern as one of STRFTIME: YYYY-MM is %Y-%m; other letters mean nothing."""
     found, at = "", 0
     while at < len(spelling):
         code = next((code for code in _POSTGRES if spelling.startswith(code, at)), None)
-        found += _POSTGRES[code] if code else spelling[at]
+        other = "%?" if spelling[at].isalpha() else spelling[at]
+        found += _POSTGRES[code] if code else other
         at += len(code) if code else 1
     return found
 

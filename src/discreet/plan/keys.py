@@ -13,8 +13,9 @@ from discreet.core.schema import MAX_PUBLIC_KEYS, CategoryDomain, Domain
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.ir import Key, Relation
+from discreet.plan.lattices import is_finite, points
 from discreet.plan.regions import box_positions, domains_of
-from discreet.plan.values import is_finite, points, tabulated
+from discreet.plan.values import tabulated
 
 MAX_GROUPS = 1_000_000
 """An answer never lists more public groups than this."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.values import Fields, infer, lattice, tabulated
+from discreet.plan.lattices import lattice
+from discreet.plan.values import Fields, infer, tabulated
 
 _ROUNDING = {"round", "integer"}
 

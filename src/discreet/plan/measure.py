@@ -18,7 +18,8 @@ from discreet.kernel.sensitivity import Bound, Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import Fields, infer, lattice, numeric
+from discreet.plan.lattices import lattice
+from discreet.plan.values import Fields, infer, numeric
 
 BINS = 4096
 """A quantile is chosen among at most this many public values."""

@@ -1,20 +1,24 @@
-"""A text that two spellings of the same question share, and no two different questions."""
+"""A text that two forms of the same question share, and no two different questions."""
 
 from __future__ import annotations
 
 import hashlib
 
 from discreet.plan.ir import Field, Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.top import is_top
 
 
 def signature(statement: Statement) -> str:
-    """Return a short name of the normalised statement."""
+    """Return a short name of what a statement measures: of which rows, by which keys.
+
+    What is done with the noisy numbers (aliases, order, HAVING, LIMIT, arithmetic) is not part of it;
+    whether only the largest group is asked for is, since that is another mechanism.
+    """
     said = [
         _relation(statement.source),
-        repr([(key.value, key.domain, key.missing) for key in statement.keys]),
-        repr(statement.aggregates),
-        repr(statement.outputs),
-        repr((statement.having, statement.order, statement.limit, statement.offset)),
+        repr(sorted(repr((key.value, key.domain, key.missing)) for key in statement.keys)),
+        repr(sorted({repr(aggregate) for _, aggregate in statement.aggregates})),
+        repr(is_top(statement)),
         repr(statement.max_rows),
     ]
     return hashlib.sha256("\n".join(said).encode()).hexdigest()[:32]

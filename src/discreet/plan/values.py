@@ -6,10 +6,9 @@ rounds. An expression over one column with a small domain is simply tabulated.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -21,9 +20,7 @@ from discreet.core.schema import (
     DateDomain,
     Domain,
     FiniteDomain,
-    IdentifierDomain,
     IntegerDomain,
-    NumberDomain,
     TextDomain,
 )
 from discreet.errors import QueryRefused
@@ -31,6 +28,18 @@ from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate, part_of
 from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions import LONGEST_TEXT, MORE, ON_TEXT
+from discreet.plan.lattices import (
+    check_fits,
+    common_step,
+    domain_of_values,
+    is_finite,
+    kind,
+    lattice,
+    not_exact,
+    number_domain,
+    points,
+    rounded,
+)
 
 TABULATE = 10_000
 """An expression over one column with at most this many values is evaluated value by value."""
@@ -38,59 +47,10 @@ TABULATE = 10_000
 MOST_DAYS = 50_000
 """The same for dates: 137 years, since a run of days with one value is written as one range."""
 
-FINE = 10**6
-"""Roots, logarithms and the like are rounded to a multiple of one part of this."""
-
 MOST_WORK = 400_000
 """No more than so many nodes are evaluated for one table: planning takes a bounded time."""
 
-LARGEST = 2**62
-"""Every row value, counted in steps, stays below this, so 64-bit arithmetic cannot overflow."""
-
 Fields: TypeAlias = Mapping[str, Domain]
-
-
-def number_domain(lower: Fraction, upper: Fraction, step: Fraction) -> IntegerDomain | NumberDomain:
-    """Return the lattice domain; whole numbers in steps of one are integers."""
-    _fits(lower, upper, step)
-    if step == 1:
-        return IntegerDomain(int(lower), int(upper))
-    return NumberDomain(lower, upper, step)
-
-
-def _fits(lower: Fraction, upper: Fraction, step: Fraction) -> None:
-    """Refuse a range that overflows when it is counted in `step`.
-
-    An overflow would fail on some rows and not on others, which tells that such rows are there.
-    """
-    if max(abs(lower), abs(upper)) / step >= LARGEST:
-        raise QueryRefused(
-            "This expression can become too large to be summed exactly.",
-            hint="Narrow the declared bounds, or use a coarser step.",
-            construct="overflow",
-        )
-
-
-def lattice(domain: Domain) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return (lower, upper, step) of a numeric domain, None for others."""
-    match domain:
-        case IntegerDomain(lower=lower, upper=upper):
-            return Fraction(lower), Fraction(upper), Fraction(1)
-        case NumberDomain(lower=lower, upper=upper, step=step):
-            return lower, upper, step
-        case _:
-            return None
-
-
-def points(domain: FiniteDomain) -> Iterator[Any]:
-    """Yield every value of a finite domain in order; NULL is not among them."""
-    for position in range(domain.size):
-        yield domain.value(position)
-
-
-def is_finite(domain: Domain) -> bool:
-    """Return whether the domain has a declared list or range of values."""
-    return not isinstance(domain, IdentifierDomain | TextDomain)
 
 
 def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
@@ -139,15 +99,7 @@ class _Written:
 def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
     # Planning and rendering ask for the same few tables a hundred times.
     found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
-    return tuple(_rounded(value) if isinstance(value, float) else value for value in found)
-
-
-def _rounded(value: float) -> int | Fraction | None:
-    """Return an inexact value on the lattice of a millionth, None where it is too large for that."""
-    if abs(value) * FINE >= LARGEST:
-        return None
-    exact = Fraction(round(value * FINE), FINE)
-    return int(exact) if exact.denominator == 1 else exact
+    return tuple(rounded(value) if isinstance(value, float) else value for value in found)
 
 
 @lru_cache(maxsize=1024)
@@ -175,45 +127,6 @@ def _by_rule(written: _Written, known: tuple[tuple[str, Domain], ...]) -> Domain
 def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
     """Return the domain of `expr` from those of its operands, without tabulating `expr` itself."""
     return _RULES[type(expr)](expr, fields)
-
-
-def domain_of_values(values: list[Any]) -> Domain:
-    """Return the least domain that holds all of these values; NULLs do not count."""
-    present = [value for value in values if value is not None]
-    if not present:
-        return BooleanDomain()
-    first = present[0]
-    if isinstance(first, bool):
-        return BooleanDomain()
-    if isinstance(first, str):
-        return CategoryDomain(tuple(dict.fromkeys(str(value) for value in present)))
-    if isinstance(first, dt.date):
-        return DateDomain(min(present), max(present))
-    if any(isinstance(value, float) for value in present):
-        raise _not_exact()
-    exact = [Fraction(value) for value in present]
-    step = Fraction(0)
-    for value in exact:
-        step = common_step(step, value)
-    return number_domain(min(exact), max(exact), step or Fraction(1))
-
-
-def _not_exact() -> QueryRefused:
-    return QueryRefused(
-        "Square roots, logarithms and other inexact functions cannot be used inside an aggregate.",
-        hint="Apply them to the result, for example SQRT(SUM(x)), where they are free.",
-        construct="inexact function",
-    )
-
-
-def common_step(first: Fraction, second: Fraction) -> Fraction:
-    """Return the greatest step of which both are whole multiples (the gcd of two fractions)."""
-    bottom = first.denominator * second.denominator
-    top = math.gcd(
-        first.numerator * second.denominator,
-        second.numerator * first.denominator,
-    )
-    return Fraction(top, bottom)
 
 
 def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
@@ -244,8 +157,8 @@ def _arithmetic(node: e.Arithmetic, fields: Fields) -> Domain:
     low2, high2, step2 = numeric(node.right, fields)
     if node.operator is not Operator.MULTIPLY:
         # Both sides are counted in the common step before they cancel.
-        _fits(low1, high1, common_step(step1, step2))
-        _fits(low2, high2, common_step(step1, step2))
+        check_fits(low1, high1, common_step(step1, step2))
+        check_fits(low2, high2, common_step(step1, step2))
     match node.operator:
         case Operator.ADD:
             return number_domain(low1 + low2, high1 + high2, common_step(step1, step2))
@@ -285,7 +198,7 @@ def _quotient(
         )
     least = max(least, by)
     fine = step / (by * FINER)
-    _fits(low, high, step / FINER)
+    check_fits(low, high, step / FINER)
     ends = [end / each for end in (low, high) for each in (least, most)]
     return number_domain(
         math.floor(min(ends) / fine) * fine, math.ceil(max(ends) / fine) * fine, fine
@@ -311,15 +224,15 @@ def _division(node: e.Arithmetic, bounds: tuple[Fraction, Fraction, Fraction]) -
     if node.operator is Operator.FLOOR_DIVIDE:
         return IntegerDomain(math.floor(low / by), math.floor(high / by))
     fine = common_step(step, by)
-    _fits(low, high, fine)
+    check_fits(low, high, fine)
     return number_domain(Fraction(0), by - fine, fine)
 
 
 def _fits_division(bounds: tuple[Fraction, Fraction, Fraction], by: Fraction) -> None:
     # The SQL multiplies by the denominator first: floor(n * step / by) = n * q // p, p/q = by/step.
     low, high, step = bounds
-    _fits(low, high, step / (by / step).denominator)
-    _fits(by, by, step / (by / step).denominator)
+    check_fits(low, high, step / (by / step).denominator)
+    check_fits(by, by, step / (by / step).denominator)
 
 
 def _negate(node: e.Negate, fields: Fields) -> Domain:
@@ -358,27 +271,6 @@ def check(expr: Expr, fields: Fields) -> None:
             infer(child, fields)
         return
     infer(expr, fields)
-
-
-def kind(domain: Domain) -> str:
-    """Return the everyday word for a domain's type."""
-    return _KINDS[type(domain)]
-
-
-def kinds_of(fields: Fields) -> dict[str, str]:
-    """Return the everyday word for the type of each column."""
-    return {name: kind(domain) for name, domain in fields.items()}
-
-
-_KINDS: dict[type, str] = {
-    IntegerDomain: "number",
-    NumberDomain: "number",
-    CategoryDomain: "category",
-    BooleanDomain: "boolean",
-    DateDomain: "date",
-    IdentifierDomain: "identifier",
-    TextDomain: "text",
-}
 
 
 def _union(parts: list[Expr], fields: Fields) -> Domain:
@@ -427,7 +319,7 @@ def _extreme(node: e.Extreme, fields: Fields) -> Domain:
     for low, _, each in bounds:
         step = common_step(common_step(step, each), low)
     for low, high, _ in bounds:
-        _fits(low, high, step)
+        check_fits(low, high, step)
     return number_domain(best(b[0] for b in bounds), best(b[1] for b in bounds), step)
 
 
@@ -498,7 +390,7 @@ def _call(node: e.Call, fields: Fields) -> Domain:
         case "number":
             return number_domain(low, high, step)
         case _:
-            raise _not_exact()
+            raise not_exact()
 
 
 def _unsupported(what: str) -> QueryRefused:

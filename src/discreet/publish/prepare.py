@@ -11,7 +11,6 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
-from discreet.core.unit import Neighbours
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
@@ -180,16 +179,3 @@ def _check(found: PlannedRelease) -> None:
         )
         if exact:
             check_facts(GridProblem(family.shape, (), exact, found.zeros[number]))
-
-
-def neighbours_words(found: PlannedRelease) -> tuple[str, Fraction]:
-    """Return the neighbours that the promise is about and the epsilon it holds at.
-
-    Facts from the data fix sums of the rows: what is left is a promise about replacing one person's
-    values where all facts agree, which is a removal and an addition: twice the epsilon.
-    """
-    own = found.dataset.neighbours
-    epsilon = found.spec.epsilon.value
-    if found.facts_from_data and own is Neighbours.ADD_REMOVE:
-        return Neighbours.REPLACE_ONE.value, 2 * epsilon
-    return own.value, epsilon

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from discreet.core.region import NULL, Positions
@@ -18,10 +17,11 @@ from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import Filter, Key, Relation, Scan
 from discreet.plan.keys import PublicGroups
+from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import is_finite, tabulated
+from discreet.plan.values import tabulated
 
 Box = Mapping[str, Positions]
 
@@ -46,18 +46,17 @@ class Known:
             "measure": self.measure,
             "box": {name: [list(span) for span in positions.spans] for name, positions in self.box},
             "value": str(self.value),
-            "law": [self.law.name, str(self.law.size)],
+            "law": self.law.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Known:
         """Return what `to_json` wrote."""
-        kind, size = data["law"]
-        law = law_of(kind, Fraction(size))
         box = tuple(
             (name, Positions.of((low, high) for low, high in spans))
             for name, spans in sorted(data["box"].items())
         )
+        law = law_of(*data["law"])
         return cls(data["table"], data["measure"], box, int(data["value"]), law)
 
 

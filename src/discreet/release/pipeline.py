@@ -27,6 +27,7 @@ from discreet.plan.signature import signature
 from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
 from discreet.release.finish import ResultTable, finish
+from discreet.release.kept_noise import kept_noise, shown_again
 from discreet.release.left_out import bounding_notes
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
@@ -34,7 +35,7 @@ from discreet.release.request import Request
 from discreet.release.reuse import implied
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold, label, snapshots_of, tables_of
-from discreet.release.stored import pack, unpack
+from discreet.release.stored import KeptAnswer, pack, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
@@ -95,7 +96,7 @@ def _prepare(  # noqa: PLR0917 a step of `prepared`
         paid = ledger.find_answer(
             request.analyst, question.dataset.name, signature(statement), label(snapshots)
         )
-        earlier = None if paid is None else unpack(paid[1]).answer
+        earlier = None if paid is None else _in_form(unpack(paid[1]), question)
         allowed = allowed_errors(request.wanted, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
@@ -176,7 +177,8 @@ def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
     answer = _answer(ready, table, receipt, rng)
-    return pack(answer, known_from(ready.question, noisy, laws), ready.plan.epsilon)
+    known = known_from(ready.question, noisy, laws)
+    return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
 
 def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> Noisy:
@@ -211,9 +213,10 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     same = ledger.find_answer(payer.analyst, payer.dataset, ready.key, ready.snapshot)
     if same is not None:
         found = unpack(same[1])
-        if found.epsilon >= ready.plan.epsilon.value:
+        shown = _in_form(found, ready.question)
+        if shown is not None and found.epsilon >= ready.plan.epsilon.value:
             note = "The same question was answered before; this is that answer, free of charge."
-            return _again(found.answer, ready, ledger, note)
+            return _again(shown, ready, ledger, note)
     if cells_of(ready.question) is None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
@@ -223,6 +226,24 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
         return None
     balance = balance_of(ledger, ready.payer)
     return _free_answer(ready, table, balance)
+
+
+def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
+    """Return a paid answer in the form that a question asks for it, None where it cannot be."""
+    kept = None if found.noise is None else shown_again(found.noise, question)
+    if kept is None:
+        return None
+    table = finish(kept[0], question, kept[1])
+    return replace(
+        found.answer,
+        columns=table.columns,
+        rows=table.rows,
+        error95=table.error95,
+        keys=len(question.statement.keys),
+        intervals=table.intervals,
+        covariance=table.covariance,
+        noisy=table.noisy,
+    )
 
 
 def _again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:

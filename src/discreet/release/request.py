@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
+from discreet.sql.options import Priced, priced
 from discreet.sql.parse import Written
 
 
@@ -44,6 +45,8 @@ class Request:
     fresh: bool
     max_rows: int | None
     named: bool = False
+    unit: str | None = None
+    """The column that the statement itself calls the privacy unit; it must be the catalog's."""
 
     @classmethod
     def of(
@@ -57,7 +60,15 @@ class Request:
         fresh: bool = False,
         max_rows: int | None = None,
     ) -> Request:
-        """Return a checked request; the budget never has a silent default."""
+        """Return a checked request; the budget never has a silent default.
+
+        A price that stands in the statement (WITH DIFFERENTIAL_PRIVACY) is the one that counts.
+        """
+        found = priced(sql) if isinstance(sql, str) else Priced(str(sql))
+        if isinstance(sql, str):
+            sql = found.text
+        if found.epsilon is not None:
+            epsilon, within = found.epsilon, None
         if (epsilon is None) == (within is None):
             raise InvalidInput(
                 "Say either how much budget to use or how small the noise must be.",
@@ -74,6 +85,7 @@ class Request:
             fresh=fresh,
             max_rows=max_rows,
             named=bool(request_id),
+            unit=found.unit,
         )
 
     @property

@@ -14,8 +14,8 @@ from discreet.ledger.ledger import Ledger
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.kinds import kind_of
+from discreet.plan.lattices import kind
 from discreet.plan.plan import Question, ask
-from discreet.plan.values import kind
 from discreet.release.snapshots import hold, snapshots_of
 from discreet.sql.bind import bind
 from discreet.sql.parse import Written

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.numbers import Epsilon
+from discreet.release.kept_noise import KeptNoise
 from discreet.release.paid_cells import Known
 
 
@@ -21,9 +22,15 @@ class KeptAnswer:
     answer: Answer
     epsilon: Fraction
     known: tuple[Known, ...]
+    noise: KeptNoise | None = None
 
 
-def pack(answer: Answer, known: tuple[Known, ...], epsilon: Epsilon) -> bytes:
+def pack(
+    answer: Answer,
+    known: tuple[Known, ...],
+    epsilon: Epsilon,
+    noise: KeptNoise | None = None,
+) -> bytes:
     """Return the stored form: JSON, nothing that runs."""
     data = {
         "answer": answer.to_json(),
@@ -40,6 +47,7 @@ def pack(answer: Answer, known: tuple[Known, ...], epsilon: Epsilon) -> bytes:
         "covariance": answer.covariance,
         "epsilon": str(epsilon.value),
         "known": [item.to_json() for item in known],
+        "noise": None if noise is None else noise.to_json(),
     }
     return json.dumps(data, separators=(",", ":")).encode()
 
@@ -72,7 +80,13 @@ def unpack(payload: bytes) -> KeptAnswer:
         else tuple(_tuples(matrix) for matrix in data["covariance"]),
     )
     known = tuple(Known.from_json(item) for item in data["known"])
-    return KeptAnswer(answer, Fraction(data["epsilon"]), known)
+    noise = data.get("noise")
+    return KeptAnswer(
+        answer,
+        Fraction(data["epsilon"]),
+        known,
+        None if noise is None else KeptNoise.from_json(noise),
+    )
 
 
 def _ends(low: float | None, high: float | None) -> tuple[float, float]:

@@ -14,9 +14,11 @@ from discreet.release.afterwards.explain import explain_steps
 from discreet.release.afterwards.release import release_steps
 from discreet.release.afterwards.tables import Surroundings, columns_of
 from discreet.release.request import Request
+from discreet.sql.afterwards.needed import units_of
 from discreet.sql.afterwards.program import Program
 from discreet.sql.afterwards.split import split
 from discreet.sql.parse import Written, read_checked
+from discreet.sql.refuse import refusal
 
 
 def release(
@@ -27,7 +29,10 @@ def release(
     Guarantee: each private question in it is released by `pipeline.release`, with its own charge
         before its own look; everything else is computed from their answers and public tables.
     """
-    program = steps(request.sql, catalog)
+    before = pipeline.told_before(request, ledger)
+    if before is not None:
+        return before  # whatever its tables are called by now
+    program = _checked(request, catalog)
     if program is None:
         return pipeline.release(request, catalog=catalog, ledger=ledger, engine=engine, rng=rng)
     return release_steps(program, request, Surroundings(catalog, ledger, engine), rng)
@@ -46,7 +51,7 @@ def explain(
     `group_size` names rows of a group for which means, variances and quantiles tell theirs; what is
     computed afterwards tells none.
     """
-    program = steps(request.sql, catalog)
+    program = _checked(request, catalog)
     if program is None:
         return pipeline.explain(
             request, catalog=catalog, ledger=ledger, engine=engine, group_size=group_size
@@ -62,6 +67,15 @@ def shape_of(
     if program is None:
         return shape.shape_of(sql, catalog=catalog, ledger=ledger, engine=engine)
     return columns_of(program, Surroundings(catalog, ledger, engine))
+
+
+def _checked(request: Request, catalog: Catalog) -> Program | None:
+    tree = read_checked(request.sql)
+    if request.unit is not None:
+        units = units_of(tree, catalog)
+        if units != {request.unit.lower()}:
+            raise refusal("other unit", what=request.unit[:40], unit=" and ".join(units) or "none")
+    return split(tree, catalog)
 
 
 def steps(sql: str | Written, catalog: Catalog) -> Program | None:

@@ -113,6 +113,8 @@ def _add_layers(app: FastAPI, context: Context) -> None:
             return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(UPLOADS):
             return REVIEW
+        if path.startswith(f"{API}/lab/") and path.endswith("/own"):
+            return (settings.max_upload_mb << 20) + ENVELOPE
         if path.startswith(SURVEYS) and path.endswith(("/reports", "/reports/batch")):
             return REPORTS
         return settings.max_body_kb << 10

@@ -13,11 +13,12 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Aggregate, Function, Key, Order, Relation, Statement
 from discreet.plan.kinds import check_condition, kind_of
-from discreet.plan.values import infer, kinds_of, numeric
+from discreet.plan.lattices import kinds_of
+from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import is_aggregate, to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.grammar import only_known
-from discreet.sql.names import Names
+from discreet.sql.names import Names, grouped_by, place_of
 from discreet.sql.parse import Written, parse
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows, row_expr
@@ -60,7 +61,7 @@ class _Outer:
     def statement(self) -> Statement:
         group = self.select.args.get("group")
         for node in group.expressions if group is not None else ():
-            self._add_key(self._group_expression(node))
+            self._add_key(grouped_by(node, self.select, self.names))
         outputs = tuple(
             self._named_output(i, node) for i, node in enumerate(self.select.expressions)
         )
@@ -82,19 +83,6 @@ class _Outer:
             # Keys alone: which groups exist is itself a count.
             self._aggregate_ref(Aggregate(Function.COUNT))
         return replace(found, aggregates=tuple(self.aggregates))
-
-    def _group_expression(self, node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Literal) and not node.is_string:
-            place = _place(node)
-            if not 0 <= place < len(self.select.expressions):
-                raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            chosen = self.select.expressions[place]
-            inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
-            return inner
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in self.aliases:
-            aliased = self.aliases[node.name.lower()]
-            return node if self.names.has(node.name.lower()) else aliased
-        return node
 
     def _add_key(self, node: exp.Expr) -> None:
         if is_aggregate(node):
@@ -154,8 +142,8 @@ class _Outer:
 
     def _key_or_aggregate(self, node: exp.Expr) -> Expr | None:
         if isinstance(node, PAIRED):
-            sides = [row_expr(part, self.names) for part in (node.this, node.expression)]
-            return of_two(node, *sides, self.domains, self._aggregate_ref)
+            first, second = (row_expr(part, self.names) for part in (node.this, node.expression))
+            return of_two(node, first, second, self.domains, self._aggregate_ref)
         found = to_aggregate(node, lambda part: row_expr(part, self.names))
         if found is not None:
             return self._aggregate_ref(found)
@@ -227,7 +215,7 @@ class _Outer:
     def _order(self, node: exp.Expr, outputs: tuple[tuple[str, Expr], ...]) -> Order:
         inner = node.this if isinstance(node, exp.Ordered) else node
         if isinstance(inner, exp.Literal) and not inner.is_string:
-            place = _place(inner)
+            place = place_of(inner)
             if not 0 <= place < len(outputs):
                 raise refusal("order", what=f"column {str(inner.this)[:40]}")
             value = outputs[place][1]
@@ -254,8 +242,3 @@ def counting_truth(aggregate: Aggregate, fields: Mapping[str, Domain]) -> Aggreg
         return aggregate
     ones = ((operand, e.Literal(1)), (e.Not(operand), e.Literal(0)))
     return replace(aggregate, operand=e.Case(ones, e.Literal(None)))
-
-
-def _place(node: exp.Literal) -> int:
-    """Return the place among the outputs that a bare number means, -1 if it means none."""
-    return int(node.this) - 1 if str(node.this).isdigit() else -1

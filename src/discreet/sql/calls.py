@@ -20,6 +20,8 @@ MOST_ARGUMENTS = {
     "QUANTILE": 2,
     "QUANTILE_CONT": 2,
     "QUANTILE_DISC": 2,
+    "REGEXP_REPLACE": 4,
+    "STRFTIME": 2,
     "TIME_TO_TIME_STR": 1,
     "TS_OR_DS_TO_DATE_STR": 1,
 }

@@ -19,7 +19,8 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition
-from discreet.plan.values import infer, kind, kinds_of, lattice
+from discreet.plan.lattices import kind, kinds_of, lattice
+from discreet.plan.values import infer
 from discreet.sql.names import Named, Names
 from discreet.sql.refuse import refusal
 
@@ -126,6 +127,9 @@ def visible(part: exp.Expr, names: Names, entry: Named) -> bool:
 
 def _kind(join: exp.Join) -> JoinKind:
     side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
+    method = str(join.args.get("method") or "").upper()
+    if method not in {"", "NATURAL"}:
+        raise refusal("join kind", what=method)
     if kind.upper() in {"", "INNER", "OUTER"} and side.upper() in {"", "LEFT"}:
         return JoinKind.LEFT if side.upper() == "LEFT" else JoinKind.INNER
     raise refusal("join kind", what=f"{side} {kind}".strip().upper())

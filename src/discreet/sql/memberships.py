@@ -155,12 +155,12 @@ def _inside(part: exp.Expr, inner: Names) -> bool:
 
 def _link(part: exp.Expr, names: Names, inner: Names) -> tuple[exp.Column, exp.Column]:
     """Return (column of the subquery, column outside) of a condition between the two."""
-    if isinstance(part, exp.EQ | exp.NEQ):
-        for one, two in ((part.this, part.expression), (part.expression, part.this)):
-            if isinstance(one, exp.Column) and isinstance(two, exp.Column):
-                if _inside(one, inner) and not _inside(two, inner):
-                    names.find(two)
-                    return one, two
+    sides = (part.this, part.expression) if isinstance(part, exp.EQ | exp.NEQ) else ()
+    if len(sides) == 2 and all(isinstance(side, exp.Column) for side in sides):
+        for one, two in (sides, sides[::-1]):
+            if _inside(one, inner) and not _inside(two, inner):
+                names.find(two)
+                return one, two
     raise refusal("subquery")
 
 

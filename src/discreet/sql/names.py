@@ -108,6 +108,29 @@ def written_name(output: exp.Expr) -> str:
     return name
 
 
+def grouped_by(node: exp.Expr, select: exp.Select, names: Names) -> exp.Expr:
+    """Return what GROUP BY means: an output by its place or its name, where no column has that."""
+    outputs: list[exp.Expr] = list(select.expressions)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        place = place_of(node)
+        if not 0 <= place < len(outputs):
+            raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
+        chosen = outputs[place]
+        inner: exp.Expr = chosen.this if isinstance(chosen, exp.Alias) else chosen
+        return inner
+    if isinstance(node, exp.Column) and not node.table and not names.has(node.name.lower()):
+        for output in outputs:
+            if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
+                aliased: exp.Expr = output.this
+                return aliased
+    return node
+
+
+def place_of(node: exp.Literal) -> int:
+    """Return the place among the outputs that a bare number means, -1 if it means none."""
+    return int(node.this) - 1 if str(node.this).isdigit() else -1
+
+
 def _ambiguous(name: str, aliases: list[str]) -> UnknownName:
     if len(set(aliases)) < len(aliases):
         return UnknownName(

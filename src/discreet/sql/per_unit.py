@@ -21,12 +21,13 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import Fields, infer, kinds_of, number_domain, numeric
+from discreet.plan.values import Fields, infer, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
-from discreet.sql.names import Names, written_name
+from discreet.sql.names import Names, grouped_by, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
@@ -45,7 +46,8 @@ def per_unit(select: exp.Select, source: Relation, names: Names, sizes: Sizes) -
     domains = {name: field.domain for name, field in names.fields().items()}
     builder = _Builder(names, domains, bound_rows(source), sizes)
     group = select.args.get("group")
-    keys = [builder.row(node) for node in (group.expressions if group else ())]
+    written = [grouped_by(node, select, names) for node in (group.expressions if group else ())]
+    keys = [builder.row(node) for node in written]
     if e.ColumnRef(unit) not in keys:
         raise refusal("subquery group", unit=names.fields()[unit].called)
     extra = [key for key in keys if key != e.ColumnRef(unit)]

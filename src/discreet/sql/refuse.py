@@ -29,33 +29,37 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "See the list in docs/sql.md, or work on the answer yourself: it may be used freely.",
     ),
     "formatted": (
-        "{what} is declined: dates are not made into text.",
-        "Group by DATE_TRUNC('month', day), or by EXTRACT(YEAR FROM day).",
+        "{what} is declined: a date is written with year, month, day and their names only.",
+        "Use STRFTIME(day, '%Y-%m-%d'), TO_CHAR(day, 'YYYY-MM') or DATE_TRUNC('month', day).",
     ),
     "sample": (
         "TABLESAMPLE is declined: a sample drawn by the database does not protect anybody.",
         "Leave it out; the noise does not get smaller by sampling.",
     ),
     "window": (
-        "Window functions are declined, because one row can change every other row's value.",
-        "Use GROUP BY, or a subquery grouped by the person column.",
+        "A window over rows of people is declined: one row can change every other row's value.",
+        "Use it over aggregates, such as RANK() OVER (ORDER BY COUNT(*)) beside GROUP BY.",
     ),
     "set operation": (
-        "UNION, INTERSECT and EXCEPT are declined.",
-        "Ask each part by itself: disjoint parts are billed only once.",
+        "UNION, INTERSECT and EXCEPT of rows of people are declined.",
+        "Use them between questions that aggregate; disjoint ones are billed only once.",
     ),
     "subquery": (
-        "A subquery inside an expression is declined, because it mixes different people's rows.",
-        "Join on the person column instead, or ask the inner question first.",
+        "This subquery inside a condition is declined, because it mixes different people's rows.",
+        "Use person IN (SELECT person ...) or EXISTS on the person, or ask the inner question first.",
     ),
     "join kind": ("{what} joins are declined.", "Use JOIN or LEFT JOIN with a public table."),
     "join condition": (
         "A join needs equal columns: {what}.",
-        "Write ON a.key = b.key; put other conditions into WHERE.",
+        "Write ON a.key = b.key; put conditions on the left side into WHERE.",
     ),
     "row join": (
         "Two tables whose rows each stand for another person cannot be joined.",
         "Declare a person column as the unit of both tables, then join on it.",
+    ),
+    "other unit": (
+        "'{what}' is not the column that names the person here.",
+        "The owner declared {unit}; leave privacy_unit_column out.",
     ),
     "two datasets": (
         "A question can read one dataset at a time, and public tables.",
@@ -74,8 +78,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Add {unit} to its GROUP BY, and leave HAVING, ORDER BY and LIMIT to the outer question.",
     ),
     "distinct": (
-        "SELECT DISTINCT would show values that only one person may have.",
-        "Use GROUP BY with COUNT(*).",
+        "DISTINCT is declined here: rows of people are counted, not listed.",
+        "Use SELECT DISTINCT of keys on the outside, or COUNT(DISTINCT x).",
     ),
     "private key": (
         "'{what}' has no declared list of values: its groups need a threshold, and that needs delta.",
@@ -96,10 +100,6 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "time of day": (
         "Timestamps are read to the day, so a time of day cannot be compared.",
         "Compare with a date such as '2024-05-01'.",
-    ),
-    "free text": (
-        "Free text is never read, not even to count its values.",
-        "Use COUNT(*), or ask the owner to declare the column's values.",
     ),
     "too large": (
         "{what}, more than can be planned.",

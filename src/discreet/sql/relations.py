@@ -26,8 +26,9 @@ from discreet.plan.ir import (
     unit_of,
 )
 from discreet.plan.kinds import check_condition, kind_of
+from discreet.plan.lattices import kinds_of
 from discreet.plan.lower import lowered
-from discreet.plan.values import infer, kinds_of
+from discreet.plan.values import infer
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import checked_join, conjuncts_of, joined, next_join, shared

@@ -45,7 +45,10 @@ def _matches_any_case(node: exp.RegexpILike, value: Value) -> Expr:
 
 
 def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
-    pattern, other = _constants(node, ("expression", "replacement"), value)
+    given = _constants(node, ("expression", "replacement"), value)
+    if len(given) != 2:
+        raise refusal("clause", what="REGEXP_REPLACE without its replacement")
+    pattern, other = given
     every = _constants(node, ("modifiers",), value)
     if every and every != ("g",):
         raise refusal("clause", what="REGEXP_REPLACE with options other than 'g'")

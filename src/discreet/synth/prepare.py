@@ -86,6 +86,7 @@ def prepare(
         bins=request.bins,
         types=engine.schema(name),
         has_delta=bool(delta.value),
+        many=all(method.groups_bins for _, method in methods),
     )
     said = exposure_note(ledger, dataset.name)
     if said is not None:

@@ -24,6 +24,7 @@ from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, fields_of
 from discreet.sql.bind import bind
 from discreet.sql.refuse import refusal
+from discreet.synth.derived_columns import Derivation, read_derivation
 from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.decode import Places, value_at
 from discreet.synth.models.model import Allowed
@@ -60,32 +61,39 @@ class Rules:
 
     conditions: tuple[Condition, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Return the rules as they were written."""
         said = [rule.text for rule in self.conditions]
-        return (*said, *(rule.text for rule in self.dependencies))
+        said += [rule.text for rule in self.dependencies]
+        return (*said, *(rule.text for rule in self.derivations))
 
 
 def read_rules(texts: Sequence[str], encoding: Encoding) -> Rules:
     """Return the rules that `texts` say, or refuse one with a sentence.
 
-    A rule is a condition ("age >= 16"), an implication ("age >= 16 if employed = 'yes'") or a
-    dependency ("zip -> city"). As with SQL's CHECK, a row breaks a condition only where it is false.
+    A rule is a condition ("age >= 16"), an implication ("age >= 16 if employed = 'yes'"), a
+    dependency ("zip -> city") or a derived column ("total = price * quantity"). As with SQL's CHECK, a row breaks a condition only where it is false.
     """
     if len(texts) > MOST_RULES:
         raise InvalidInput(f"There are more than {MOST_RULES} rules.")
     conditions: list[Condition] = []
     dependencies: list[Dependency] = []
+    derivations: list[Derivation] = []
     for text in texts:
         tokens = _tokens(text)
         arrow = _top_level(tokens, "->")
         if arrow is not None:
             dependencies.append(_dependency(text, tokens, arrow, encoding))
             continue
+        derived = read_derivation(text, encoding)
+        if derived is not None:
+            derivations.append(derived)
+            continue
         conditions.append(_implication(text, tokens, encoding))
-    return Rules(tuple(conditions), tuple(dependencies))
+    return Rules(tuple(conditions), tuple(dependencies), tuple(derivations))
 
 
 def read_condition(text: str, encoding: Encoding) -> Condition:

@@ -92,6 +92,10 @@ class Synthetic:
         with needs("pandas", extra="pandas"):
             return self.rows.table.to_pandas()
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as an Arrow stream: `polars.DataFrame(synthetic)`, `pyarrow.table(synthetic)`."""
+        return self.rows.table.__arrow_c_stream__(requested_schema)
+
     def write(self, path: str | Path) -> None:
         """Write the rows to a .csv or .parquet file."""
         write_rows(self.rows.table, Path(path))

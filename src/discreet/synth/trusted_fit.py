@@ -15,7 +15,11 @@ from discreet.synth.measure.agreement import FitAgreement, agreement
 from discreet.synth.measure.part_door import PartDoor
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.recording import RecordingMarginals
-from discreet.synth.methods.independent import from_singles
+from discreet.synth.methods.independent import (
+    plain_columns,
+    single_tables,
+    smooth_columns,
+)
 from discreet.synth.models.model import Model
 
 _BROKEN = (ArithmeticError, ValueError, LookupError, MemoryError, InternalError, InvalidInput)
@@ -53,9 +57,14 @@ def fit_trusted(
 
 
 def _simpler(door: RecordingMarginals | PartDoor, why: str) -> TrustedFit:
-    model, used = from_singles(door, door.measured)
+    tables = single_tables(door, door.measured)
+    model = smooth_columns(door.shape, tables)
+    checked = agreement(tables, model)
+    if not checked.holds:
+        model = plain_columns(door.shape, tables)
+        checked = agreement(tables, model)
     words = (
         f"{why}: the copy was made of single columns instead, and keeps no dependence between "
         "columns."
     )
-    return TrustedFit(model, used, agreement(used, model), (words,))
+    return TrustedFit(model, tables, checked, (words,))

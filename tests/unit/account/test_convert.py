@@ -16,7 +16,6 @@ from discreet.account.convert import (
     rho_of_pure,
     rho_of_range,
     rho_of_target,
-    simple_epsilon_of_rho,
 )
 
 epsilons = st.fractions(min_value=Fraction(1, 1000), max_value=20, max_denominator=1000)
@@ -52,12 +51,11 @@ def test_known_values():
     assert delta_of_rho(Fraction(0), Fraction(1)) == 0
 
 
-def test_textbook_conversion_is_the_missions_and_never_better():
+def test_the_textbook_conversion_is_never_better():
     # epsilon = rho + 2 sqrt(rho ln(1/delta))
     rho, delta = Fraction(1, 100), Fraction(1, 10**9)
     expected = 0.01 + 2 * math.sqrt(0.01 * math.log(1e9))
-    assert float(simple_epsilon_of_rho(rho, delta)) == pytest.approx(expected)
-    assert epsilon_of_rho(rho, delta) < simple_epsilon_of_rho(rho, delta)
+    assert epsilon_of_rho(rho, delta) < expected
 
 
 @given(epsilons, deltas)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from asking import question
+from asking import catalog, question
 from discreet.plan.signature import signature
+from discreet.sql.bind import bind
 
 
 def signed(sql, **options):
@@ -25,14 +26,37 @@ def test_spelling_does_not_matter():
         PLAIN.replace("COUNT(*)", "COUNT(age)"),
         PLAIN.replace("GROUP BY sex", "GROUP BY member"),
         PLAIN.replace(">", ">="),
-        f"{PLAIN} HAVING COUNT(*) > 3",
-        f"{PLAIN} ORDER BY n",
-        f"{PLAIN} LIMIT 1",
-        PLAIN.replace("AS n", "AS m"),
+        PLAIN.replace("COUNT(*)", "COUNT(*), SUM(age)"),
+        PLAIN.replace("GROUP BY sex", "GROUP BY sex, member"),
     ],
 )
 def test_a_difference_does(other):
     assert signed(PLAIN) != signed(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"{PLAIN} HAVING COUNT(*) > 3",
+        f"{PLAIN} ORDER BY n",
+        f"{PLAIN} LIMIT 1",
+        PLAIN.replace("AS n", "AS m"),
+        PLAIN.replace("COUNT(*) AS n", "sex, COUNT(*) * 100"),
+    ],
+)
+def test_what_is_done_with_the_numbers_does_not(other):
+    assert signed(PLAIN) == signed(other)
+
+
+def test_the_largest_group_alone_is_chosen_in_another_way():
+    other = PLAIN.replace("COUNT(*) AS n", "sex") + " ORDER BY COUNT(*) DESC LIMIT 1"
+    assert signature(bind(PLAIN, catalog())) != signature(bind(other, catalog()))
+
+
+def test_the_order_of_keys_and_aggregates_does_not():
+    one = "SELECT sex, member, COUNT(*), SUM(age) FROM people GROUP BY sex, member"
+    two = "SELECT SUM(age), member, sex, COUNT(*) FROM people GROUP BY member, sex"
+    assert signed(one) == signed(two)
 
 
 def test_the_bound_on_rows_is_part_of_the_question():

@@ -15,7 +15,8 @@ from discreet.core.schema import (
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.values import common_step, infer, infer_by_rule, number_domain, tabulated
+from discreet.plan.lattices import common_step, number_domain
+from discreet.plan.values import infer, infer_by_rule, tabulated
 from discreet.sql.scalars import Scope, to_expr
 
 WIDE = IntegerDomain(-20_000, 30_000)  # too wide to be tabulated
@@ -102,12 +103,11 @@ def test_tabulated_begins_with_null():
         ("huge * huge", "too large"),
         ("huge * 100 + 1", "too large"),
         ("huge * 100 > money", "too large"),
-        ("money / wide", "division is only possible by a constant"),
+        ("money / wide", "never negative"),
         ("money / 0", "division is only possible by a constant"),
         ("wide // -3", "integer division by a negative"),
         ("SQRT(wide)", "inexact"),
         ("wide + sex", "needs a number"),
-        ("long + 5", "moving a date"),
         ("ROUND(wide, 2)", "so many values"),
     ],
 )

@@ -57,7 +57,7 @@ def test_the_charge_comes_before_the_look(tmp_path):
 
 def test_what_is_refused_is_neither_charged_nor_run(tmp_path):
     with curator(tmp_path) as asked:
-        for sql, error in ((f"{COUNT} UNION {COUNT}", QueryRefused), (COUNT, BudgetExceeded)):
+        for sql, error in ((f"{COUNT} TABLESAMPLE 5%", QueryRefused), (COUNT, BudgetExceeded)):
             with pytest.raises(error):
                 asked.query(sql, epsilon="11")
         assert asked.engine.ran == []
@@ -94,10 +94,10 @@ def test_nothing_fails_after_the_charge(tmp_path, sql):
         json.dumps(asked.query(sql, epsilon="1").to_json(), allow_nan=False)
 
 
-def test_a_date_that_cannot_be_bounded_is_refused_before_the_charge(tmp_path):
+def test_what_cannot_be_bounded_is_refused_before_the_charge(tmp_path):
     with curator(tmp_path) as asked:
-        with pytest.raises(QueryRefused, match="DATE_TRUNC"):
-            asked.query(f"{COUNT} WHERE DATE_TRUNC('month', born) IS NULL", epsilon="1")
+        with pytest.raises(QueryRefused, match="inexact"):
+            asked.query(f"{COUNT} WHERE SQRT(balance) IS NULL", epsilon="1")
         assert asked.budget_report()["datasets"]["census"]["charges"] == 0
 
 

@@ -154,10 +154,9 @@ def test_a_negation_is_heard(one, other):
         "SELECT SUM(MOD(age, 3, 4)) FROM people",
         "SELECT COUNT(*), DATE_TRUNC('month', born, 'x') FROM people GROUP BY 2",
         'SELECT SUM("mod"(age, 3, 4)) FROM people',
-        "SELECT COUNT(*), to_char(born, 'YYYY-MM') FROM people GROUP BY 2",
+        "SELECT COUNT(*), to_char(born, 'YYYY-MM HH24') FROM people GROUP BY 2",
         "WITH t AS (SELECT random() AS r FROM people) SELECT COUNT(*) FROM people",
         "SELECT QUANTILE(age, 0.5, 0.1) FROM people",
-        "SELECT COUNT(*) FROM visits NATURAL JOIN wards",
         "SELECT COUNT(*) FROM visits v ASOF JOIN wards w ON v.ward = w.ward",
         "SELECT COUNT(*) FROM people LIMIT 5 PERCENT",
         "SELECT DISTINCT ON (sex) COUNT(*) FROM people GROUP BY sex",
@@ -184,7 +183,7 @@ def test_percentiles_within_a_group_are_quantiles():
 
 def test_dates_as_text_say_what_to_write_instead():
     with pytest.raises(QueryRefused, match="DATE_TRUNC"):
-        bind("SELECT COUNT(*) FROM people WHERE to_char(born, 'YYYY-MM') = '2000-01'", catalog())
+        bind("SELECT COUNT(*) FROM people WHERE to_char(born, 'HH24') = '2000-01'", catalog())
 
 
 def test_without_the_grammar_the_unread_would_pass(monkeypatch):

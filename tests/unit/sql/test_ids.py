@@ -129,9 +129,9 @@ def test_two_tables_of_one_alias_are_refused(source):
         bind(f"SELECT COUNT(*) FROM {source}", catalog())
 
 
-def test_natural_joins_are_refused():
-    with pytest.raises(QueryRefused):
-        bind("SELECT COUNT(*) FROM visits NATURAL JOIN wards", catalog())
+def test_natural_joins_are_those_on_all_columns_of_one_name():
+    natural = bind("SELECT COUNT(*) FROM visits NATURAL JOIN wards", catalog())
+    assert natural == bind("SELECT COUNT(*) FROM visits JOIN wards USING (ward)", catalog())
 
 
 def test_with_clauses_of_one_name_are_refused():

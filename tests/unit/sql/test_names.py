@@ -26,8 +26,14 @@ def test_unknown_names_say_what_there_is():
 
 
 def test_a_column_of_two_tables_needs_its_table():
-    sql = "SELECT COUNT(*) FROM visits v JOIN wards w USING (ward) WHERE ward = 'A'"
+    sql = "SELECT COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward WHERE ward = 'A'"
     assert "Write v.ward or w.ward" in error(sql)
+
+
+def test_a_column_of_using_is_the_left_sides():
+    one = "SELECT COUNT(*) FROM visits v JOIN wards w USING (ward) WHERE ward = 'A'"
+    two = "SELECT COUNT(*) FROM visits v JOIN wards w USING (ward) WHERE v.ward = 'A'"
+    assert bind(one, catalog()) == bind(two, catalog())
 
 
 def test_the_hidden_unit_of_a_subquery_has_no_name():

@@ -25,11 +25,12 @@ def test_constants_are_folded():
     "sql",
     [
         "RANDOM()",
-        "NOW()",
-        "CURRENT_DATE",
         "MD5(a)",
-        "a || b",
-        "REGEXP_MATCHES(a, 'x')",
+        "REGEXP_MATCHES(a, '(?=x)')",
+        "REGEXP_MATCHES(a, b)",
+        "REPLACE(a, b, 'x')",
+        "STRFTIME(a, '%Q')",
+        "MD5(a || b)",
         "STRPTIME(a, '%Y')",
         "[1, 2]",
         "{'a': 1}",
@@ -50,7 +51,7 @@ def test_constants_are_folded():
         "LEFT(a, b)",
         "EXTRACT(EPOCH FROM a)",
         "DATE_TRUNC('century', a)",
-        "a + INTERVAL 1 DAY",
+        "a + INTERVAL 1 HOUR",
         "WIDTH_BUCKET(a, 10, 0, 5)",
         "WIDTH_BUCKET(a, 'x', 10, 5)",
         "DATE '2024-01-01' + INTERVAL '1.5' DAY",
@@ -65,8 +66,8 @@ def test_what_is_not_listed_is_refused(sql):
 
 
 def test_a_declined_function_is_called_by_its_name():
-    with pytest.raises(QueryRefused, match="The function REGEXP_LIKE is not"):
-        expr("REGEXP_MATCHES(a, 'x')")
+    with pytest.raises(QueryRefused, match="The function REGEXP_EXTRACT is not"):
+        expr("REGEXP_EXTRACT(a, 'x')")
     with pytest.raises(QueryRefused, match="The function MY_OWN is not"):
         expr("my_own(a)")
 

@@ -64,8 +64,3 @@ class ClassSizes:
     def average(self) -> float:
         """Return the mean class size."""
         return self.rows / self.count if self.count else 0.0
-
-    def rows_below(self, size: int) -> int:
-        """Return how many rows are in classes smaller than `size`."""
-        few = self.sizes < size
-        return int((self.sizes[few] * self.classes[few]).sum())

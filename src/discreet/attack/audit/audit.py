@@ -10,18 +10,26 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.audit.bounds import GuessCount, LossMeasure, epsilon_from_one_run
-from discreet.attack.audit.events import Event, choose_event
-from discreet.attack.audit.features import Outputs
+from discreet.attack.audit.events import Chosen, choose_events
+from discreet.attack.audit.features import Outputs, Sampled, gathered
 from discreet.attack.audit.target import Pair, Target
 from discreet.attack.registry import Progress, quiet
 from discreet.errors import InvalidInput
 
 PILOT = 5
-"""One part in so many chooses the event and is then thrown away."""
+"""One part in so many chooses the events and is then thrown away."""
+PILOT_TIME = 1 / 3
+"""The part of the time in which that is done."""
+RARE_SHARE = 1 / 5
+"""The part of the allowed error that a rare event gets where one is measured beside the likely one."""
 FEWEST = 200
 _CHUNK = 1_000_000
+_CELLS = 8_000_000  # numbers of all pilot outputs on an input that are looked at
+_LEAVES = 500_000  # the same where outputs are tables or lists, which take longer
+_OPENED = 20_000  # of them a second, on a slow machine
 _DATA = 60  # characters of an input that are shown
 _FAIR = 1e-9
+_MARGIN = 0.95  # of the time that is left, so that the last call ends in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,83 +99,138 @@ def audit(
 ) -> Audit:
     """Return the greatest lower bound that samples show, for the most telling pair of neighbours.
 
-    Guarantee: pair and event are chosen on samples that are then thrown away; fresh samples measure
-        that one event. The bound exceeds the true epsilon (or mu) with probability at most
+    Guarantee: pair and events are chosen on samples that are then thrown away; fresh samples measure
+        one event, or two that share the error. The bound exceeds the true epsilon (or mu) with probability at most
         1 - confidence, for any mechanism whose outputs are independent. (docs/notes/0029)
     """
     end = time.monotonic() + effort.seconds
-    pilot = max(FEWEST, effort.samples // PILOT // len(target.pairs))
-    best: tuple[Event, Pair] | None = None
-    for done, pair in enumerate(target.pairs):
-        progress(done, len(target.pairs) + 1, "looking for a telling event")
-        share = end - effort.seconds * (1 - (done + 1) / (3 * len(target.pairs)))
-        first, second = (_draw(target.sample, data, pilot, share) for data in pair)
-        event = choose_event(first, second, LossMeasure(gaussian=gaussian, delta=delta))
-        if best is None or event.promise > best[0].promise:
-            best = event, pair
-    assert best is not None, "there is always a pair"
+    found = _searched(target, effort, LossMeasure(gaussian=gaussian, delta=delta), end, progress)
     progress(len(target.pairs), len(target.pairs) + 1, "measuring it on fresh samples")
-    found = _measure(target, effort, best, end, (claim, delta, gaussian))
+    bound = _measure(target, effort, found, end, (claim, delta, gaussian))
     progress(1, 1, "done")
-    return found
+    return bound
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What the pilot found: events, the pair they are about, and how long one output takes."""
+
+    events: Chosen
+    pair: Pair
+    seconds_each: float
+
+
+def _searched(
+    target: Target, effort: Effort, measure: LossMeasure, end: float, progress: Progress
+) -> Search:
+    """Return the most telling events of all pairs, within a third of the time."""
+    began, pairs = time.monotonic(), len(target.pairs)
+    pilot = max(FEWEST // 2, effort.samples // PILOT // pairs)
+    times = 2 * (effort.samples - effort.samples // PILOT) / max(pilot, 1)
+    best: Search | None = None
+    for done, pair in enumerate(target.pairs):
+        progress(done, pairs + 1, "looking for a telling event")
+        until = began + (end - began) * PILOT_TIME * (done + 1) / pairs
+        if best is not None and time.monotonic() >= until:
+            break
+        started = time.monotonic()
+        # A third of it for each input, and a third to look at what came.
+        third = (until - started) / 3
+        first = _draw(target.sample, pair[0], pilot, started + third)
+        second = _draw(target.sample, pair[1], len(first), started + 2 * third)
+        each = (time.monotonic() - started) / (len(first) + len(second))
+        left = max(until - time.monotonic(), 0.0)
+        first, second = _trimmed(first, left), _trimmed(second, left)
+        events = choose_events(first, second, measure, times=times, until=until)
+        each += _judging(events, first)
+        if best is None or events.promise > best.events.promise:
+            best = Search(events, pair, each)
+    assert best is not None, "there is always a pair"
+    return best
+
+
+def _judging(events: Chosen, outputs: Outputs) -> float:
+    """Return how long it takes to judge one output."""
+    began, some = time.monotonic(), outputs[: 20 * FEWEST]
+    for event in (events.likely, events.rare):
+        if event is not None:
+            event.guesses(some)
+    return (time.monotonic() - began) / len(some)
+
+
+def _trimmed(outputs: Outputs, seconds: float) -> Outputs:
+    """Return as many outputs as can be looked at in reasonable time, however large each is."""
+    if isinstance(outputs, np.ndarray):
+        return outputs[: max(FEWEST, _CELLS // max(outputs[0].size, 1))]
+    some = Sampled(outputs[:FEWEST])
+    width = sum(len(found.values) for found in some.opened.values()) / len(some)
+    return outputs[: max(FEWEST, int(min(_LEAVES, _OPENED * seconds) / max(width, 1)))]
 
 
 def _measure(
     target: Target,
     effort: Effort,
-    best: tuple[Event, Pair],
+    search: Search,
     end: float,
     asked: tuple[float | None, float, bool],
 ) -> Audit:
-    event, pair = best
     claim, delta, gaussian = asked
     # Which input each run gets is a fair coin: so the numbers of runs are binomial, not equal.
     dice = np.random.default_rng()
-    total = 2 * (effort.samples - effort.samples // PILOT)
-    ours = int(dice.binomial(total, 0.5))
-    counts: list[tuple[int, int, int]] = []
-    for data, size, limit in ((pair[0], ours, (end + time.monotonic()) / 2), (pair[1], None, end)):
-        wanted = size if size is not None else int(counts[0][2] * (total - ours) / max(ours, 1))
-        outputs = _draw(target.sample, data, max(wanted, 1), limit)
-        says_first, says_second = event.guesses(outputs)
-        counts.append((int(says_first.sum()), int(says_second.sum()), len(outputs)))
-    (a, b, n), (c, d, m) = counts
-    tally = GuessCount(a, b, d, c, n, m)
-    # If time ran out on one side the coin was not fair any more, but shares still count.
-    fair = abs(n / (n + m) - ours / total) < _FAIR
+    wanted = 2 * (effort.samples - effort.samples // PILOT)
+    affordable = _MARGIN * max(end - time.monotonic(), 0.0) / max(search.seconds_each, 1e-9)
+    total = max(2, int(min(wanted, affordable)))
+    ours = min(max(int(dice.binomial(total, 0.5)), 1), total - 1)
+    events = [event for event in (search.events.likely, search.events.rare) if event is not None]
+    counts: list[list[tuple[int, int]]] = []
+    sizes = []
+    for data, size, limit in (
+        (search.pair[0], ours, (end + time.monotonic()) / 2),
+        (search.pair[1], total - ours, end),
+    ):
+        outputs = _draw(target.sample, data, size, limit)
+        sizes.append(len(outputs))
+        guesses = [event.guesses(outputs) for event in events]
+        counts.append([(int(first.sum()), int(second.sum())) for first, second in guesses])
+    (n, m), fair = (sizes[0], sizes[1]), abs(sizes[0] / sum(sizes) - ours / total) < _FAIR
     measure = LossMeasure(gaussian=gaussian, delta=delta, fair=fair)
+    alpha = 1 - effort.confidence
+    shares = (alpha,) if len(events) == 1 else (alpha * (1 - RARE_SHARE), alpha * RARE_SHARE)
+    tallies = [
+        GuessCount(a[0], a[1], b[1], b[0], n, m) for a, b in zip(counts[0], counts[1], strict=True)
+    ]
+    bounds = [measure.bound(t, alpha=share) for t, share in zip(tallies, shares, strict=True)]
+    best = int(np.argmax(bounds))
     return Audit(
         name=target.name,
         measure="mu" if gaussian else "epsilon",
-        bound=measure.bound(tally, alpha=1 - effort.confidence),
+        bound=bounds[best],
         claim=claim,
         delta=delta,
         confidence=effort.confidence,
         samples=n + m,
-        right=tally.right,
-        guesses=tally.guesses,
-        event=event.words,
-        pair=(_shown(pair[0]), _shown(pair[1])),
+        right=tallies[best].right,
+        guesses=tallies[best].guesses,
+        event=events[best].words,
+        pair=(_shown(search.pair[0]), _shown(search.pair[1])),
         notes=_notes(target, effort, n + m),
     )
 
 
 def _draw(sample: Callable[[Any, int], Outputs], data: Any, wanted: int, end: float) -> Outputs:
-    """Return `wanted` outputs, or as many as the time allows (never below FEWEST)."""
+    """Return `wanted` outputs, or as many as the time allows, and one at least."""
     parts: list[Outputs] = []
-    drawn, size = 0, min(wanted, FEWEST)
+    drawn, size = 0, 1
     while drawn < wanted:
         began = time.monotonic()
         parts.append(sample(data, size))
         drawn += size
         spent = max(time.monotonic() - began, 1e-6)
         left = end - time.monotonic()
-        if left <= 0:
+        if left <= spent / size:
             break
         size = max(1, min(wanted - drawn, _CHUNK, size * 10, int(size * left / spent)))
-    if isinstance(parts[0], list):
-        return [one for part in parts for one in part]
-    return np.concatenate(parts)
+    return gathered(parts)
 
 
 def audit_one_run(

@@ -2,63 +2,41 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.attack.audit.bins import Binning
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
-from discreet.attack.audit.features import Column, OutputPart, Outputs, column, parts_of
+from discreet.attack.audit.features import Column, OutputPart, Outputs, Sampled, parts_of
+from discreet.attack.audit.joint import Conditions, Piece, Together
 
-MOST_BINS = 256
 MOST_RULES = 64
 _SOFT = 0.5  # added to every count before taking ratios
 _DOUBT = 2.0  # standard deviations that a bin's ratio is taken to be off
-_STRICT = 1e-3  # a choice must promise something even at this level
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Piece:
-    """One part, its bins, and how strongly each bin speaks for the first input."""
-
-    part: OutputPart
-    edges: npt.NDArray[np.float64] | None
-    names: tuple[Any, ...]
-    weights: npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Together:
-    """Several parts at once: their weights added up, as if they were independent."""
-
-    pieces: tuple[Piece, ...]
-    words: str = "the evidence of all parts together"
-
-    def column(self, outputs: Outputs) -> Column:
-        """Return the summed weight of each output."""
-        total = np.zeros(len(outputs))
-        for piece in self.pieces:
-            bins = _bins(column(outputs, piece.part), piece.edges, piece.names)
-            total += piece.weights[bins]
-        return total
+_RARE = 1e-2  # events that happen at most so often may be catastrophes
+_FORGOTTEN = 1.5  # wrong guesses that a catastrophe is taken to have beside those seen
+Part = OutputPart | Together | Conditions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """A rule: in these bins of this part of the output guess the first, in those the second input."""
 
-    part: OutputPart | Together
-    edges: npt.NDArray[np.float64] | None
-    names: tuple[Any, ...]
+    part: Part
+    bins: Binning
     first: npt.NDArray[np.bool_]
     second: npt.NDArray[np.bool_]
     promise: float
 
     def guesses(self, outputs: Outputs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Return for which outputs the first, and for which the second input is guessed."""
-        bins = _bins(_values(outputs, self.part), self.edges, self.names)
-        return self.first[bins], self.second[bins]
+        places = self.bins.places(_values(Sampled(outputs), self.part))
+        return self.first[places], self.second[places]
 
     @property
     def words(self) -> str:
@@ -66,77 +44,147 @@ class Event:
         said = [
             f"{self.part.words} {where}, guess {which}"
             for chosen, which in ((self.first, "the first input"), (self.second, "the second"))
-            if (where := self._where(chosen))
+            if (where := self.bins.words(chosen))
         ]
         return "Where " + "; where ".join(said) if said else "No output tells the inputs apart"
 
-    def _where(self, chosen: npt.NDArray[np.bool_]) -> str:
-        places = np.flatnonzero(chosen)
-        if not len(places):
-            return ""
-        if self.edges is None:
-            shown = [str(self.names[i]) if i < len(self.names) else "another" for i in places[:5]]
-            return "is " + " or ".join(shown) + (" or …" if len(places) > 5 else "")
-        runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-        shown = [_span(self.edges, int(run[0]), int(run[-1])) for run in runs[:3]]
-        return " or ".join(shown) + (" or …" if len(runs) > 3 else "")
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The event that promises the greatest bound, and a rare one that would be a catastrophe, if any."""
+
+    likely: Event
+    rare: Event | None
+
+    @property
+    def promise(self) -> float:
+        """Return the greater promise."""
+        return max(self.likely.promise, self.rare.promise if self.rare else 0.0)
 
 
-def _span(edges: npt.NDArray[np.float64], low: int, high: int) -> str:
-    if low == 0:
-        return f"is below {edges[high]:.6g}"
-    if high == len(edges):
-        return f"is {edges[low - 1]:.6g} or more"
-    return f"is from {edges[low - 1]:.6g} to below {edges[high]:.6g}"
-
-
-def choose_event(first: Outputs, second: Outputs, measure: LossMeasure) -> Event:
-    """Return the rule that promises the greatest bound on these outputs of the two inputs.
+def choose_events(
+    first: Outputs,
+    second: Outputs,
+    measure: LossMeasure,
+    *,
+    times: float = 1.0,
+    until: float = math.inf,
+) -> Chosen:
+    """Return the rules that promise most on these outputs of the two inputs.
 
     Half of them say which bins speak for which input, the other half what a rule would be worth.
+    `times` as many samples will measure it: a rare event promises what it would show then. No further
+    part is looked at after `until` (time.monotonic).
     """
-    both = [*first, *second] if isinstance(first, list) else np.concatenate([first, second])
+    ours, theirs = Sampled(first), Sampled(second)
+    both = [*first, *second] if _mixed(first, second) else np.concatenate([first, second])
     parts = parts_of(both)
-    found = [_best(part, _values(first, part), _values(second, part), measure) for part in parts]
+    events: list[Event] = []
+    rare: list[Event] = []
+    for part, a, b in _sides(parts, ours, theirs):
+        if events and time.monotonic() > until:
+            break
+        found = _best(part, a, b, measure, times)
+        events.append(found[0])
+        rare += [found[1]] if found[1] is not None else []
+    likely = max(events, key=lambda event: event.promise)
+    best = max(rare, key=lambda event: event.promise, default=None)
+    return Chosen(likely, best if best is not None and best.promise > likely.promise else None)
+
+
+def _mixed(first: Outputs, second: Outputs) -> bool:
+    if isinstance(first, list) or isinstance(second, list):
+        return True
+    return first.shape[1:] != second.shape[1:]
+
+
+def _sides(
+    parts: Sequence[OutputPart], first: Sampled, second: Sampled
+) -> Iterator[tuple[Part, Column, Column]]:
+    """Yield every part with its column on each input; joint ones are learned on one half only."""
+    for part in parts:
+        yield part, first.column(part), second.column(part)
     if len(parts) > 1:
-        # Learned on one half, judged on the other, like everything here.
-        joint = Together(tuple(_piece(part, first[::2], second[::2]) for part in parts))
-        ours, theirs = (_values(side[1::2], joint) for side in (first, second))
-        found.append(_best(joint, ours, theirs, measure))
-    return max(found, key=lambda event: event.promise)
+        learned = first.every_second(0), second.every_second(0)
+        judged = first.every_second(1), second.every_second(1)
+        pieces = tuple(Piece.of(part, *learned) for part in parts)
+        for joint in (Together(pieces), Conditions.grown(pieces, *learned)):
+            yield joint, _values(judged[0], joint), _values(judged[1], joint)
 
 
-def _values(outputs: Outputs, part: OutputPart | Together) -> Column:
-    return part.column(outputs) if isinstance(part, Together) else column(outputs, part)
-
-
-def _piece(part: OutputPart, first: Outputs, second: Outputs) -> Piece:
-    ours, theirs = column(first, part), column(second, part)
-    edges, names = _binning(np.concatenate([ours, theirs]))
-    size = len(names) + 1 if edges is None else len(edges) + 1
-    counts = [np.bincount(_bins(side, edges, names), minlength=size) for side in (ours, theirs)]
-    return Piece(part, edges, names, np.log((counts[0] + _SOFT) / (counts[1] + _SOFT)))
+def _values(outputs: Sampled, part: Part) -> Column:
+    return outputs.column(part) if isinstance(part, OutputPart) else part.column(outputs)
 
 
 def _best(
-    part: OutputPart | Together, first: Column, second: Column, measure: LossMeasure
-) -> Event:
-    edges, names = _binning(np.concatenate([first, second]))
-    size = len(names) + 1 if edges is None else len(edges) + 1
-    sides = (_bins(first, edges, names), _bins(second, edges, names))
-    ours, theirs = (np.bincount(side[::2], minlength=size) for side in sides)
-    fresh = tuple(np.bincount(side[1::2], minlength=size) for side in sides)
+    part: Part, first: Column, second: Column, measure: LossMeasure, times: float
+) -> tuple[Event, Event | None]:
+    bins = Binning.of(first, second)
+    sides = (bins.places(first), bins.places(second))
+    ours, theirs = (np.bincount(side[::2], minlength=bins.size) for side in sides)
+    fresh = tuple(np.bincount(side[1::2], minlength=bins.size) for side in sides)
     rules = _by_ratio(ours, theirs)
-    if edges is not None:
-        rules += _cuts(size, ours, theirs)
-    promised = [measure.bound(_tally(rule, *fresh), alpha=_STRICT) for rule in rules]
+    if bins.edges is not None and bins.repeated is None:
+        rules += _cuts(bins.size, ours, theirs)
+    promised = [measure.promise(_tally(rule, *fresh)) for rule in rules]
     best = int(np.argmax(promised))
-    return Event(part, edges, names, rules[best] > 0, rules[best] < 0, promised[best])
+    likely = Event(part, bins, rules[best] > 0, rules[best] < 0, promised[best])
+    return likely, _rare(part, bins, (ours, theirs), fresh, measure=measure, times=times)
 
 
 Rule = npt.NDArray[np.int8]
 """For each bin 1 (guess the first input), -1 (the second) or 0 (say nothing)."""
 Tallied = npt.NDArray[np.int64]
+
+
+def _rare(
+    part: Part,
+    bins: Binning,
+    learned: tuple[Tallied, Tallied],
+    fresh: tuple[Tallied, ...],
+    *,
+    measure: LossMeasure,
+    times: float,
+) -> Event | None:
+    """Return the rare bins that were met on one input only, as a rule, if fresh outputs bear it out.
+
+    Its promise is what the measurement would show if it went on like this, one and a half wrong guesses
+    added: a thing seen ten times in the pilot can be seen eighty times later.
+    """
+    ours, theirs = learned
+    alone = np.where((ours == 0) | (theirs == 0), ours + theirs, 0)
+    alone[ours + theirs > _RARE * (ours.sum() + theirs.sum())] = 0
+    order = np.argsort(-alone, kind="stable")
+    known = int((alone > 1).sum())
+    best: Event | None = None
+    for count in {min(2**k, known) for k in range(known.bit_length() + 1)} - {0}:
+        rule = np.zeros(bins.size, dtype=np.int8)
+        rule[order[:count]] = np.where(ours[order[:count]] > 0, 1, -1)
+        tally = _tally(rule, fresh[0], fresh[1])
+        promise = measure.promise(_foreseen(tally, times)) if tally.right > 1 else 0.0
+        if promise > (best.promise if best else 0.0):
+            best = Event(part, bins, rule > 0, rule < 0, promise)
+    return best
+
+
+def _foreseen(tally: GuessCount, times: float) -> GuessCount:
+    """Return the counts that so many times as many samples would give, a little worse than seen."""
+    share = (tally.right + _SOFT) / (tally.guesses + _SOFT + _FORGOTTEN)
+    wrong = [(1 - share) * tally.guesses * times * part for part in _halves(tally)]
+    right = [round(times * share * part) for part in (tally.first_right, tally.second_right)]
+    return GuessCount(
+        right[0],
+        round(wrong[1]),
+        right[1],
+        round(wrong[0]),
+        round(times * tally.first),
+        round(times * tally.second),
+    )
+
+
+def _halves(tally: GuessCount) -> tuple[float, float]:
+    right = max(tally.right, 1)
+    return tally.first_right / right, tally.second_right / right
 
 
 def _by_ratio(ours: Tallied, theirs: Tallied) -> list[Rule]:
@@ -153,16 +201,12 @@ def _by_ratio(ours: Tallied, theirs: Tallied) -> list[Rule]:
 
 def _cuts(size: int, ours: Tallied, theirs: Tallied) -> list[Rule]:
     """Return rules that cut the line in two, towards the side where each input is the likelier."""
-    side = (
-        1
-        if np.average(np.arange(size), weights=ours) < np.average(np.arange(size), weights=theirs)
-        else -1
-    )
+    if not ours.sum() or not theirs.sum():
+        return []
+    places = np.arange(size)
+    side = 1 if np.average(places, weights=ours) < np.average(places, weights=theirs) else -1
     step = max(1, size // MOST_RULES)
-    return [
-        np.where(np.arange(size) < cut, np.int8(side), np.int8(-side))
-        for cut in range(1, size, step)
-    ]
+    return [np.where(places < cut, np.int8(side), np.int8(-side)) for cut in range(1, size, step)]
 
 
 def _tally(rule: Rule, first: Tallied, second: Tallied) -> GuessCount:
@@ -174,26 +218,3 @@ def _tally(rule: Rule, first: Tallied, second: Tallied) -> GuessCount:
         int(first.sum()),
         int(second.sum()),
     )
-
-
-def _binning(values: Column) -> tuple[npt.NDArray[np.float64] | None, tuple[Any, ...]]:
-    if values.dtype == object:
-        found, counts = np.unique(values.astype(str), return_counts=True)
-        most = found[np.argsort(-counts, kind="stable")[:MOST_BINS]]
-        return None, tuple(most.tolist())
-    numbers = np.nan_to_num(values.astype(np.float64), nan=np.inf)
-    distinct = np.unique(numbers)
-    if len(distinct) <= MOST_BINS:
-        return distinct[1:], ()
-    return np.unique(np.quantile(numbers, np.linspace(0, 1, MOST_BINS + 1)[1:-1])), ()
-
-
-def _bins(
-    values: Column, edges: npt.NDArray[np.float64] | None, names: tuple[Any, ...]
-) -> npt.NDArray[np.int64]:
-    """Return the bin of each value; a word that was not met before is in the last."""
-    if edges is None:
-        places = {name: i for i, name in enumerate(names)}
-        return np.array([places.get(str(one), len(names)) for one in values], dtype=np.int64)
-    numbers = np.nan_to_num(values.astype(np.float64), nan=np.inf)
-    return np.searchsorted(edges, numbers, side="right").astype(np.int64)

@@ -1,8 +1,8 @@
-"""From outputs of any kind to numbers and words that an event can be made of."""
+"""From outputs of any kind (numbers, vectors, tables within tables, words) to columns that an event is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,64 +10,219 @@ import numpy as np
 import numpy.typing as npt
 
 Outputs = npt.NDArray[Any] | list[Any]
+"""Many outputs: an array of numbers (or rows of numbers), or any objects in a list."""
 Column = npt.NDArray[Any]
+Path = tuple[Any, ...]
+"""Where in an output a number or word stands: keys and places, from the outside in."""
 MOST_PARTS = 64
 """Coordinates or keys of one output that are looked at."""
+MOST_PATTERNS = 4_096
+"""Outputs with at most so many different forms are looked at as a whole, too."""
 ABSENT = -1.7e308
 """Stands for a number that an output does not have."""
 _ZERO = 5_000.0  # the grain of zero: coarser than that of any other number
+_DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPart:
-    """What of an output is looked at: all of it, one coordinate, one key; and how."""
+    """What of an output is looked at: all of it, or what stands at a path; and how."""
 
     words: str
-    key: Any = None
+    path: Path = ()
     view: str = "value"
 
 
-def parts_of(outputs: Outputs) -> list[OutputPart]:
-    """Return what can be looked at, decided from these outputs alone."""
-    if isinstance(outputs, np.ndarray):
-        if outputs.ndim == 1:
-            return _views("the output", None, outputs)
-        columns = outputs.reshape(len(outputs), -1)[:, :MOST_PARTS]
-        return [p for i in range(columns.shape[1]) for p in _views(f"number {i}", i, columns[:, i])]
-    if all(isinstance(one, Mapping) for one in outputs):
-        keys = sorted({key for one in outputs for key in one}, key=repr)[:MOST_PARTS]
-        shown = [OutputPart(f"whether {key!r} is shown", key, "present") for key in keys]
-        return shown + [
-            part
-            for key in keys
-            if all(_is_number(one.get(key, 0)) for one in outputs)
-            for part in _views(f"the number of {key!r}", key, _of_key(outputs, key))
-        ]
-    return [OutputPart("the output", None, "text")]
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What stands at one path: in which outputs, and the values there."""
+
+    rows: npt.NDArray[np.int64]
+    values: list[Any]
+
+    def numbers(self, total: int) -> npt.NDArray[np.float64]:
+        """Return a number for each output; ABSENT where there is none."""
+        column = np.full(total, ABSENT)
+        column[self.rows] = [float(x) if _is_number(x) else ABSENT for x in self.values]
+        return column
+
+    def texts(self, total: int) -> Column:
+        """Return a word for each output."""
+        column = np.full(total, "nothing", dtype=object)
+        column[self.rows] = [_said(value) for value in self.values]
+        return column
+
+    def present(self, total: int) -> Column:
+        """Return 1 for each output that has something here."""
+        return np.bincount(self.rows, minlength=total)
 
 
-def _views(words: str, key: Any, values: Column) -> list[OutputPart]:
-    if values.dtype.kind in "iub":
-        return [OutputPart(words, key)]
-    if values.dtype.kind == "f":
-        # Which floating-point numbers are reachable at all can give the input away.
-        return [OutputPart(words, key), OutputPart(f"the lowest bit of {words}", key, "grain")]
-    return [OutputPart(words, key, "text")]
+_NOWHERE = Found(np.empty(0, dtype=np.int64), [])
 
 
-def column(outputs: Outputs, part: OutputPart) -> Column:
-    """Return one number or word for each output."""
-    if part.view == "present":
-        return np.array([part.key in one for one in outputs], dtype=np.int64)
-    if isinstance(outputs, np.ndarray):
-        values = outputs if part.key is None else outputs.reshape(len(outputs), -1)[:, part.key]
-    elif part.key is not None:
-        values = _of_key(outputs, part.key)
+class Sampled:
+    """Outputs, opened once: what stands at each path, path by path."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self.outputs = outputs
+        self._opened: dict[Path, Found] | None = None
+        self._whole: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def every_second(self, first: int) -> Sampled:
+        """Return half of the outputs."""
+        return Sampled(self.outputs[first::2])
+
+    @property
+    def opened(self) -> Mapping[Path, Found]:
+        """Return what stands at each path; lengths of lists stand under their own."""
+        if self._opened is None:
+            rows: dict[Path, list[int]] = {}
+            values: dict[Path, list[Any]] = {}
+            for row, one in enumerate(self.outputs):
+                for path, value in _leaves(one, ()):
+                    rows.setdefault(path, []).append(row)
+                    values.setdefault(path, []).append(value)
+            self._opened = {p: Found(np.array(rows[p]), values[p]) for p in rows}
+        return self._opened
+
+    @property
+    def whole(self) -> list[str]:
+        """Return each output as a word."""
+        if self._whole is None:
+            self._whole = [_said(one) for one in self.outputs]
+        return self._whole
+
+    def column(self, part: OutputPart) -> Column:
+        """Return one number or word for each output."""
+        if isinstance(self.outputs, np.ndarray) and part.view in ("value", "grain"):
+            values = _of_array(self.outputs, part.path)
+            if values is not None:
+                return grain(values) if part.view == "grain" else values
+        if part.view == "whole":
+            return np.array(self.whole, dtype=object)
+        found = self.opened.get(part.path, _NOWHERE)
+        if part.view == "present":
+            return found.present(len(self))
+        if part.view == "text":
+            return found.texts(len(self))
+        numbers = found.numbers(len(self))
+        return grain(numbers) if part.view == "grain" else numbers
+
+
+class _Length:
+    """The last step of a path to how long something is."""
+
+    def __repr__(self) -> str:
+        return "length"
+
+
+LENGTH = _Length()
+
+
+def _leaves(one: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(one, np.ndarray):
+        one = one.tolist()
+    if len(path) < _DEEPEST and isinstance(one, Mapping):
+        for key, value in one.items():
+            yield from _leaves(value, (*path, key))
+    elif len(path) < _DEEPEST and isinstance(one, list | tuple):
+        yield (*path, LENGTH), len(one)
+        for place, value in enumerate(one[:MOST_PARTS]):
+            yield from _leaves(value, (*path, place))
     else:
-        values = np.array([repr(one) for one in outputs], dtype=object)
-    if part.view == "grain":
-        return grain(values)
-    return values.astype(object) if part.view == "text" else values
+        yield path, one
+
+
+def _of_array(outputs: npt.NDArray[Any], path: Path) -> Column | None:
+    if outputs.ndim == 1:
+        return outputs if path == () else None
+    flat = outputs.reshape(len(outputs), -1)
+    if len(path) != outputs.ndim - 1 or LENGTH in path:
+        return None
+    try:
+        place = int(np.ravel_multi_index(path, outputs.shape[1:]))
+    except (ValueError, TypeError):
+        return None
+    return np.asarray(flat[:, place])
+
+
+def parts_of(outputs: Outputs | Sampled) -> list[OutputPart]:
+    """Return what can be looked at, decided from these outputs alone."""
+    seen = outputs if isinstance(outputs, Sampled) else Sampled(outputs)
+    whole = _whole(seen)
+    if isinstance(seen.outputs, np.ndarray):
+        return [*_parts_of_array(seen.outputs), *whole]
+    opened = seen.opened
+    common = sorted(opened, key=lambda path: (-len(opened[path].values), repr(path)))[:MOST_PARTS]
+    found = [part for path in common for part in _parts_at(opened[path], path, len(seen))]
+    # What is shown at all comes first: it is soon looked at, and tells most.
+    form = [part for part in found if part.view == "present" or LENGTH in part.path]
+    return [*form, *whole, *(part for part in found if part not in form)]
+
+
+def _parts_of_array(outputs: npt.NDArray[Any]) -> list[OutputPart]:
+    if outputs.ndim == 1:
+        return _views("the output", (), outputs)
+    shape = outputs.shape[1:]
+    size = int(np.prod(shape))
+    flat = outputs.reshape(len(outputs), -1)
+    paths = [
+        tuple(int(i) for i in np.unravel_index(k, shape)) for k in range(min(size, MOST_PARTS))
+    ]
+    return [p for i, path in enumerate(paths) for p in _views(_at(path), path, flat[:, i])]
+
+
+def _parts_at(found: Found, path: Path, total: int) -> list[OutputPart]:
+    words = _at(path)
+    parts = []
+    if len(found.values) < total:
+        parts.append(OutputPart(f"whether {words} is shown", path, "present"))
+    numbers = [value for value in found.values if _is_number(value)]
+    if numbers:
+        parts += _views(words, path, np.array(numbers))
+    if len(numbers) < len(found.values):
+        parts.append(OutputPart(words, path, "text"))
+    return parts
+
+
+def _whole(seen: Sampled) -> list[OutputPart]:
+    """Return the part that is the whole output, where outputs of several numbers come again."""
+    outputs = seen.outputs
+    if isinstance(outputs, np.ndarray):
+        if outputs.ndim == 1 or outputs.dtype.kind == "f":
+            return []
+        forms = len(np.unique(outputs.reshape(len(outputs), -1), axis=0))
+    else:
+        if set(seen.opened) == {()}:
+            return []
+        forms = len(set(seen.whole))
+    few = forms <= min(MOST_PATTERNS, max(len(seen) // 4, 2))
+    return [OutputPart("the whole output", (), "whole")] if few else []
+
+
+def _views(words: str, path: Path, values: Column) -> list[OutputPart]:
+    if values.dtype.kind in "iub":
+        return [OutputPart(words, path)]
+    # Which floating-point numbers are reachable at all can give the input away.
+    return [OutputPart(words, path), OutputPart(f"the lowest bit of {words}", path, "grain")]
+
+
+def _at(path: Path) -> str:
+    if path == ():
+        return "the output"
+    if path[-1] is LENGTH:
+        return "the length" if len(path) == 1 else f"the length of {_at(path[:-1])}"
+    steps = [f"number {step}" if isinstance(step, int) else f"{step!r}" for step in path]
+    return " of ".join(reversed(steps))
+
+
+def _said(one: Any) -> str:
+    if isinstance(one, np.ndarray):
+        return repr(one.tolist())
+    return repr(one)
 
 
 def grain(values: Column) -> npt.NDArray[np.float64]:
@@ -94,16 +249,28 @@ def as_outputs(many: Sequence[Any] | Column) -> Outputs:
     if all(_is_number(one) for one in many):
         return np.array(many)
     vectors = [one for one in many if isinstance(one, np.ndarray | list | tuple)]
-    if len(vectors) == len(many) and len({np.shape(one) for one in vectors}) == 1:
+    if len(vectors) == len(many) and _one_shape(vectors):
         found = np.array([np.asarray(one) for one in vectors])
         if found.dtype.kind in "iubf":
             return found
     return list(many)
 
 
+def _one_shape(vectors: Sequence[Any]) -> bool:
+    try:
+        return len({np.shape(one) for one in vectors}) == 1
+    except ValueError:  # a vector of vectors of several lengths
+        return False
+
+
+def gathered(parts: Iterable[Outputs]) -> Outputs:
+    """Return outputs that came in several calls as one: an array only where all of them have one form."""
+    found = list(parts)
+    arrays = [part for part in found if isinstance(part, np.ndarray)]
+    if len(arrays) == len(found) and len({(a.shape[1:], a.dtype.kind) for a in arrays}) == 1:
+        return np.concatenate(arrays)
+    return [one for part in found for one in part]
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating | np.bool_)
-
-
-def _of_key(outputs: Outputs, key: Any) -> Column:
-    return np.array([one.get(key, ABSENT) for one in outputs], dtype=np.float64)

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from discreet.attack.audit.features import Outputs, as_outputs
-from discreet.errors import InvalidInput
+from discreet.errors import DiscreetError, InvalidInput
 
 Pair = tuple[Any, Any]
 
@@ -47,6 +47,17 @@ class Target:
 
     def sample(self, data: Any, size: int) -> Outputs:
         """Return independent outputs on `data`."""
+        try:
+            return self._sample(data, size)
+        except DiscreetError:
+            raise
+        except Exception as error:  # noqa: BLE001 whatever the user's own function may raise
+            raise InvalidInput(
+                f"'{self.name}' could not be run: {type(error).__name__}: {error}",
+                hint="A mechanism that fails on some inputs must return that as an output.",
+            ) from None
+
+    def _sample(self, data: Any, size: int) -> Outputs:
         if takes_size(self.function):
             found = as_outputs(self.function(data, size=size))
             if len(found) != size:
@@ -63,19 +74,25 @@ def takes_size(function: Callable[..., Any]) -> bool:
     return "size" in inspect.signature(function).parameters
 
 
-def load_target(where: str) -> Target:
-    """Return the target that "FILE.py:FUNCTION" names, with what the file says about it.
-
-    The file may define NEIGHBOURS (a pair, or a list of pairs), EPSILON and DELTA (the claim), and
-    for one-run auditing BASE, CANARIES and score(output, canary).
-    """
+def split_target(where: str) -> tuple[Path, str]:
+    """Return file and function of "FILE.py:FUNCTION"."""
     path, _, name = where.rpartition(":")
     if not path or not name:
         raise InvalidInput(
             f"'{where}' does not name a function.",
             hint="Write FILE.py:FUNCTION, as in my.py:count.",
         )
-    module = _import(Path(path))
+    return Path(path), name
+
+
+def load_target(where: str) -> Target:
+    """Return the target that "FILE.py:FUNCTION" names, with what the file says about it.
+
+    The file may define NEIGHBOURS (a pair, or a list of pairs), EPSILON and DELTA (the claim), and
+    for one-run auditing BASE, CANARIES and score(output, canary).
+    """
+    path, name = split_target(where)
+    module = _import(path)
     function = getattr(module, name, None)
     if not callable(function):
         raise InvalidInput(f"'{path}' has no function '{name}'.")

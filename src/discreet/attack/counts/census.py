@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from discreet.attack.counts.blocks import Integers
 from discreet.attack.counts.census_guess import expected_residents, likeliest_block, weighed
+from discreet.attack.counts.census_residents import own_residents
 from discreet.attack.counts.census_solve import SolvedBlock, consistent_block, least_overlap
 from discreet.attack.counts.census_tables import (
     AGE,
@@ -47,6 +48,12 @@ ATTACK = Attack(
         Knob("blocks", 20, "blocks that are attacked", 1, 100, 1),
         Knob("epsilon", 1.0, "what all private tables of a block cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        Knob("original", "", "your own file of residents, instead of the town"),
+        Knob(
+            "columns",
+            "age,sex,married,smoker",
+            "its columns: a number from 0 to 104, and three of two values each",
+        ),
         Knob("package", "", "a release package to attack, instead of the town"),
         Knob("config", "", "the owner's discreet.toml, which scores the guesses at a package"),
     ),
@@ -77,14 +84,17 @@ def town_blocks(
     chosen: AttackSettings, rng: np.random.Generator
 ) -> tuple[list[Integers], Integers]:
     """Return blocks of neighbours, each as a count of every kind of resident, and all others."""
-    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
-        table = town.load("people")
-    flags = [table["sex"].to_numpy(zero_copy_only=False) == "Male"]
-    flags += [table[name].to_numpy(zero_copy_only=False) for name in ("married", "smoker")]
-    residents = np.stack([table["age"].to_numpy(), *flags], axis=1).astype(np.int64)
+    if chosen.text("original"):
+        residents = own_residents(chosen.text("original"), chosen.words("columns"))
+    else:
+        with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+            table = town.load("people")
+        flags = [table["sex"].to_numpy(zero_copy_only=False) == "Male"]
+        flags += [table[name].to_numpy(zero_copy_only=False) for name in ("married", "smoker")]
+        residents = np.stack([table["age"].to_numpy(), *flags], axis=1).astype(np.int64)
     size, count = chosen.whole("places"), chosen.whole("blocks")
     if size * count >= len(residents):
-        raise InvalidInput("The blocks hold more people than the town.", hint="Use fewer blocks.")
+        raise InvalidInput("The blocks hold more people than there are.", hint="Use fewer blocks.")
     mixed = rng.permutation(residents)
     blocks = [tabulated(mixed[i * size : (i + 1) * size]) for i in range(count)]
     return blocks, mixed[count * size :]

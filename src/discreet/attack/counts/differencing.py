@@ -19,11 +19,11 @@ from discreet.attack.counts.differencing_answers import (
     suppressing,
     tracker,
 )
+from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.town import staged
 from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
 
@@ -40,6 +40,7 @@ ATTACK = Attack(
         Knob("least", 5, "smaller counts are suppressed", 2, 20, 1),
         Knob("epsilon", 1.0, "price of each private answer", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        *OWN_FILE,
     ),
 )
 _HALF = 0.5
@@ -50,9 +51,8 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     chosen = AttackSettings.of(ATTACK.knobs, settings)
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 4, "making the town")
-    with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
-        smokers = town.load("people")["smoker"].to_numpy(zero_copy_only=False)
-    blocks = blocks_of(smokers.astype(bool), places=chosen.whole("places"), rng=rng)
+    bits = secret_bits(chosen, people=chosen.whole("people"), town="smoker")
+    blocks = blocks_of(bits, places=chosen.whole("places"), rng=rng)
     game = with_balanced_targets(Blocks(blocks.secret[:MOST_KEYS]), rng)
     progress(1, 4, "subtracting published counts")
     found = _published(game, chosen, rng)

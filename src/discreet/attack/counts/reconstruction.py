@@ -22,13 +22,12 @@ from discreet.attack.counts.reconstruction_solve import (
     sums,
     uniform_noise,
 )
+from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import MOST_KEYS
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
 from discreet.attack.package import attack_package
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.attack.town import staged
-from discreet.errors import InvalidInput
 from discreet.report.document import Block, Figure, Grid, Words
 
 ATTACK = Attack(
@@ -43,6 +42,7 @@ ATTACK = Attack(
         Knob("lp_people", 128, "people in the linear programme (it is slower)", 32, 256, 32),
         Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        *OWN_FILE,
         Knob("package", "", "a release package to attack, instead of the town"),
         Knob("config", "", "the owner's discreet.toml, which scores the guesses at a package"),
     ),
@@ -60,7 +60,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     rng = np.random.default_rng(chosen.whole("seed"))
     people, each = chosen.whole("people"), chosen.whole("queries")
     progress(0, 4, "making the town")
-    secret = town_bits(people, rng, seed=chosen.whole("seed"))
+    secret = half_have_it(chosen, people, rng)
     queries = subset_queries(people, each * people, rng)
     progress(1, 4, "solving by least squares")
     noise = chosen.number("noise") * math.sqrt(people)
@@ -78,16 +78,10 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     )
 
 
-def town_bits(people: int, rng: np.random.Generator, *, seed: int = 0) -> Bits:
-    """Return whether each of `people` townsfolk is married; half are, so guessing gives 1/2."""
-    with staged(max(8 * people, 2_000), tables=("people",), seed=seed) as town:
-        married = town.load("people")["married"].to_numpy(zero_copy_only=False).astype(bool)
-    yes, no = np.flatnonzero(married), np.flatnonzero(~married)
-    half = people // 2
-    if min(yes.size, no.size) < people - half:
-        raise InvalidInput("The town has too few people of one kind.", hint="Use fewer people.")
-    order = rng.permutation(np.concatenate([yes[:half], no[: people - half]]))
-    return np.asarray(married[order], dtype=bool)
+def half_have_it(chosen: AttackSettings, people: int, rng: np.random.Generator) -> Bits:
+    """Return the secret bits of `people` people (in the town: who is married), half of them ones."""
+    bits = secret_bits(chosen, people=max(8 * people, 2_000), town="married")
+    return balanced_bits(bits, people, rng)
 
 
 def balanced(people: int, rng: np.random.Generator) -> Bits:

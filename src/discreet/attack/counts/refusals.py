@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.attack.counts.blocks import Blocks, blocks_of
 from discreet.attack.counts.differencing_answers import ceiling
-from discreet.attack.counts.reconstruction import town_bits
+from discreet.attack.counts.reconstruction import half_have_it
 from discreet.attack.counts.refusals_auditor import (
     Auditor,
     best_guess,
@@ -22,6 +22,7 @@ from discreet.attack.counts.refusals_auditor import (
     questions,
 )
 from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measured
+from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import Exhibit, curator_over
 from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome, Score
@@ -40,6 +41,7 @@ ATTACK = Attack(
         Knob("largest", 20, "people in the largest audit whose cost is measured", 8, 24, 2),
         Knob("epsilon", 1.0, "what all private answers cost together", 0.1, 8.0, 0.1),
         Knob("seed", 0, "which town, and the attacker's dice", 0, 1_000_000, 1),
+        *OWN_FILE,
     ),
 )
 _HALF = 0.5
@@ -69,7 +71,7 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     rng = np.random.default_rng(chosen.whole("seed"))
     progress(0, 5, "making the town")
     places = chosen.whole("places")
-    bits = town_bits(places * chosen.whole("desks"), rng, seed=chosen.whole("seed"))
+    bits = half_have_it(chosen, places * chosen.whole("desks"), rng)
     blocks = blocks_of(bits, places=places, rng=rng)
     tallies = {}
     for i, auditor in enumerate(Auditor):

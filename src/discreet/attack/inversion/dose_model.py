@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.attack.curator import Exhibit, curator_over
+from discreet.attack.curator import Exhibit, regressions
 from discreet.attack.inversion.patients import ROOT, Floats
 from discreet.attack.own_file import OwnPeople
 from discreet.core.schema import Column
-from discreet.learn.linear.ridge import Variable, solve, sums_sql, variables_of
+from discreet.learn.linear.variables import Variable, variables_of
 
 DELTA = 1e-6
 
@@ -61,21 +61,10 @@ def plain_model(people: OwnPeople) -> DoseModel:
 
 
 def private_models(people: OwnPeople, epsilons: Sequence[float]) -> list[DoseModel]:
-    """Return a model for each epsilon, each bought on its own: one answer of a curator holds all sums."""
-    asked = _variables(people)
-    sql, pairs = sums_sql("people", asked)
+    """Return a model for each epsilon, each bought on its own from a curator."""
     exhibit = Exhibit(people.rows, people.declared())
-    total, found = repr(float(sum(epsilons))), []
-    with curator_over({"people": exhibit}, epsilon=total, delta=DELTA * len(epsilons)) as ask:
-        for epsilon in epsilons:
-            answer = ask(sql, repr(float(epsilon)))
-            values, errors = (
-                {name: float(cell or 0) for name, cell in zip(answer.columns, row, strict=True)}
-                for row in (answer.rows[0], answer.error95[0])
-            )
-            weights = solve(values, errors, asked, pairs)
-            found.append(DoseModel(tuple(asked[:-1]), asked[-1], weights))
-    return found
+    made = regressions(exhibit, target=ROOT, epsilons=epsilons, delta=DELTA)
+    return [DoseModel(model.variables, model.target, model.weights) for model in made]
 
 
 def _variables(people: OwnPeople) -> list[Variable]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,11 +61,11 @@ def between_files(
     pair = _pair(auxiliary, read_rows(chosen.text("released")), columns, chosen)
     progress(1, 3, "joining the files")
     dice = np.random.default_rng(chosen.whole("seed"))
-    score, claims = linked(pair, slack, dice)
+    found = linked(pair, slack, dice)
     private = None
     if chosen.text("private"):
         copy = read_rows(chosen.text("private"))
-        private, _ = linked(Pair(auxiliary, copy, pair.columns, ""), slack, dice)
+        private = linked(Pair(auxiliary, copy, pair.columns, ""), slack, dice).score
     progress(2, 3, "counting who is unique")
     unique = uniqueness(
         pair.released, named(pair.released, pair.columns, label="The released file")
@@ -75,16 +76,16 @@ def between_files(
         title="Who is in this file?",
         knew=f"A file of {auxiliary.num_rows:,} people with {', '.join(pair.columns)}.",
         released=f"A file of {pair.released.num_rows:,} records with the same columns.",
-        did=f"Joined the two wherever nobody else fits: {claims:,} links.",
+        did=f"Joined the two wherever nobody else fits: {found.claims:,} links{_wrong(found)}.",
         lesson="Whoever holds the other file knows whose records these are.",
-        score=score,
+        score=found.score,
         private=private,
         private_words="The same join with the private copy, in which no row is anybody's."
         if private
         else NOTHING_PRIVATE,
         settings=chosen.values,
         details={
-            "links": claims,
+            **found.to_json(),
             "unique_share_by_columns": {" + ".join(key): share for key, share in unique.items()},
             "scored_by_key": bool(pair.key),
         },
@@ -92,8 +93,28 @@ def between_files(
     )
 
 
-def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> tuple[Score, int]:
-    """Return how many people were linked beside a control of equal size, and how many links there are.
+@dataclass(frozen=True, slots=True)
+class FileLinks:
+    """How many people were linked, how many links there are, and how many are right where a key tells."""
+
+    score: Score
+    claims: int
+    right: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the links as plain numbers; `precision` is the share of them that is right."""
+        if self.right is None:
+            return {"links": self.claims}
+        return {
+            "links": self.claims,
+            "right_links": self.right,
+            "wrong_links": self.claims - self.right,
+            "precision": self.right / max(1, self.claims),
+        }
+
+
+def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> FileLinks:
+    """Return how many people were linked beside a control of equal size, and how many links are right.
 
     The control is the auxiliary file with its linking columns shuffled against each other: people who
     do not exist.
@@ -111,9 +132,8 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> tuple[
     )
     if not pair.key:
         score = Score.of_guesses(len(links.first), many, baseline=len(fake.first) / many)
-        return Score(score.success, score.baseline, score.low, score.high, CLAIMED), len(
-            links.first
-        )
+        said = Score(score.success, score.baseline, score.low, score.high, CLAIMED)
+        return FileLinks(said, len(links.first), None)
     who = pair.who()
     there = np.isin(who.first, who.second[who.second != MISSING])
     if not there.any():
@@ -122,7 +142,12 @@ def linked(pair: Pair, slack: Slack | None, dice: np.random.Generator) -> tuple[
     right = int((_same(who, links.first, links.second)).sum())
     chance = int((_same(who, fake.first, fake.second)).sum())
     score = Score.of_guesses(right, targets, baseline=chance / targets)
-    return Score(score.success, score.baseline, score.low, score.high, RIGHT), len(links.first)
+    said = Score(score.success, score.baseline, score.low, score.high, RIGHT)
+    return FileLinks(said, len(links.first), right)
+
+
+def _wrong(found: FileLinks) -> str:
+    return "" if found.right is None else f", {found.claims - found.right:,} of them wrong"
 
 
 def _same(

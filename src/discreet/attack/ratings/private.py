@@ -54,10 +54,13 @@ def presence(
     """
     said = [_excess(noisy, index, seen, present=True) > len(seen.film) / 2 for seen in inside]
     denied = [_excess(noisy, index, seen, present=False) <= len(seen.film) / 2 for seen in outside]
-    score = Score.of_guesses(sum(said) + sum(denied), len(said) + len(denied), baseline=0.5)
+    # Whoever guesses without looking says what holds for more of the targets.
+    trials = len(said) + len(denied)
+    blind = max(len(said), len(denied)) / max(trials, 1)
+    score = Score.of_guesses(sum(said) + sum(denied), trials, baseline=blind)
     return Score(
         score.success,
-        0.5,
+        blind,
         score.low,
         score.high,
         "share of right answers to whether the person is there",

@@ -24,8 +24,10 @@ from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.schema import TextDomain
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
+from discreet.engine.files import PARQUET_FILES
 from discreet.engine.types import ColumnKind, Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 
@@ -76,8 +78,12 @@ def bare_table(
     delta: Delta | None = None,
     unit: str = "row",
     accept: bool = False,
+    untyped: bool = False,
 ) -> Bare:
     """Return where the table in `path` is declared, writing the discreet.toml beside it if needed.
+
+    `untyped`: columns of a text file are declared as text, since only its rows say what they hold;
+    `retype` writes what was paid for.
 
     A new one promises (epsilon, 2 delta) in all: the ledger keeps two books and gives each half of
     delta, so a first run with all of epsilon and `delta` just fits.
@@ -97,7 +103,35 @@ def bare_table(
         )
     if accept:
         return _accepted(path, place, epsilon, _doubled(delta), unit)
-    return _written(path, place, epsilon, _doubled(delta), unit)
+    as_text = untyped and path.suffix.lower() not in PARQUET_FILES
+    return _written(path, place, epsilon, _doubled(delta), unit, as_text=as_text)
+
+
+def is_untyped(bare: Bare) -> bool:
+    """Return whether the table's columns are all declared as bare text, as `untyped` writes them."""
+    dataset, _, name = bare.table.rpartition(".")
+    catalog = load(bare.config)
+    table = catalog.table(name, dataset)
+    unit = None if table.unit is None else table.unit.column
+    columns = [column for column in table.columns if column.name != unit]
+    return Path(table.source).suffix.lower() not in PARQUET_FILES and all(
+        isinstance(column.domain, TextDomain) and not column.hidden for column in columns
+    )
+
+
+def retype(bare: Bare, types: Mapping[str, Storage]) -> None:
+    """Write types that were paid for in the place of bare text."""
+    text = bare.config.read_text(encoding="utf-8")
+    dataset, _, name = bare.table.rpartition(".")
+    head, header, rest = text.partition(
+        toml_header(dataset, name).removesuffix("]") + ".columns]\n"
+    )
+    for column, kind in types.items():
+        before = f"{toml.key(column)} = {_column(Storage.TEXT)}\n"
+        rest = rest.replace(before, f"{toml.key(column)} = {_column(kind)}\n", 1)
+    found = head + header + rest
+    loads(found, base=bare.config.parent)  # what we write must read back
+    write_over(bare.config, found)
 
 
 def recorded_table(
@@ -153,6 +187,7 @@ def _written(
     unit: str | None,
     *,
     opened: tuple[Engine, str] | None = None,
+    as_text: bool = False,
 ) -> Bare:
     base = place.parent
     found = find_sources((str(path),), base=base)
@@ -162,7 +197,7 @@ def _written(
     else:
         engine = connect(found.engine_url, found.tables, base=base, encodings=found.encodings)
         try:
-            columns, numbers = _facts(engine, name)
+            columns, numbers = _names(engine, name) if as_text else _facts(engine, name)
         finally:
             engine.close()
     known = {column.lower() for column, _ in columns}
@@ -185,6 +220,11 @@ def _written(
     loads(text, base=base)  # what we write must read back
     (write_over if before else write_new)(place, text)
     return Bare(place, f"{dataset}.{name}", created=True)
+
+
+def _names(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
+    """Return the columns as texts: the heading is public, what stands under it is not."""
+    return [(column, "VARCHAR") for column, _ in engine.columns(name)], set()
 
 
 def _facts(engine: Engine, name: str) -> tuple[list[tuple[str, str]], set[str]]:
@@ -220,5 +260,9 @@ def _table(
 
 
 def _column(kind: Storage) -> str:
-    settings = _WIDEST[Storage.NUMBER if kind is Storage.DECIMAL else kind]
-    return toml.inline_table(settings)
+    return toml.inline_table(widest(kind))
+
+
+def widest(kind: Storage) -> Mapping[str, Setting]:
+    """Return the declaration that says nothing but a column's type."""
+    return _WIDEST[Storage.NUMBER if kind is Storage.DECIMAL else kind]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +31,9 @@ def audit(
     one_run: Annotated[
         bool, typer.Option("--one-run", help="One run with many canaries, for what is expensive.")
     ] = False,
+    python: Annotated[
+        Path | None, typer.Option(help="Run it by this Python, of another environment.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run a mechanism on two neighbours and bound its epsilon from below; 1 if the claim is refuted.
@@ -49,6 +53,7 @@ def audit(
             seconds=seconds,
             confidence=confidence,
             one_run=one_run,
+            python=python,
             progress=progress,
         )
     say(json_text.dumps(found.to_json()) if json else audit_words(found))

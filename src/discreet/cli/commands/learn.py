@@ -134,6 +134,92 @@ def regress(
 
 
 @app.command()
+def impact(
+    source: Source,
+    *,
+    target: Target,
+    epsilons: Annotated[str, typer.Option(help="One model for each, all of them paid: 0.5,1,3.")],
+    test: Annotated[Path, typer.Option(help="Rows to test the models on.")],
+    delta: Delta = None,
+    model: ModelName = "auto",
+    features: Features = None,
+    test_public: TestPublic = False,
+    out: Annotated[Path, typer.Option(help="Where to write the report: .html or .json.")] = Path(
+        "impact.html"
+    ),
+    accept: Accept = False,
+    unit: Unit = "row",
+    analyst: Analyst = None,
+    json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show whom a model serves how well, at several epsilons: accuracy by subgroup, with a picture.
+
+    Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
+    """
+    from discreet.cli.learn_impact import impact_words, impact_written
+    from discreet.learn.request import LearnRequest
+    from discreet.report.save import check_suffix
+
+    check_places(test, out)
+    check_suffix(out)
+    each = column_names(epsilons)
+    asked: dict[str, Any] = {
+        "target": target,
+        "delta": delta,
+        "model": model,
+        "features": column_names(features),
+        "analyst": analyst,
+    }
+    for epsilon in each:
+        LearnRequest.of("", epsilon=epsilon, **asked)
+    most = max(each, key=float, default="1")
+    place, table = declared_place(source, config, most, delta, accept=accept, unit=unit)
+    public = declared_public(test, place, said=test_public)
+    found = impact_written(place, table, asked | {"epsilons": each}, test=(test, public), out=out)
+    say(json_text.dumps(found) if json else impact_words(found))
+
+
+@app.command()
+def hide(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows that are public.")],
+    *,
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    sensitive: Annotated[str, typer.Option(help="The column to hide.")],
+    strength: Annotated[float, typer.Option(min=0, max=100, help="How hard to hide it.")] = 1.0,
+    features: Features = None,
+    public: Annotated[bool, typer.Option("--public", help="These rows are public.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a representation that hides an attribute, and try to recover it: no guarantee.
+
+    Example: discreet learn hide adult.csv --target income --sensitive sex --public
+    """
+    from discreet.errors import InvalidInput
+    from discreet.learn.adversarial.hide import hidden
+    from discreet.learn.adversarial.read_rows import task_rows
+
+    if not public:
+        raise InvalidInput(
+            "This training reads rows without any privacy, so it takes public ones only.",
+            hint="If they are, say --public. For private rows: discreet learn classify.",
+        )
+    rows = task_rows(file, target, sensitive, column_names(features))
+    found = hidden(rows, strength).to_json() | {"target": target, "sensitive": sensitive}
+    if json:
+        say(json_text.dumps(found))
+        return
+    say(
+        f"{target}: right {found['task']['value']:.1%} ({found['task_open']['value']:.1%} without hiding; "
+        f"always the most common: {found['task_baseline']:.1%}).\n"
+        f"{sensitive} recovered by the adversary in training: {found['during']:.1%}; by a fresh, stronger "
+        f"one: {found['fresh']['value']:.1%} ({found['fresh_open']['value']:.1%} without hiding; always the "
+        f"most common: {found['baseline']:.1%}).\n"
+        "This carries no guarantee: a better adversary may recover more."
+    )
+
+
+@app.command()
 def select(
     source: Source,
     *,

@@ -113,10 +113,12 @@ def synth(
         "options": _settings(setting or []),
     }
     _check(asked)
-    place, table = _place(source, config, epsilon, delta, accept=accept, unit=unit)
+    place, table, given = _place(source, config, asked, accept=accept, unit=unit)
     found = _made(
-        place, table, asked, out=out, save_model=save_model, reports=(report, compare, target)
+        place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
     )
+    if given is not asked and not found["free"]:
+        found["cost"] = {"epsilon": float(epsilon), "delta": float(delta or 0)}
     say(json_text.dumps(found) if json else _words(found))
 
 
@@ -188,30 +190,32 @@ def _settings(written: list[str]) -> dict[str, Any]:
 
 
 def _place(
-    source: str,
-    config: Path | None,
-    epsilon: str,
-    delta: str | None,
-    *,
-    accept: bool,
-    unit: str,
-) -> tuple[Path | None, str]:
-    """Return the discreet.toml and the table that `source` means."""
+    source: str, config: Path | None, asked: dict[str, Any], *, accept: bool, unit: str
+) -> tuple[Path | None, str, dict[str, Any]]:
+    """Return the discreet.toml and the table that `source` means, and what is asked of it.
+
+    Of a text file nothing says what its columns hold but its rows: types are paid for first.
+    """
     path = Path(source)
     if not path.exists() and path.suffix.lower() not in FILES:
-        return config, source
-    from discreet.catalog.propose.bare_file import bare_table
+        return config, source, asked
     from discreet.core.numbers import Delta, Epsilon
+    from discreet.tasks.bare_synth import ready_file
 
-    found = bare_table(
+    delta = asked["delta"]
+    found = ready_file(
         path,
         config=config,
-        epsilon=Epsilon.of(epsilon),
+        epsilon=Epsilon.of(asked["epsilon"]),
         delta=None if delta is None else Delta.of(delta),
         unit=unit,
         accept=accept,
+        conditions=[each for each in (asked["where"], *asked["rules"]) if each],
     )
-    return found.config, found.table
+    if not found.paid:
+        return found.config, found.table, asked
+    left = None if found.delta is None else found.delta.value
+    return found.config, found.table, {**asked, "epsilon": found.epsilon, "delta": left}
 
 
 def _made(

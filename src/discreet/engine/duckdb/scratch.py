@@ -39,15 +39,19 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A small table: the type of each column c0, c1, ... and its rows."""
+    """A small table: the type of each column and its rows; `more` names the last columns.
+
+    The others are called c0, c1, ...
+    """
 
     types: tuple[OutputType, ...]
     rows: Sequence[Sequence[Any]] = ()
+    more: tuple[str, ...] = ()
 
 
 def outcome_types(sql: str, tables: Mapping[str, Small]) -> tuple[tuple[str, OutputType], ...]:
     """Return names and types of what `sql` gives over tables of these types; reads no row."""
-    empty = {name: Small(table.types) for name, table in tables.items()}
+    empty = {name: Small(table.types, (), table.more) for name, table in tables.items()}
     with _opened(empty) as database:
         found = _run(database, sql).description or []
     return tuple((str(column[0]), _type(str(column[1]))) for column in found)
@@ -93,13 +97,15 @@ def _opened(tables: Mapping[str, Small]) -> duckdb.DuckDBPyConnection:
 
 def _arrow(table: Small) -> pa.Table:
     columns = {}
+    numbered = len(table.types) - len(table.more)
+    names = (*(f"c{i}" for i in range(numbered)), *table.more)
     for i, kind in enumerate(table.types):
         values = [row[i] for row in table.rows]
         wide = kind is OutputType.INTEGER and any(
             value is not None and (type(value) is not int or abs(value) >= 2**63)
             for value in values
         )
-        columns[f"c{i}"] = pa.array(values, type=pa.float64() if wide else _ARROW[kind])
+        columns[names[i]] = pa.array(values, type=pa.float64() if wide else _ARROW[kind])
     columns["_row"] = pa.array(range(len(table.rows)), type=pa.int64())
     return pa.table(columns)
 

@@ -70,7 +70,7 @@ class PrivateRegressor(PrivateEstimator):
                 rng=desk.rng,
             )
         self.model_ = found.model
-        self.cost_ = found.answer.to_json()["cost"]
+        self.cost_ = found.cost.to_json()
         self.coef_ = found.model.weights[1:]
         self.intercept_ = float(found.model.weights[0])
         names = list(dict.fromkeys(variable.column for variable in found.model.variables))

@@ -41,9 +41,9 @@ class PrivateScaler(PrivateEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803  # scikit-learn's names
         """Return the estimator, fitted; charged first."""
         place = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        found = _moments(place, X, self.columns, self.epsilon, products=False)
+        found = _moments(place, X, self.columns, self.epsilon)
         self.mean_ = found.means
-        self.var_ = np.maximum(np.diag(found.covariance), np.diag(found.noise))
+        self.var_ = np.maximum(np.diag(found.covariance), found.noise)
         self.scale_ = np.sqrt(np.maximum(self.var_, 1e-300))
         self.names_ = found.columns
         self.n_features_in_ = len(found.columns)
@@ -87,7 +87,7 @@ class PrivatePCA(PrivateEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Return the estimator, fitted; charged first."""
         place = RowPlace(self.curator, self.budget, self.domains, self.accept)
-        found = _moments(place, X, self.columns, self.epsilon, products=True)
+        found = _moments(place, X, self.columns, self.epsilon)
         self.mean_ = found.means
         self.components_, self.explained_variance_ = main_directions(found, self.n_components)
         total = max(float(np.maximum(np.linalg.eigvalsh(found.covariance), 0).sum()), 1e-300)
@@ -167,11 +167,9 @@ class PrivateKMeans(PrivateEstimator):
         return np.asarray(gaps.argmin(axis=1))
 
 
-def _moments(
-    place: RowPlace, rows: Any, columns: Sequence[str], epsilon: Number, *, products: bool
-) -> Moments:
+def _moments(place: RowPlace, rows: Any, columns: Sequence[str], epsilon: Number) -> Moments:
     with table_of(place, rows) as (desk, table):
-        request = MomentsRequest(table, tuple(columns), products, Epsilon.of(epsilon))
+        request = MomentsRequest(table, tuple(columns), Epsilon.of(epsilon))
         return moments(
             request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
         )

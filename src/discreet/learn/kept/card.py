@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.regressor import Regressor
-from discreet.report import Document, Grid, Section, Words
+from discreet.report import Document, Figure, Grid, Section, Words, bars
 
 MOST_FEATURES = 20
+MOST_BARS = 24
 
 
 def card_of(model: AnyClassifier | Regressor | Recommender) -> Document:
@@ -121,7 +123,16 @@ def _subgroups(found: dict[str, Any]) -> tuple[Any, ...]:
         for value, item in values.items()
     ]
     headers = ("column", "value", "right", "low", "high", "rows")
-    return (Grid.of(headers, rows, "Share of right predictions, 95% intervals", shares=(2, 3, 4)),)
+    grid = Grid.of(headers, rows, "Share of right predictions, 95% intervals", shares=(2, 3, 4))
+    return (_picture(rows[:MOST_BARS]), grid)
+
+
+def _picture(rows: Sequence[tuple[Any, ...]]) -> Figure:
+    """Return the subgroups as bars: whom the model serves worse is seen before it is read."""
+    names = [f"{column}: {value}" for column, value, *_ in rows]
+    value, low, high = ([row[i] for row in rows] for i in (2, 3, 4))
+    spec = bars(names, value, low=low, high=high, title="right")
+    return Figure("Right by subgroup", spec, "Share of right predictions; rules are 95% intervals.")
 
 
 def _features(model: AnyClassifier) -> tuple[Any, ...]:

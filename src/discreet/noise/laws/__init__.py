@@ -18,6 +18,6 @@ LAWS: dict[str, type[LaplaceLaw | GaussianLaw]] = {
 }
 
 
-def law_of(name: str, size: Fraction) -> NoiseLaw:
-    """Return the law that was written down by its name and size."""
-    return LAWS[name](size)
+def law_of(name: str, size: str | Fraction) -> NoiseLaw:
+    """Return the law of this name and size, as `to_json` writes them."""
+    return LAWS[name](Fraction(size))

@@ -91,6 +91,10 @@ class NoiseLaw(ABC):
     def tail_bounds(self, m: int, bits: int = BITS) -> tuple[Fraction, Fraction]:
         """Return fractions low <= P(|X| >= m) <= high."""
 
+    def to_json(self) -> list[str]:
+        """Return the law as two texts: its name and its size."""
+        return [self.name, str(self.size)]
+
     def tail(self, m: int) -> float:
         """Return P(|X| >= m), rounded up."""
         return _float_up(self.tail_bounds(m)[1])

@@ -19,7 +19,6 @@ from discreet.plan.ir import (
     Relation,
     Scan,
     Statement,
-    scans_of,
 )
 
 PublicRows = Callable[[Scan], Mapping[str, Sequence[Any]]]
@@ -271,8 +270,3 @@ def _measure(
             raise InvalidInput(f"Table '{name}': '{output}' adds up a public column.")
         operand = e.substitute(operand, names)
     return BoundMeasure(output, Aggregate(aggregate.function, operand))
-
-
-def private_scan(statement: Statement) -> Scan:
-    """Return the one private scan of a statement."""
-    return next(scan for scan in scans_of(statement.source) if not scan.public)

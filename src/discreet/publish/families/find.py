@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -298,8 +298,3 @@ def _first_pieces(dimension: Dimension) -> Codes:
     """Return one piece of each leaf class."""
     classes, first = np.unique(dimension.leaf, return_index=True)
     return first[classes >= 0]
-
-
-def with_facts(family: Family, facts: Sequence[Member]) -> Family:
-    """Return a family with other facts."""
-    return replace(family, facts=tuple(facts))

@@ -27,7 +27,6 @@ from discreet.release.pipeline import (
     limit_of,
     release,
     spent_so_far,
-    told_before,
 )
 from discreet.release.request import Request
 from discreet.release.stored import pack
@@ -47,9 +46,6 @@ def release_steps(program: Program, request: Request, around: Surroundings, rng:
         their types is refused before the first of them is charged. The same request id gets the
         same outcome, free.
     """
-    before = told_before(request, around.ledger)
-    if before is not None:
-        return before
     payer = payer_of(program, request, around)
     shapes = part_shapes(program, around)
     columns = typed(program, shapes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -71,7 +72,7 @@ def columns_of(program: Program, around: Surroundings) -> tuple[OutputColumn, ..
 
 def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome from those of the parts."""
-    tables = {f"r{i}": Small(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
+    tables = {f"r{i}": _with_ends(tuple(c.type for c in shape)) for i, shape in enumerate(shapes)}
     tables |= {
         f"p{i}": Small(tuple(_type(c.by_day().domain) for c in shown(table)))
         for i, (_, table) in enumerate(program.public)
@@ -122,10 +123,20 @@ def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
     """Return an answer as a table."""
     kinds = tuple(column.type for column in shape)
     rows = [
-        tuple(_day(value) if kind is OutputType.DATE else value for value, kind in _zip(row, kinds))
-        for row in answer.rows
+        (*(_day(v) if kind is OutputType.DATE else v for v, kind in _zip(row, kinds)), *_flat(ends))
+        for row, ends in zip(answer.rows, answer.intervals, strict=True)
     ]
-    return Small(kinds, rows)
+    return _with_ends(kinds, rows)
+
+
+def _with_ends(kinds: tuple[OutputType, ...], rows: Sequence[Sequence[Any]] = ()) -> Small:
+    """Return a result with the ends of each column's error bars beside it: l0, h0, l1, h1, ..."""
+    names = [f"{end}{i}" for i in range(len(kinds)) for end in ("l", "h")]
+    return Small((*kinds, *(OutputType.NUMBER,) * len(names)), rows, tuple(names))
+
+
+def _flat(ends: tuple[tuple[float, float] | None, ...]) -> list[float | None]:
+    return [end for pair in ends for end in (pair or (None, None))]
 
 
 def _zip(row: tuple[Any, ...], kinds: tuple[OutputType, ...]) -> list[tuple[Any, OutputType]]:

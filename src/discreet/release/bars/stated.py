@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from discreet.core.explanation import StatedNoise
 from discreet.kernel.mechanism import Law, Selection
-from discreet.noise.bars.estimate import selection_loss
+from discreet.noise.bars.selection import selection_loss
 from discreet.plan.plan import Plan
 from discreet.release.bars.forms import Ratio, Spread
 from discreet.release.bars.intervals import Interval, as_float, root

@@ -12,7 +12,9 @@ from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan
 from discreet.release.bars.within import expected_errors
 from discreet.release.request import Request
+from discreet.sql.afterwards.split import split
 from discreet.sql.bind import bind
+from discreet.sql.parse import Written, read_checked
 from discreet.sql.write.statement import render
 
 
@@ -42,6 +44,15 @@ def rehearse(request: Request, catalog: Catalog, capabilities: Capabilities) -> 
     Guarantee: a function of the text, the catalog and the dialect, and the same work that
         `release` does between reading the text and the charge; what it costs here, it costs there.
     """
+    program = split(read_checked(request.sql), catalog)
+    if program is None:
+        _rehearse_one(request, catalog, capabilities)
+        return
+    for part in program.parts:
+        _rehearse_one(replace(request, sql=Written("", part)), catalog, capabilities)
+
+
+def _rehearse_one(request: Request, catalog: Catalog, capabilities: Capabilities) -> None:
     statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
     scans = [scan for scan in scans_of(statement.source) if scan.dataset is not None]
     question = ask(statement, catalog, {scan.table.name: "1" for scan in scans})

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
 from discreet.errors import InvalidInput
 from discreet.server.pgwire.catalog.visible import Seen
+from discreet.server.pgwire.constants import fold_dates
 from discreet.server.pgwire.expression_types import ExpressionTypes
 from discreet.server.pgwire.parameters import beside, cast_type, literal
-from discreet.server.pgwire.protocol.types import BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, read
+from discreet.server.pgwire.protocol.types import (
+    ARRAYS,
+    BOOL,
+    DATE,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    read,
+)
 
 _READ_HERE = (BOOL, DATE)
 _MOMENTS = (TIMESTAMP, TIMESTAMPTZ)
@@ -26,15 +36,20 @@ def as_postgres(tree: exp.Expr, tables: Sequence[Seen]) -> exp.Expr:
     for node in list(tree.walk()):
         if isinstance(node, exp.ByteString):
             node.replace(exp.Literal.string(node.name))  # E'...' is text with escapes
+    fold_dates(tree)
     for node in list(tree.find_all(exp.Cast)):
         _constant_cast(node)
     for node in list(tree.find_all(exp.Literal)):
         if node.is_string:
             _quoted_constant(node, types)
-    whole = [node for node in tree.find_all(exp.Div) if types.of(node).whole]
-    for node in reversed(whole):  # inner ones first
-        signed = types.of(node).signed
-        node.replace(_truncated(node) if signed else _whole(node))
+    for node in list(tree.find_all(exp.Any)):
+        _quoted_array(node, types)
+    found = [(node, types.of(node)) for node in tree.find_all(exp.Div)]
+    for node, typed in reversed(found):  # inner ones first
+        if typed.whole:
+            # Cutting off writes the quotient three times: not of quotients, or trees would explode.
+            alone = typed.signed and node.find(exp.IntDiv, exp.Ceil) is None
+            node.replace(_truncated(node) if alone else _whole(node))
     return tree
 
 
@@ -54,10 +69,19 @@ def _quoted_constant(node: exp.Literal, types: ExpressionTypes) -> None:
     other = beside(node)
     kind = None if other is None else types.of(other).kind
     if kind in _READ_HERE and not isinstance(node.parent, exp.Cast):
-        try:
+        with suppress(InvalidInput):  # the planner has a better sentence
             node.replace(literal(read(node.name.encode("utf-8", "replace"), kind, 0)))
-        except InvalidInput:
-            return  # the planner has a better sentence
+
+
+def _quoted_array(node: exp.Any, types: ExpressionTypes) -> None:
+    """Read age = ANY('{20,21}') as an array of what stands on the other side."""
+    inner, comparison = node.this.unnest(), node.parent
+    if not (isinstance(inner, exp.Literal) and inner.is_string and comparison is not None):
+        return
+    kind = ARRAYS.get(types.of(comparison.this).kind.oid, ARRAYS[TEXT.oid])
+    with suppress(InvalidInput):  # the planner has a better sentence
+        values = literal(read(inner.name.encode("utf-8", "replace"), kind, 0))
+        node.set("this", exp.Paren(this=values))
 
 
 def _whole(node: exp.Div) -> exp.Expr:
@@ -65,7 +89,10 @@ def _whole(node: exp.Div) -> exp.Expr:
 
 
 def _truncated(node: exp.Div) -> exp.Expr:
-    """Return a quotient cut off towards 0, as PostgreSQL does: -7 / 2 is -3."""
+    """Return a quotient cut off towards 0, as PostgreSQL does: -7 / 2 is -3.
+
+    A quotient of quotients is rounded down instead, which differs below 0 only.
+    """
     below = exp.LT(this=node.copy(), expression=exp.Literal.number("0"))
     up, down = exp.Ceil(this=node.copy()), exp.Floor(this=node.copy())
     return exp.Case(ifs=[exp.If(this=below, true=up)], default=down)

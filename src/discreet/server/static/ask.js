@@ -5,6 +5,7 @@ import { byId, element, sayProblem } from "./dom.js";
 import { Editor } from "./editor/editor.js";
 import { quoted } from "./editor/tokens.js";
 import { downloadPanel, howPanel } from "./how.js";
+import { keepPanel } from "./keeping.js";
 import { Price } from "./price.js";
 import { answerTable, previewTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
@@ -160,6 +161,7 @@ function showAnswer(found, sent) {
     : `Used ${amount(found.cost.epsilon)} · leaves ${amount(left)} of ${amount(found.budget.limit.epsilon)}`;
   byId("panel-table").replaceChildren(answerTable(found));
   byId("panel-how").replaceChildren(howPanel(found));
+  byId("panel-keep").replaceChildren(keepPanel(found, sent));
   byId("panel-download").replaceChildren(downloadPanel(found, sent));
   byId("panel-chart").replaceChildren();
   tabs.open("table");

@@ -37,7 +37,7 @@ document.addEventListener("keydown", (event) => {
 
 // What scrolls sideways can be scrolled by the keyboard, too; what fits is no stop on the way.
 function reachable() {
-  for (const part of document.querySelectorAll(".wide, pre, .chart, .scrolls")) {
+  for (const part of document.querySelectorAll(".wide, pre, .chart, .catalog")) {
     const scrolls = part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
     if (scrolls) part.tabIndex = 0;
     else if (part.tabIndex === 0) part.removeAttribute("tabindex");

@@ -53,11 +53,25 @@ export function downloadPanel(answer, question) {
   return element(
     "div",
     {},
-    element("div", { class: "row" }, save("csv", "text/csv", () => csvOf(answer)), save("json", "application/json", () => JSON.stringify(answer, null, 2))),
+    element(
+      "div",
+      { class: "row" },
+      save("csv", "text/csv", () => csvOf(answer)),
+      save("json", "application/json", () => JSON.stringify(answer, null, 2)),
+      stored(answer, question, "parquet", "Parquet"),
+      stored(answer, question, "ipynb", "Notebook (.ipynb)"),
+    ),
     element("h3", {}, "Python"),
     element("pre", { tabindex: "0" }, snippet),
     copy,
   );
+}
+
+// What the server writes from the stored answer: free, as often as wanted.
+function stored(answer, { analyst }, ending, words) {
+  const named = analyst ? `?${new URLSearchParams({ analyst })}` : "";
+  const href = `/api/v1/answers/${encodeURIComponent(answer.request_id)}/answer.${ending}${named}`;
+  return element("a", { class: "button", href, download: `answer.${ending}` }, words);
 }
 
 function download(name, type, text) {

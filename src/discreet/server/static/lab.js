@@ -1,7 +1,7 @@
 // One attack: sliders beside their numbers, a run that can be left, and the page of its outcome.
-import { Problem } from "./api.js";
+import { call, Problem } from "./api.js";
 import { byId, sayProblem } from "./dom.js";
-import { begin, follow, forget, unfinished } from "./work.js";
+import { begin, follow, followJob, forget, unfinished } from "./work.js";
 
 const form = byId("lab");
 const attack = form.dataset.attack;
@@ -72,6 +72,27 @@ function comeBack() {
   else if (form.dataset.run) work(begin(KEY, `/lab/${attack}`, { settings: settings() }));
 }
 
+// The owner's own files: sent for one run, with the knobs as they stand and the names of columns.
+async function attackOwn(own) {
+  const sent = new FormData(own);
+  const words = Object.fromEntries([...own.querySelectorAll("[data-word]")].map((field) => [field.dataset.word, field.value]));
+  sent.append("settings", JSON.stringify({ ...settings(), ...words }));
+  byId("own-go").disabled = true;
+  sayProblem(byId("own-problem"), null);
+  try {
+    const { job } = await call("POST", `/lab/${attack}/own`, sent);
+    const found = await followJob(job, { place: byId("work"), bar: byId("steps"), words: byId("step"), cancel: byId("cancel") });
+    window.location.assign(`/lab/${attack}?result=${found.result}`);
+  } catch (problem) {
+    sayProblem(byId("own-problem"), problem);
+    byId("own-go").disabled = false;
+  }
+}
+
+byId("own")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  attackOwn(event.target);
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   work(begin(KEY, `/lab/${attack}`, { settings: settings() }));

@@ -15,7 +15,7 @@ export function sendFile(path, file, progress) {
       else reject(new Problem(request.status, request.response ?? {}));
     });
     request.addEventListener("error", () => {
-      reject(new Problem(0, { detail: "The file could not be sent.", hint: "It may be too large for this server." }));
+      reject(new Problem(0, { detail: "The file did not arrive, and nothing of it is kept.", hint: "The server may be gone, or the file is too large for it. Send it again." }));
     });
     const form = new FormData();
     form.append("file", file);

@@ -64,7 +64,9 @@ def total(tree: exp.Query) -> exp.Query:
             return exp.TryCast(this=node.this, to=node.args["to"])
         return node
 
-    return tree.copy().transform(changed)
+    found = tree.copy().transform(changed)
+    assert isinstance(found, exp.Query), "a query stays one"
+    return found
 
 
 def _where(condition: exp.Expr, node: exp.Expr) -> exp.Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
@@ -25,7 +25,7 @@ def has_steps(tree: exp.Expr, catalog: Catalog) -> bool:
     shown = [*tree.expressions, *_clauses(tree)]
     if any(_has(node, (exp.Window, exp.Select)) for node in shown):
         return True
-    if any(_listed_quantile(node) for node in shown):
+    if any(_listed_quantile(node) or is_end(node) or _has(node, (exp.Mode,)) for node in shown):
         return True
     return not _reads_people(tree, catalog, {})
 
@@ -41,6 +41,16 @@ def _has(node: exp.Expr, kinds: tuple[type[exp.Expr], ...]) -> bool:
 def _listed_quantile(node: exp.Expr) -> bool:
     found = node.find_all(exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc)
     return any(isinstance(part, exp.Array) for each in found for part in each.args.values())
+
+
+ENDS = {"dp_interval_low": "l", "dp_interval_high": "h"}
+"""Functions that show an end of an error bar, and the columns of a result that hold it."""
+
+
+def is_end(node: exp.Expr) -> bool:
+    """Return whether an output is an end of another one's error bar."""
+    inner = meant(node)
+    return isinstance(inner, exp.Anonymous) and str(inner.name).lower() in ENDS
 
 
 def rolled_up(select: exp.Select) -> bool:
@@ -148,28 +158,41 @@ def groups_by_person(select: exp.Select, catalog: Catalog, known: Known) -> bool
 
 
 def _resolved(node: exp.Expr, select: exp.Select) -> exp.Expr:
+    outputs: list[exp.Expr] = list(select.expressions)
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
         place = int(node.this) - 1
-        if 0 <= place < len(select.expressions):
-            return select.expressions[place].unalias()
-    for output in select.expressions:
-        if isinstance(output, exp.Alias) and isinstance(node, exp.Column) and not node.table:
-            if output.alias.lower() == node.name.lower():
-                return output.this
+        return meant(outputs[place]) if 0 <= place < len(outputs) else node
+    if isinstance(node, exp.Column) and not node.table:
+        named = [each for each in outputs if isinstance(each, exp.Alias)]
+        same = [each for each in named if each.alias.lower() == node.name.lower()]
+        return meant(same[0]) if same else node
     return node
 
 
-def person_columns(select: exp.Select, catalog: Catalog, known: Known) -> set[str]:
+def meant(output: exp.Expr) -> exp.Expr:
+    """Return an output without its name."""
+    found: exp.Expr = output.this if isinstance(output, exp.Alias) else output
+    return found
+
+
+def units_of(tree: exp.Expr, catalog: Catalog, known: Collection[str] = ()) -> set[str]:
     """Return the lower-case names of columns that name the person, in all tables below."""
+    named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)} | set(known)
     found: set[str] = set()
-    for table in select.find_all(exp.Table):
+    for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue
-        if not table.db and table.name.lower() in known:
+        if not table.db and table.name.lower() in named:
             continue
         declared = catalog.table(table.name, table.db or None)
         if declared.unit is not None and declared.unit.column is not None:
             found.add(declared.unit.column.lower())
+    return found
+
+
+def person_columns(select: exp.Select, catalog: Catalog, known: Known) -> set[str]:
+    """Return the lower-case names of columns that may name the person under a SELECT."""
+    found = units_of(select, catalog, known)
     if found:
         return found
     # Everything comes from WITH clauses: any person column of the catalog may be meant.

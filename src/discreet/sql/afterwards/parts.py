@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain, combinations
 
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.sql.afterwards.needed import rolled_up
+from discreet.sql.afterwards.needed import ENDS, is_end, meant, rolled_up
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows
@@ -23,7 +23,7 @@ def is_plain(node: exp.Select) -> bool:
         return False
     clauses = [node.args.get(name) for name in ("having", "order")]
     parts = [*node.expressions, *(each for each in clauses if each is not None)]
-    return not any(part.find(exp.Window, exp.Subquery, exp.Array) for part in parts)
+    return not any(part.find(exp.Window, exp.Subquery, exp.Array, exp.Mode) for part in parts)
 
 
 class Parts:
@@ -51,9 +51,12 @@ class Parts:
         """Return a SELECT of all that a private question answers, and the names of its columns."""
         found = node.copy()
         _without_results(found, people)
+        asked = [each for each in node.expressions if not is_end(each)]
+        found.set("expressions", [each.copy() for each in asked])
         name = self._added(found, people)
         names = tuple(_called(output, i) for i, output in enumerate(node.expressions))
-        shown = [exp.column(f"c{i}").as_(each, quoted=True) for i, each in enumerate(names)]
+        columns = [_column(each, asked) for each in node.expressions]
+        shown = [column.as_(each, quoted=True) for column, each in zip(columns, names, strict=True)]
         return exp.select(*shown).from_(name), names
 
     def divided(
@@ -69,8 +72,13 @@ class Parts:
         for clause in ("qualify", "distinct", "order", "limit", "offset", "having"):
             below.set(clause, None)
         keys = _Keys(node, _visible(below, people, self.catalog))
-        above = _Above(keys, scalars)
+        above = _Above(keys, scalars, lambda value: self._commonest(value, below, people, keys))
         step = above.step(node, names)
+        if not keys.nodes and not above.folds:
+            nothing = exp.TableAlias(this=exp.to_identifier("t"))
+            one = exp.Subquery(this=exp.select("1"), alias=nothing)
+            step.set("from_", exp.From(this=one))
+            return step, names
         sets = keys.sets()
         tables = []
         for chosen in sets:
@@ -82,6 +90,33 @@ class Parts:
             part.set("group", exp.Group(expressions=places) if places else None)
             tables.append((self._added(part, people), chosen))
         return _over(step, tables, len(keys.nodes), len(above.folds)), names
+
+    def _commonest(
+        self, value: exp.Expr, below: exp.Select, people: tuple[exp.CTE, ...], keys: _Keys
+    ) -> exp.Expr:
+        """Return MODE(x) as a question of its own: the largest group, by a private choice."""
+        if keys.nodes:
+            raise refusal("clause", what="MODE beside GROUP BY")
+        part = below.copy()
+        part.set("expressions", [value.copy().as_("c0")])
+        part.set("group", exp.Group(expressions=[exp.Literal.number(1)]))
+        order = exp.Ordered(this=exp.Count(this=exp.Star()), desc=True)
+        part.set("order", exp.Order(expressions=[order]))
+        part.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+        return exp.Subquery(this=exp.select("c0").from_(self._added(part, people)))
+
+
+def _column(output: exp.Expr, asked: list[exp.Expr]) -> exp.Expr:
+    """Return the column of a result that an output is: a value, or an end of its error bar."""
+    if not is_end(output):
+        return exp.column(f"c{asked.index(output)}")
+    call = meant(output)
+    given = call.expressions[0] if len(call.expressions) == 1 else None
+    for i, each in enumerate(asked):
+        named = isinstance(given, exp.Column) and (each.alias or each.name) == given.name
+        if named or meant(each) == given:
+            return exp.column(f"{ENDS[str(call.name).lower()]}{i}")
+    raise refusal("clause", what=f"{str(call.name).upper()} of anything but another output")
 
 
 def _without_results(select: exp.Select, people: tuple[exp.CTE, ...]) -> None:
@@ -116,9 +151,8 @@ def _plain(node: exp.Expr, *, tables: bool) -> exp.Expr:
         if isinstance(part, exp.Column):
             table = part.table.lower() if tables else ""
             return exp.column(part.name.lower(), table=table or None)
-        if isinstance(part, exp.Paren):
-            return part.this
-        return part
+        inner: exp.Expr = part.this if isinstance(part, exp.Paren) else part
+        return inner
 
     return node.copy().transform(changed)
 
@@ -132,7 +166,7 @@ class _Keys:
         self.nodes: list[exp.Expr] = []
         group = node.args.get("group")
         self._terms: list[list[tuple[int, ...]]] = []
-        trailing = ()
+        trailing: list[exp.Expr] = []
         if group is not None:
             if group.args.get("all") or group.args.get("totals"):
                 raise refusal("clause", what="GROUP BY ALL")
@@ -140,8 +174,8 @@ class _Keys:
             if trailing and not any(each.expressions for each in trailing):
                 # GROUP BY a, b WITH ROLLUP
                 kind = type(trailing[0])
-                listed = kind(expressions=[each.copy() for each in group.expressions])
-                self._terms.append(self._term(listed))
+                rolled = kind(expressions=[each.copy() for each in group.expressions])
+                self._terms.append(self._term(rolled))
                 return
         listed = [] if group is None else [*group.expressions, *trailing]
         if group is not None:
@@ -194,13 +228,13 @@ class _Keys:
         if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
             if not 1 <= int(node.this) <= len(outputs):
                 raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            return outputs[int(node.this) - 1].unalias()
+            return meant(outputs[int(node.this) - 1])
         if isinstance(node, exp.Column) and not node.table:
             name = node.name.lower()
             if name not in self.visible:
                 for output in outputs:
                     if isinstance(output, exp.Alias) and output.alias.lower() == name:
-                        return output.this
+                        return meant(output)
         return node
 
     def place(self, node: exp.Expr) -> int | None:
@@ -216,9 +250,15 @@ class _Keys:
 class _Above:
     """Rewrites outputs and conditions so that they read keys and aggregates by their columns."""
 
-    def __init__(self, keys: _Keys, scalars: Mapping[exp.Subquery, exp.Query]) -> None:
+    def __init__(
+        self,
+        keys: _Keys,
+        scalars: Mapping[exp.Subquery, exp.Query],
+        commonest: Callable[[exp.Expr], exp.Expr],
+    ) -> None:
         self.keys = keys
         self.scalars = scalars
+        self.commonest = commonest
         self.folds: list[exp.Expr] = []
 
     def step(self, node: exp.Select, names: tuple[str, ...]) -> exp.Select:
@@ -251,6 +291,8 @@ class _Above:
                 return exp.column(f"k{place}", table="t")
         if _listed(node) is not None:
             return _as_list([self._fold(each) for each in _listed(node) or ()])
+        if isinstance(node, exp.Mode):
+            return self.commonest(node.this)
         if _is_fold(node):
             return self._fold(node)
         if isinstance(node, exp.Column):
@@ -314,7 +356,7 @@ def _listed(node: exp.Expr) -> list[exp.Expr] | None:
         return None
     for name, value in node.args.items():
         if isinstance(value, exp.Array):
-            found = []
+            found: list[exp.Expr] = []
             for share in value.expressions:
                 each = node.copy()
                 each.set(name, share.copy())

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset, Table
+from discreet.errors import UnknownName
 from discreet.sql.afterwards.grammar import only_steps
 from discreet.sql.afterwards.lineage import bars_of, with_row
 from discreet.sql.afterwards.needed import (
@@ -149,10 +150,16 @@ class _Splitter:
             named.append((alias, step.names))
         for clause in (*found.expressions, *_conditions(found)):
             for sub in _outermost_selects(clause):
-                inner = self.query(sub, scope).node
-                sub.replace(inner)
+                sub.replace(self._inner(sub, scope))
         _spread_stars(found, named)
         return _Step(found, tuple(_output_names(found)))
+
+    def _inner(self, node: exp.Expr, scope: _Scope) -> exp.Query:
+        try:
+            return self.query(node, scope).node
+        except UnknownName:
+            # A column of the outer query: a question for each of its rows would be too many.
+            raise refusal("subquery") from None
 
     def _source(self, node: exp.Expr, scope: _Scope) -> tuple[_Step, str]:
         if isinstance(node, exp.Subquery):
@@ -210,11 +217,10 @@ def _scalars(node: exp.Select) -> list[exp.Subquery]:
 
 
 def _outermost_selects(clause: exp.Expr) -> list[exp.Expr]:
-    return [
-        part
-        for part in list(clause.walk(prune=lambda each: isinstance(each, exp.Query)))
-        if isinstance(part, exp.Select | exp.SetOperation)
-    ]
+    """Return the queries inside a clause that are in no other query of it."""
+    kinds = exp.Select | exp.SetOperation
+    inside = clause.walk(prune=lambda each: isinstance(each, kinds))
+    return [part for part in list(inside) if isinstance(part, kinds)]
 
 
 def _conditions(found: exp.Select) -> list[exp.Expr]:

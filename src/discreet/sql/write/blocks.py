@@ -38,9 +38,9 @@ from discreet.plan.ir import (
     fields_of,
     unit_of,
 )
+from discreet.plan.lattices import lattice
 from discreet.plan.regions import domains_of
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import lattice
 from discreet.sql.write.cells import Cell, in_positions
 from discreet.sql.write.expressions import Writer
 
@@ -174,15 +174,21 @@ class BlockWriter:
     def wrapped(self, block: Block, names: list[str], *, extra: str = "") -> Block:
         """Return a block over a subquery that computes the named cells once."""
         alias = self.alias()
-        columns, cells = [], {}
+        columns: list[str] = []
+        cells: dict[str, Cell] = {}
+        known: dict[str, str] = {}
         for i, name in enumerate(names):
             inner, cells[name] = _carried(block.cells[name], f"{alias}.c{i}")
             columns.append(f"{inner} AS c{i}")
+            known.setdefault(inner, f"c{i}")
         if block.unit is not None:
             columns.append(f"{block.unit} AS u")
-        ranks = tuple(f"r{i}" for i in range(len(block.rank or ())))
+        # A column that is there already tells rows apart under the name it has.
+        ranks = tuple(known.get(inner, f"r{i}") for i, inner in enumerate(block.rank or ()))
         columns += [
-            f"{inner} AS {name}" for inner, name in zip(block.rank or (), ranks, strict=True)
+            f"{inner} AS {name}"
+            for inner, name in zip(block.rank or (), ranks, strict=True)
+            if inner not in known
         ]
         if extra:
             columns.append(extra)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from discreet.core.region import NULL, Positions
 from discreet.core.schema import (
@@ -68,8 +67,3 @@ def _known(cell: Cell, positions: Positions, dialect: str) -> str:
         for low, high in spans
     ]
     return between[0] if len(between) == 1 else f"({' OR '.join(between)})"
-
-
-def step_of(domain: Domain) -> Fraction:
-    """Return what one unit of a numeric column's SQL value stands for."""
-    return domain.step if isinstance(domain, NumberDomain) else Fraction(1)

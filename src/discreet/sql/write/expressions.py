@@ -14,15 +14,8 @@ from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.values import (
-    FINER,
-    common_step,
-    infer,
-    infer_by_rule,
-    lattice,
-    points,
-    tabulated,
-)
+from discreet.plan.lattices import common_step, lattice, points
+from discreet.plan.values import FINER, infer, infer_by_rule, tabulated
 from discreet.sql.write.cells import Cell
 from discreet.sql.write.texts import joined, like, text_call
 

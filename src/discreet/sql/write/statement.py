@@ -12,9 +12,9 @@ from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
+from discreet.plan.lattices import lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
-from discreet.plan.values import lattice
 from discreet.sql.write.blocks import Block, BlockWriter, clamped
 from discreet.sql.write.expressions import Writer
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -120,8 +119,3 @@ def _number(question: SurveyQuestion, answer: str) -> float:
             f"An answer to '{question.name}' is no number from {question.lower:g} to {question.upper:g}."
         )
     return value + 0.0  # no negative zero
-
-
-def realised(choice: ChosenRandomizer) -> Fraction:
-    """Return e^epsilon as it really is: the greatest ratio of the randomizer's probabilities."""
-    return choice.randomizer.worst_ratio

@@ -25,6 +25,12 @@ MOST_SINGLE = 256
 BINS = 32
 """Other numbers and days get this many bins: enough for a shape, few enough for small noise."""
 
+FINE_BINS = 64
+"""Bins of equal width for methods that put neighbouring bins together where they are mostly noise."""
+
+FINEST = 256
+"""The smallest bin beside zero is this part of an equal one."""
+
 MOST_CODES = 4096
 """No column may have more codes: pairs of two such columns would have 16 million cells."""
 
@@ -93,10 +99,7 @@ class Encoding:
     @property
     def shape(self) -> Shape:
         """Return names and sizes as methods see them."""
-        return Shape(
-            tuple(column.name for column in self.coded),
-            tuple(column.size for column in self.coded),
-        )
+        return shape_of(self.coded)
 
     def index(self, name: str) -> int:
         """Return the place of a column among the coded ones."""
@@ -104,6 +107,21 @@ class Encoding:
             if column.name.lower() == name.lower():
                 return i
         raise InvalidInput(f"The synthetic table has no column '{name}'.")
+
+
+def shape_of(columns: Sequence[Coded]) -> Shape:
+    """Return some columns as methods see them."""
+    ordered = {
+        i: column.values
+        for i, column in enumerate(columns)
+        if column.edges is not None and isinstance(column.domain, IntegerDomain | NumberDomain)
+    }
+    return Shape(
+        tuple(column.name for column in columns),
+        tuple(column.size for column in columns),
+        ordered,
+        frozenset(i for i, column in enumerate(columns) if column.missing),
+    )
 
 
 def day_domain(domain: FiniteDomain) -> FiniteDomain:
@@ -146,6 +164,28 @@ def nice_width(positions: int, step: Fraction, bins: int = BINS) -> int:
         if width >= least and width.denominator == 1:
             return int(width)
     return least
+
+
+def fine(column: Coded) -> Coded:
+    """Return the column with many public bins: equal ones, and finer ones towards zero.
+
+    For methods that count neighbouring bins together as far as noise makes them. Money, sizes and
+    times are dense near zero and thin far out: four bins to each doubling keep their tails.
+    """
+    coarse = binned(column, FINE_BINS)
+    domain = column.domain
+    if coarse.edges is None or not isinstance(domain, IntegerDomain | NumberDomain):
+        return coarse
+    zero = -int(domain.lower if isinstance(domain, IntegerDomain) else domain.lower / domain.step)
+    width = -(-column.positions // FINE_BINS)
+    distances = [0, 1]
+    step = Fraction(max(width, FINEST) // FINEST)
+    while step < 4 * width:
+        distances += [int(step), int(step * 5 / 4), int(step * 6 / 4), int(step * 7 / 4)]
+        step *= 2
+    near = {zero + d for d in distances} | {zero + 1 - d for d in distances}
+    inside = {place for place in near if 0 < place < column.positions}
+    return _with_edges(column, sorted({*coarse.edges, *inside}))
 
 
 def binned(column: Coded, bins: int = BINS) -> Coded:

@@ -22,7 +22,7 @@ from discreet.engine.types import Storage, storage
 from discreet.errors import InvalidInput, NotReviewed
 from discreet.plan.ir import Scan
 from discreet.sql.bind import bind
-from discreet.synth.encoding.columns import MOST_SINGLE, Coded, MadeUp, Ordered, binned
+from discreet.synth.encoding.columns import MOST_SINGLE, Coded, MadeUp, Ordered, binned, fine
 
 WIDE_DAYS = 150 * 366
 WIDE_POSITIONS = 2**40
@@ -101,9 +101,18 @@ def scan_of(catalog: Catalog, table: str) -> Scan:
 
 
 def outline_of(
-    catalog: Catalog, table: str, *, bins: Bins, types: Mapping[str, str], has_delta: bool
+    catalog: Catalog,
+    table: str,
+    *,
+    bins: Bins,
+    types: Mapping[str, str],
+    has_delta: bool,
+    many: bool = False,
 ) -> Outline:
-    """Return how each column will be treated; `types` are the engine's names of column types."""
+    """Return how each column will be treated; `types` are the engine's names of column types.
+
+    `many`: numbers and days may have many bins, since the method puts neighbours together.
+    """
     scan = scan_of(catalog, table)
     readable = {f.origin.column.name for f in scan.fields if f.origin is not None}
     items: list[Item] = []
@@ -131,20 +140,20 @@ def outline_of(
                     "needs delta."
                 )
         else:
-            items.append(_finite(Coded(name, domain, missing=column.missing), bins))
+            items.append(_finite(Coded(name, domain, missing=column.missing), bins, many=many))
     if not any(not isinstance(item, MadeUp) for item in items):
         _refuse(scan.table)
     return Outline(scan, tuple(items), tuple(notices))
 
 
-def _finite(column: Coded, bins: Bins) -> Item:
+def _finite(column: Coded, bins: Bins, *, many: bool) -> Item:
     domain = column.domain
     ordered = isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
     if ordered and column.positions > MOST_SINGLE:
         assert isinstance(domain, IntegerDomain | NumberDomain | DateDomain | TimestampDomain)
         if bins is Bins.QUANTILE or (bins is Bins.AUTO and is_wide(domain)):
             return RangeToLearn(column.name, domain, column.missing)
-    return binned(column)
+    return fine(column) if many else binned(column)
 
 
 def is_wide(domain: Ordered) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
 
@@ -22,12 +22,18 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 class Shape:
     """Names of the columns and how many codes each has: public facts.
 
+    `ordered` tells, for columns whose codes are bins of numbers, how many codes are bins: values far
+    out are worth much, so a bin in which nothing is seen should hold nothing. `gaps` are the columns
+    whose last code stands for missing values, which are no neighbours of any others.
+
     >>> Shape(("sex", "age"), (2, 120)).cells((0, 1))
     240
     """
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
+    ordered: Mapping[int, int] = field(default_factory=dict, compare=False)
+    gaps: frozenset[int] = field(default=frozenset(), compare=False)
 
     @property
     def width(self) -> int:

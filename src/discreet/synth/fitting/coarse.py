@@ -3,23 +3,73 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.synth.encoding.merging import Groups
+from discreet.synth.measure.learned_ranges import bars_of, seen_range
 from discreet.synth.measure.simplex import Floats, onto_simplex
 from discreet.synth.measure.singles import Singles
 
 KEPT = 20
 """Columns with at most this many codes are left as they are."""
 
+SURPRISE = 5.0
+"""Bins are noise while their squares exceed what is expected by less than the root of this times their
+number: about one and a half standard deviations for Gaussian noise, one for Laplace noise."""
+
 MOST_GROUPS = 64
 """A group holds at least this part of all rows, so that any pair of columns fits into memory."""
 
 
-def coarsen(singles: Singles, deviation: float) -> tuple[Groups, ...]:
+Ends: TypeAlias = Mapping[int, tuple[int, int, int]]
+"""For columns of binned numbers: the first and last bin in which rows are seen, and how many bins."""
+
+
+def seen_ends(singles: Singles, ordered: Mapping[int, int]) -> Ends:
+    """Return where the rows of binned numbers end, as far as the noise shows.
+
+    A few rows of noise in the farthest bins would be worth more than all others together.
+    """
+    found = {}
+    for column, bins in ordered.items():
+        measured = singles.measured[column]
+        ends = seen_range(measured.values[:bins], bars_of(measured))
+        if ends is not None:
+            squares = measured.values[:bins].astype(np.float64) ** 2 / measured.variance
+            first = ends[0] - _not_noise(squares[: ends[0]][::-1])
+            last = ends[1] + _not_noise(squares[ends[1] + 1 :])
+            found[column] = (first, last, bins)
+    return found
+
+
+def _not_noise(squares: Floats) -> int:
+    """Return how many bins beyond an end, nearest first, are needed so that the rest is all noise.
+
+    Many bins may hold a little each: none is seen, but together they are no noise any more.
+    """
+    taken = 0
+    while taken < squares.size:
+        rest = squares[taken:]
+        if rest.sum() <= rest.size + math.sqrt(SURPRISE * rest.size):
+            break
+        taken += max(1, rest.size // 8)
+    return min(taken, squares.size)
+
+
+def coarsen(
+    singles: Singles,
+    deviation: float,
+    ends: Ends | None = None,
+    gaps: frozenset[int] = frozenset(),
+) -> tuple[Groups, ...]:
     """Return the groups of every column, given the noise that a pair's cells will have.
+
+    Bins outside the `ends` of their column belong to the group of the bin at that end; the last code
+    of a column in `gaps` stays alone.
 
     A code that is common enough stays alone; the others are gathered in their order, neighbours
     together, which suits numbers and does no harm to names. Two groups of m rows meet in about
@@ -27,10 +77,43 @@ def coarsen(singles: Singles, deviation: float) -> tuple[Groups, ...]:
     groups would be counted without being seen. Post-processing of noisy counts.
     """
     least = max(math.sqrt(singles.total * deviation), singles.total / MOST_GROUPS)
-    return tuple(
-        np.arange(counts.size, dtype=np.int64) if counts.size <= KEPT else gather(counts, least)
-        for counts in singles.counts
-    )
+    found = []
+    for column, counts in enumerate(singles.counts):
+        apart = int(column in gaps and counts.size > 1)
+        groups = _clipped(counts[: counts.size - apart], least, (ends or {}).get(column))
+        alone = np.full(apart, groups.max() + 1, dtype=np.int64)
+        found.append(np.concatenate([groups, alone]))
+    return tuple(found)
+
+
+def _groups(counts: Floats, least: float) -> Groups:
+    if counts.size <= KEPT:
+        return np.arange(counts.size, dtype=np.int64)
+    return gather(counts, least)
+
+
+def _clipped(counts: Floats, least: float, ends: tuple[int, int, int] | None) -> Groups:
+    """Return groups of the codes between two ends; those beyond them join the last one."""
+    if ends is None:
+        return _groups(counts, least)
+    places = _nearest(counts.size, ends)
+    live = np.unique(places)
+    return _groups(counts[live], least)[np.searchsorted(live, places)]
+
+
+def live_codes(size: int, ends: Ends | None, column: int) -> npt.NDArray[np.bool_]:
+    """Return which codes of a column lie between its ends."""
+    if ends is None or column not in ends:
+        return np.ones(size, dtype=bool)
+    live: npt.NDArray[np.bool_] = _nearest(size, ends[column]) == np.arange(size)
+    return live
+
+
+def _nearest(size: int, ends: tuple[int, int, int]) -> Groups:
+    """Return, for each code, itself or the nearest bin in which rows are seen."""
+    first, last, bins = ends
+    codes = np.arange(size, dtype=np.int64)
+    return np.where(codes < bins, np.clip(codes, first, last), codes)
 
 
 def gather(counts: Floats, least: float) -> Groups:
@@ -55,13 +138,20 @@ def gather(counts: Floats, least: float) -> Groups:
 
 
 def within(
-    singles: Singles, groups: tuple[Groups, ...], rows: Sequence[Floats]
+    singles: Singles, groups: tuple[Groups, ...], rows: Sequence[Floats], ends: Ends | None = None
 ) -> tuple[Floats, ...]:
-    """Return each code's chance inside its group, given the rows of each column's groups."""
-    return tuple(
-        _within(each.values.astype(np.float64), each.variance, groups[column], rows[column])
-        for column, each in enumerate(singles.measured)
-    )
+    """Return each code's chance inside its group, given the rows of each column's groups.
+
+    Bins outside the `ends` of their column have none.
+    """
+    found = []
+    for column, each in enumerate(singles.measured):
+        noisy, mine = each.values.astype(np.float64), groups[column]
+        live = live_codes(noisy.size, ends, column)
+        chances = np.zeros_like(noisy)
+        chances[live] = _within(noisy[live], each.variance, mine[live], rows[column])
+        found.append(chances)
+    return tuple(found)
 
 
 def _within(noisy: Floats, variance: float, groups: Groups, rows: Floats) -> Floats:

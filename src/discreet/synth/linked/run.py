@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.read.check import check_table
+from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Epsilon, Number
 from discreet.engine.base import Engine, Held
-from discreet.errors import InvalidInput
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.release.outcome import once
 from discreet.release.pipeline import spent_of
-from discreet.release.snapshots import hold_tables, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
+from discreet.release.snapshots import hold_tables
+from discreet.synth.budget import noise_of
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.decode import places_of
-from discreet.synth.encoding.outline import Outline, outline_of
 from discreet.synth.linked.counted_rows import at_most, rows_worth_counting
 from discreet.synth.linked.joined_rows import LinkedColumns, columns_of, seal_linked
 from discreet.synth.linked.linked_copy import LinkedSynthetic
@@ -43,37 +37,25 @@ from discreet.synth.linked.linked_model import (
     pack_linked,
     unpack_linked,
 )
-from discreet.synth.linked.table_tree import LinkedTable, TableTree, tree_of
-from discreet.synth.measure import learned_domains as learning
+from discreet.synth.linked.prepare import (
+    PreparedLinked,
+    declared_rows,
+    linked_dataset,
+    prepare_linked,
+)
+from discreet.synth.linked.table_tree import LinkedTable, tree_of
 from discreet.synth.measure.learned_domains import Learned, Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.recording import RecordingMarginals
-from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.given_rows import GivenRows
 from discreet.synth.model_file import Saved
 from discreet.synth.models.drawing import draw
-from discreet.synth.prepare import preview_of
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
 from discreet.synth.synthetic import codes_of
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedLinked:
-    """A planned linked synthesis: tables, treatment of columns, price. Nothing was read."""
-
-    request: SynthRequest
-    tree: TableTree
-    outlines: Mapping[str, Outline]
-    funds: SynthBudget
-    shares: Mapping[str, Fraction]
-    source: SealedSource
-    payer: Payer
-    snapshot: str
-    notices: tuple[str, ...]
 
 
 class CopyMeans(Protocol):
@@ -150,10 +132,12 @@ def synthesize_linked(
         (docs/notes/0051)
     """
     started = time.monotonic()
-    tree = tree_of(_dataset(catalog, request))
+    tree = tree_of(linked_dataset(catalog, request))
     tables = [(tree.dataset, each.table) for each in tree.tables]
     with hold_tables(tables, engine, ledger, catalog) as held:
-        ready = _prepare(request, tree, catalog=catalog, ledger=ledger, engine=engine, held=held)
+        ready = prepare_linked(
+            request, tree, catalog=catalog, ledger=ledger, engine=engine, held=held
+        )
         receipt = ledger.charge(
             ready.payer,
             ready.funds.quote,
@@ -165,102 +149,6 @@ def synthesize_linked(
         means = _Paid(catalog, engine, held, receipt, rng)
         stored = once(ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
     return _finished(ready, unpack_linked(stored), receipt, started)
-
-
-def _dataset(catalog: Catalog, request: SynthRequest) -> Any:
-    found = catalog.datasets.get(request.table)
-    if found is None:
-        raise InvalidInput(f"There is no dataset '{request.table}'.")
-    if request.method not in {"auto", "adaptive"} or request.choose or request.options:
-        raise InvalidInput(
-            "Linked tables are copied by the method auto, without settings.",
-            hint="Copy a single table for other methods.",
-        )
-    if request.where is not None or request.rules:
-        raise InvalidInput("A linked copy takes no condition; rules stand in discreet.toml.")
-    return found
-
-
-def _prepare(
-    request: SynthRequest,
-    tree: TableTree,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    held: Held,
-) -> PreparedLinked:
-    dataset = tree.dataset
-    budget = catalog.budget_of(dataset)
-    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
-    outlines = {}
-    for node in tree.tables:
-        check_table(dataset, node.table, engine)
-        outlines[node.name] = outline_of(
-            catalog,
-            f"{dataset.name}.{node.name}",
-            bins=request.bins,
-            types=engine.schema(engine_name(dataset, node.table)),
-            has_delta=bool(delta.value),
-        )
-    previews = {name: preview_of(outline) for name, outline in outlines.items()}
-    sealed = [
-        seal_linked(
-            node,
-            tree,
-            columns_of(node, tree, previews),
-            _declared(node),
-            catalog=catalog,
-            engine=engine,
-        )
-        for node in tree.tables
-    ]
-    for each in sealed:
-        sealed[0].source.check(each.source)
-    words = sum(len(outline.words) for outline in outlines.values())
-    learns = bool(words) or any(outline.ranges for outline in outlines.values())
-    funds = funds_of(
-        request.epsilon,
-        delta,
-        region=sealed[0].source.region,
-        learn_share=learning.SHARE if learns else Fraction(0),
-        words=words,
-    )
-    worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
-    check_hope(funds, worst, request.epsilon)
-    said = exposure_note(ledger, dataset.name)
-    numbers: dict[str, str] = {}
-    for outline in outlines.values():
-        numbers |= snapshots_of(outline.scan, held, ledger)
-    return PreparedLinked(
-        request=request,
-        tree=tree,
-        outlines=outlines,
-        funds=funds,
-        shares=_shares(tree, sealed),
-        source=sealed[0].source,
-        payer=Payer(request.analyst, dataset.name, dataset.budget),
-        snapshot=f"synth {label(numbers)}",
-        notices=() if said is None else (said,),
-    )
-
-
-def _shares(tree: TableTree, sealed: list[SealedCodes]) -> dict[str, Fraction]:
-    """Return each table's part of the budget: more where more rows of a person count.
-
-    The noise of a table goes with the rows of a person, so equal parts would drown the children;
-    parts in proportion to the root are the usual compromise (`singles.by_root`).
-    """
-    weights = [math.isqrt(math.isqrt(each.unit.rows * 10**8)) for each in sealed]
-    return {
-        node.name: Fraction(weight, sum(weights))
-        for node, weight in zip(tree.tables, weights, strict=True)
-    }
-
-
-def _declared(node: LinkedTable) -> int:
-    assert node.table.max_rows is not None, "checked when the tree was made"
-    return node.table.max_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,12 +266,12 @@ def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _Fit
     known = known_codes(above, parents, which)
     people = parents.people[which]
     dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-    most = rows_worth_counting(people, _declared(node), noise_of(_purse(place, node), Unit()))
+    most = rows_worth_counting(people, declared_rows(node), noise_of(_purse(place, node), Unit()))
     door = _door(place, node, columns, most)
     first = len(columns.below)
     counted = known[at_most(people, most, dice)]
     given = GivenRows(tuple(range(first, door.shape.width)), counted, door.shape)
-    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit(door, given=given))
+    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given))
     part = _part(place, node, columns, trusted)
     below = draw_below(part.saved, part.above, known, dice=dice)
     places = places_of(below, Encoding(node.name, columns.below), dice)

@@ -35,6 +35,10 @@ FALSE_ALARM = 1e-6
 """Chance that noise alone is taken for rows anywhere in a column: one far cell that is believed
 turns a weight of some kilograms into one of some millions."""
 
+LONGEST = 0.5
+"""A bin of few rows that is longer than this part of its distance from zero is closed if rows are
+seen in it: tails get bins of their own."""
+
 FEWEST_STEPS = 1000
 """A learned number keeps at least this many steps over its range; finer ones would be made up."""
 
@@ -167,8 +171,10 @@ def narrowed(item: RangeToLearn, edges: tuple[int, ...], measured: Measured) -> 
     places = {*range(0, column.positions, width)}
     if not isinstance(domain, DateDomain | TimestampDomain):
         # Zero is a value of its own in many columns: nobody has half a child or half a loan.
+        # And what is dense near zero and thin far out needs cells that grow with the distance.
         zero = -_lowest(domain)
         places |= {place for place in (zero, zero + 1) if 0 <= place < column.positions}
+        places |= set(first_cells(domain))
     return replace(column, edges=tuple(sorted(places)))
 
 
@@ -180,13 +186,23 @@ def merged(column: Coded, measured: Measured) -> Coded:
     target = max(float(counts.sum()), 0.0) / BINS
     edges, held, cells = [0], 0.0, 0
     for i, count in enumerate(counts.tolist()):
-        enough = held >= max(target, LIKELY * deviation * math.sqrt(max(cells, 1)))
+        seen = held >= LIKELY * deviation * math.sqrt(max(cells, 1))
+        enough = seen and (held >= target or _long(column, edges[-1], column.edges[i]))
         alone = count >= max(target, 2 * LIKELY * deviation) and cells
         if i and (enough or alone):
             edges.append(column.edges[i])
             held, cells = 0.0, 0
         held, cells = held + count, cells + 1
     return replace(column, edges=tuple(edges))
+
+
+def _long(column: Coded, first: int, behind: int) -> bool:
+    """Return whether a bin reaches so far that even values inside it would ruin a mean."""
+    if not isinstance(column.domain, IntegerDomain | NumberDomain):
+        return False
+    zero = -_lowest(column.domain)
+    near = min(abs(first - zero), abs(behind - zero))
+    return behind - first > max(near * LONGEST, column.positions / CLOSE_CELLS)
 
 
 def _size(domain: Ordered) -> int:

@@ -20,7 +20,7 @@ from discreet.kernel.sensitivity import Kind
 from discreet.kernel.trees.nodes import Unfit
 from discreet.plan.ir import Scan
 from discreet.release.sealing import declared_scans
-from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.columns import Coded, shape_of
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.codes_sql import codes_sql, words_sql
 from discreet.synth.measure.private_marginals import Unit
@@ -67,7 +67,7 @@ def judged_codes(
     sql: str, columns: Sequence[Coded], scans: CatalogScans, engine: Engine
 ) -> SealedCodes:
     """Return a SELECT of codes over these declared tables, judged by the kernel."""
-    shape = Shape(tuple(c.name for c in columns), tuple(c.size for c in columns))
+    shape = shape_of(columns)
     tree = parse(sql, engine.capabilities.dialect, engine.tree(sql))
     found = codes_of(tree, shape.sizes, scans)
     replaced = dataset_of(found, scans.tables).neighbours is Neighbours.REPLACE_ONE

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
-from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, within
 from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
@@ -55,7 +55,6 @@ def fit(
     workload: Wanted | None = None,
     rounds: int | None = None,
     cells: int = CELLS,
-    given: GivenRows | None = None,
     progress: Progress = silent,
 ) -> Layered:
     """Return a model that answers the marginals of `workload` well.
@@ -68,8 +67,6 @@ def fit(
     and the number of rounds is fixed before the first of them (`rounds`, or by the number of
     columns and the noise).
     `cells` caps the tables of the model: a marginal that would need more is not a candidate.
-    `given` are columns that are known row by row: of them nothing is measured, and only marginals
-    that join them to others are candidates.
 
     Guarantee: shares of 2/5 for the one-ways and equal parts of 3/5 for the rounds, 3/20 of each
         for the choice. A score moves by at most 1 for a row. Groups, rounds and candidates depend
@@ -77,14 +74,39 @@ def fit(
     """
     check_whole("adaptive", cells=cells, rounds=1 if rounds is None else rounds)
     candidates = closed(find_workload(door.shape, workload))
-    if given is not None:
-        candidates = [each for each in candidates if not set(each) <= set(given.columns)]
+    return _fitted(door, candidates, rounds, cells, progress=progress)
+
+
+def fit_given(door: PrivateMarginals, given: GivenRows, *, progress: Progress = silent) -> Layered:
+    """Return a model of columns beside others that are known row by row.
+
+    Of those nothing is measured, and only marginals that join them to others are candidates.
+
+    Guarantee: that of `fit`.
+    """
+    known = set(given.columns)
+    candidates = [
+        each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
+    ]
+    return _fitted(door, candidates, None, CELLS, given=given, progress=progress)
+
+
+def _fitted(
+    door: PrivateMarginals,
+    candidates: list[Columns],
+    rounds: int | None,
+    cells: int,
+    *,
+    given: GivenRows | None = None,
+    progress: Progress,
+) -> Layered:
     progress(0, 1, "counting columns")
     singles = _singles(door, given, SINGLES if candidates else Fraction(1))
     turns = min(rounds or _rounds(door, singles.total), len(candidates))
     share = (1 - SINGLES) / turns if turns else Fraction(0)
     noise = math.sqrt(door.law(share * (1 - CHOICE)).variance) if turns else 1.0
-    state = _begin(singles, coarsen(singles, noise), cells)
+    ends = seen_ends(singles, door.shape.ordered)
+    state = _begin(singles, coarsen(singles, noise, ends, door.shape.gaps), ends, cells)
     if given is not None:
         state.know(given)
     contest = _Contest(door, candidates, state.merges)
@@ -101,7 +123,7 @@ def fit(
             break
     progress(turns + 1, turns + 1, "done")
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
-    inside = within(singles, state.groups, rows)
+    inside = within(singles, state.groups, rows, ends)
     return layered(door.shape, state.total, state.groups, inside, state.everything)
 
 
@@ -230,19 +252,20 @@ class _State:
         self.fresh.clear()
 
 
-def _begin(singles: Singles, groups: tuple[Groups, ...], cells: int) -> _State:
+def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int) -> _State:
     """Return independent columns, each with its noisy one-way marginal by group."""
     sizes = tuple(int(each.max()) + 1 for each in groups)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        chances = _gathered(singles.counts[column], each)
+        live = live_codes(each.size, ends, column)
+        chances = _gathered(singles.counts[column] * live, each)
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
         variance = np.full(each.size, measured.variance)
         evidence[(column,)] = Evidence(
-            (column,), _gathered(measured.values, each), _gathered(variance, each)
+            (column,), _gathered(measured.values * live, each), _gathered(variance * live, each)
         )
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ import numpy as np
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Shape
-from discreet.synth.fitting.coarse import coarsen, within
+from discreet.synth.fitting.coarse import coarsen, live_codes, seen_ends, within
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.simplex import Floats
 from discreet.synth.measure.singles import Singles, by_root, settle
@@ -57,38 +57,37 @@ def fit(
         measured += door.measure([(column,)], share=share, merged=merged)
     singles = settle(measured)
     if bins is None:
-        laws = list(smooth(singles))
+        laws = list(smooth(singles, door.shape.ordered, door.shape.gaps))
     else:
         laws = [_evenly(singles.counts[column], bars[column]) for column in range(len(sizes))]
     progress(len(sizes), len(sizes), "done")
     return _network(door.shape, singles.total, laws)
 
 
-def smooth(singles: Singles) -> tuple[Floats, ...]:
+def smooth(
+    singles: Singles, ordered: Mapping[int, int], gaps: frozenset[int]
+) -> tuple[Floats, ...]:
     """Return each column's law: codes that the noise hides share the rows of their neighbours.
 
     Clipping noisy counts at nothing would give all rows of many rare codes to the few of them that
     noise made large.
     """
-    groups = coarsen(singles, max(map(singles.deviation, range(len(singles.counts)))))
+    ends = seen_ends(singles, ordered)
+    deviation = max(map(singles.deviation, range(len(singles.counts))))
+    groups = coarsen(singles, deviation, ends, gaps)
     rows = [
-        np.bincount(each, weights=counts).astype(np.float64)
-        for each, counts in zip(groups, singles.counts, strict=True)
+        np.bincount(each, weights=counts * live_codes(each.size, ends, column)).astype(np.float64)
+        for column, (each, counts) in enumerate(zip(groups, singles.counts, strict=True))
     ]
-    inside = within(singles, groups, rows)
+    inside = within(singles, groups, rows, ends)
     return tuple(
         (mass / mass.sum())[each] * chances
         for mass, each, chances in zip(rows, groups, inside, strict=True)
     )
 
 
-def from_singles(
-    door: PrivateMarginals, measured: Sequence[Measured]
-) -> tuple[Network, tuple[Measured, ...]]:
-    """Return independent columns from tables that were measured already, and those tables.
-
-    Columns of which there is none yet share what is left of the budget; where nothing is left, they
-    are uniform.
+def single_tables(door: PrivateMarginals, measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return one table for each column: measured already, or with what is left of the budget.
 
     Guarantee: at most the share that the door has left; which columns lack a table is noisy or public.
     """
@@ -97,15 +96,41 @@ def from_singles(
     if lacking and door.left > 0:
         found = door.measure([(column,) for column in lacking], share=door.left)
         have |= {each.columns[0]: each for each in found}
-    used = tuple(have[column] for column in sorted(have))
-    laws = [np.full(size, 1 / size) for size in door.shape.sizes]
-    total = 1.0
-    if used:
-        singles = settle(used)
-        total = singles.total
-        for each, law in zip(used, smooth(singles), strict=True):
-            laws[each.columns[0]] = law
-    return _network(door.shape, total, laws), used
+    return tuple(have[column] for column in sorted(have))
+
+
+def smooth_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns from these tables, smoothed; uniform where there is none."""
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles, places = settle(tables), {each.columns[0]: i for i, each in enumerate(tables)}
+    ordered = {places[c]: bins for c, bins in shape.ordered.items() if c in places}
+    gaps = frozenset(places[c] for c in shape.gaps if c in places)
+    return _placed(shape, tables, singles.total, smooth(singles, ordered, gaps))
+
+
+def plain_columns(shape: Shape, tables: Sequence[Measured]) -> Network:
+    """Return independent columns, each the nearest possible table to its noisy one.
+
+    No farther from it than the truth is, so it agrees with it wherever the truth does.
+    """
+    if not tables:
+        return _network(shape, 1.0, _uniform(shape))
+    singles = settle(tables)
+    return _placed(shape, tables, singles.total, singles.counts)
+
+
+def _placed(
+    shape: Shape, tables: Sequence[Measured], total: float, laws: Sequence[Floats]
+) -> Network:
+    every = _uniform(shape)
+    for each, law in zip(tables, laws, strict=True):
+        every[each.columns[0]] = law
+    return _network(shape, total, every)
+
+
+def _uniform(shape: Shape) -> list[Floats]:
+    return [np.full(size, 1 / size) for size in shape.sizes]
 
 
 def _of_codes(measured: Measured, shape: Shape) -> bool:

@@ -31,6 +31,8 @@ class Method:
     """One way to make a model; `options` are the keywords that `fit` takes besides `progress`.
 
     `needs` is a package and the extra that brings it: asked for before anything is paid.
+    `groups_bins`: it counts neighbouring bins together where they are mostly noise, so that numbers
+    and days may have many.
     """
 
     fit: Fit
@@ -38,6 +40,7 @@ class Method:
     options: tuple[str, ...] = ()
     uses_data: bool = True
     needs: tuple[str, str] | None = None
+    groups_bins: bool = False
 
     @property
     def here(self) -> bool:
@@ -52,13 +55,17 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "auto": Method(
-        automatic.fit, "adaptive or independent, by the rows and the price", ("workload",)
+        automatic.fit,
+        "adaptive or independent, by the rows and the price",
+        ("workload",),
+        groups_bins=True,
     ),
     "tree": Method(tree.fit, "pairs of columns along a tree; the quickest"),
     "adaptive": Method(
         adaptive.fit,
         "marginals of a workload, chosen where the model is worst; the most precise",
         ("workload", "rounds", "cells"),
+        groups_bins=True,
     ),
     "correlated": Method(
         correlated.fit, "PrivBayes: each column given a few others", ("parents", "theta")

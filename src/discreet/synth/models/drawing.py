@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
+from discreet.synth.derived_columns import derive
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.encoding.decode import Places, places_of
 from discreet.synth.encoding.shape import Codes
@@ -54,7 +55,7 @@ def draw(
     def finished(codes: Codes) -> Places:
         for rule, table in tables:
             codes[:, rule.then] = table[tuple(codes[:, i] for i in rule.given)]
-        places = places_of(codes, encoding, dice)
+        places = derive(places_of(codes, encoding, dice), encoding, kept_rules.derivations)
         if where is None and not kept_rules.conditions:
             return places
         return places[_good(places, encoding, where, kept_rules)]
@@ -77,6 +78,7 @@ def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[in
     """Return the codes that a good row can have, as far as single columns say; the rest is checked."""
     found = {} if where is None else dict(allowed_codes(where, encoding))
     fixed = {rule.then for rule in rules.dependencies}
+    fixed |= {rule.then for rule in rules.derivations}
     for rule in rules.conditions:
         if len(rule.columns(encoding)) != 1:
             continue
@@ -86,7 +88,7 @@ def _given(where: Condition | None, rules: Rules, encoding: Encoding) -> dict[in
             if column.missing:
                 passing[column.values] = True  # at worst it is rejected afterwards
             found[index] = found[index] & passing if index in found else passing
-    # What a dependency decides is decided after the draw.
+    # What a dependency or a derivation decides is decided after the draw.
     return {index: mask for index, mask in found.items() if index not in fixed}
 
 

@@ -9,7 +9,6 @@ def test_everything_follows_from_the_sizes():
     assert sizes.share_unique == 0.3
     assert sizes.average == 2
     assert sizes.discernibility == 3 + 4 + 25
-    assert sizes.rows_below(5) == 5
 
 
 def test_no_row_is_no_risk():

@@ -66,3 +66,30 @@ def randomized(rows):
 
 def score(output, canary):
     return float(canary in output)
+
+
+def nested(rows):
+    """Epsilon 2, three tables deep."""
+    return {"all": {"counts": {"n": len(rows) + int(discrete_laplace("1/2", 1)[0])}}}
+
+
+def its_length(rows, size):
+    """As many numbers as rows."""
+    return [DICE.normal(size=len(rows)).tolist() for _ in range(size)]
+
+
+def spills(rows, size):
+    """Private, but for one run in ten thousand, which shows the count where no noise is."""
+    noisy = len(rows) + discrete_laplace(1024, size) / 1024
+    return np.where(DICE.random(size) < 1e-4, 1_000 + len(rows), noisy)
+
+
+def debugs(rows, size):
+    """Private, but for one run in ten thousand, which returns a table of the rows as well."""
+    noisy = (len(rows) + discrete_laplace(1, size)).tolist()
+    told = DICE.random(size) < 1e-4
+    return [{"n": n, "rows": rows} if t else {"n": n} for n, t in zip(noisy, told, strict=True)]
+
+
+def fails(rows):
+    raise RuntimeError(len(rows))

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.reconstruction import ATTACK, against_curator, balanced, town_bits
+from discreet.attack.counts.reconstruction import ATTACK, against_curator, balanced, half_have_it
 from discreet.attack.counts.reconstruction_curator import private_sums
 from discreet.attack.counts.reconstruction_picture import noise_sweep
 from discreet.attack.counts.reconstruction_solve import subset_queries, sums
+from discreet.attack.knobs import AttackSettings
 from discreet.noise.bars.binomial import lower_limit
 from discreet.report.svg import to_svg
 
@@ -66,5 +67,5 @@ def test_private_sums_come_in_the_order_of_the_queries():
 
 
 def test_half_of_the_town_is_married():
-    bits = town_bits(100, np.random.default_rng(0))
+    bits = half_have_it(AttackSettings.of(ATTACK.knobs, {}), 100, np.random.default_rng(0))
     assert bits.sum() == 50

@@ -78,7 +78,10 @@ def test_the_attack_on_a_file_of_ones_own(tmp_path, patients, monkeypatch):
     assert outcome.blocks[0].caption
     for given, words in (
         ({"patients": str(place), "columns": "race,vkorc1"}, "no column 'dose'"),
-        ({"patients": str(place), "dose": "mg", "columns": "race,age"}, "cannot give it away"),
+        (
+            {"patients": str(place), "dose": "mg", "columns": "race,age", "hidden": ""},
+            "cannot give",
+        ),
         (
             {"patients": str(place), "dose": "mg", "columns": "age", "secret": "age"},
             "must be a column of words",

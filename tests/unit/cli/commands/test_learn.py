@@ -71,3 +71,27 @@ def test_an_odd_value_of_a_private_test_file_is_a_sentence_and_the_model_is_kept
     assert "our own mistake" not in said
     assert "unknown" not in said
     assert read_model(town / "m.zip").facts["rows"] > 0
+
+
+def test_impact_is_one_paid_model_for_each_epsilon(town: Path, capsys):
+    (town / "new.csv").write_text(ROWS)
+    asked = [
+        "learn",
+        "impact",
+        "people",
+        "--target",
+        "job",
+        "--test",
+        "new.csv",
+        "--model",
+        "bayes",
+    ]
+    assert run([*asked, "--epsilons", "90,20", "--test-public"]) == 1  # 110 of 100
+    assert "Nothing was charged" in capsys.readouterr().err
+    assert spent(capsys) == 0
+    assert run([*asked, "--epsilons", "2,8", "--test-public", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["epsilon"] for each in found["points"]] == [2, 8]
+    assert set(found["points"][0]["subgroups"]["sex"]) == {"F", "M"}
+    assert 8 < spent(capsys) <= 10.01  # zCDP adds up to less than the sum
+    assert "<svg" in (town / "impact.html").read_text()

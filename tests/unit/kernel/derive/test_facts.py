@@ -205,3 +205,49 @@ def test_seconds_do_not_fit_where_days_do(part: str) -> None:
     assert facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {days} > 5"), SCANS)
     with pytest.raises(Unfit):
         facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {part} > 5"), SCANS)
+
+
+def test_each_different_value_once_moves_by_what_a_row_may_say() -> None:
+    (output,) = facts(f"SELECT SUM(DISTINCT CAST({CLAMP} AS BIGINT)) AS r0 FROM {ROWS}").outputs
+    assert (output.form, output.low, output.high) == (Form.DISTINCT_SUM, -3, 9)
+    square = f"CAST({CLAMP} AS BIGINT) * CAST({CLAMP} AS BIGINT)"
+    (output,) = facts(f"SELECT SUM(DISTINCT CAST({square} AS BIGINT)) AS r0 FROM {ROWS}").outputs
+    assert (output.form, output.low, output.high) == (Form.DISTINCT_SQUARES, 0, 81)
+    with pytest.raises(Unfit, match="clamp"):
+        facts(f"SELECT SUM(DISTINCT CAST(t.c0 + 2 AS BIGINT)) AS r0 FROM {ROWS}")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "CAST(t.c1 AS VARCHAR) LIKE '%a%'",
+        "LOWER(CAST(t.c1 AS VARCHAR)) = 'a'",
+        "REPLACE(CAST(t.c1 AS VARCHAR), 'a', 'b') <> 'a'",
+        "SPLIT_PART(CAST(t.c1 AS VARCHAR), ' ', 1) = 'a'",
+    ],
+)
+def test_texts_may_be_searched_for_constants(test) -> None:
+    assert facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {test}").rows == 1
+
+
+def test_patterns_are_searched_where_that_takes_linear_time() -> None:
+    sql = f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE regexp_matches(CAST(t.c1 AS VARCHAR), '^a+')"
+    assert facts_of(duckdb_tree(sql), SCANS).rows == 1
+    with pytest.raises(Unfit):
+        facts(sql)  # read as another engine's, it searches by backtracking
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "CAST(t.c1 AS VARCHAR) LIKE CAST(t.c1 AS VARCHAR)",
+        "REPLACE(CAST(t.c1 AS VARCHAR), CAST(t.c1 AS VARCHAR), 'b') <> 'a'",
+        "SPLIT_PART(CAST(t.c1 AS VARCHAR), ' ', 0) = 'a'",
+        "regexp_matches(CAST(t.c1 AS VARCHAR), '(?=a)')",
+        "regexp_matches(CAST(t.c1 AS VARCHAR), CAST(t.c1 AS VARCHAR))",
+        "LOWER(t.c0) = 'a'",
+    ],
+)
+def test_texts_may_not_be_searched_for_what_a_row_says(test) -> None:
+    with pytest.raises(Unfit):
+        facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {test}")

@@ -39,6 +39,8 @@ class Shown:
     pictures: str
     person: str = ""
     """One person's story, where the attack tells one."""
+    own: bool = False
+    """Whether it is about the owner's own files, and so for owners only."""
 
 
 class Lab:
@@ -49,11 +51,11 @@ class Lab:
         self._kept: OrderedDict[str, Shown] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, result: str) -> Shown:
-        """Return a kept outcome."""
+    def find(self, result: str, *, owner: bool = True) -> Shown:
+        """Return a kept outcome; what owners' own files gave exists for owners only."""
         with self._lock:
             found = self._kept.get(result) or self._read(result)
-        if found is None:
+        if found is None or (found.own and not owner):
             raise UnknownName("This outcome is no longer kept.", hint="Run the attack again.")
         return found
 
@@ -100,7 +102,7 @@ def usual_id(attack: Attack) -> str:
     return result_id(attack, AttackSettings.of(attack.knobs, {}))
 
 
-def shown_of(result: str, outcome: Outcome) -> Shown:
+def shown_of(result: str, outcome: Outcome, *, own: bool = False) -> Shown:
     """Return an outcome as the page shows it."""
     pictures = Document(outcome.title, "", None, (Section("The picture", outcome.blocks),))
     return Shown(
@@ -111,4 +113,5 @@ def shown_of(result: str, outcome: Outcome) -> Shown:
         private_words(outcome),
         to_fragment(pictures) if outcome.blocks else "",
         outcome.person,
+        own,
     )

@@ -7,9 +7,10 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from discreet.attack.attacks import all_attacks, attack_named
-from discreet.server.access.auth import GuardedRoute, allow
+from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.features.lab.outcomes import usual_id
+from discreet.server.features.lab.own_files import files_of, words_of
 from discreet.server.features.lab.routes import lab_of
 from discreet.server.features.lab.views import knob_view, outcome_view
 from discreet.server.features.lab.work import sliders
@@ -43,7 +44,10 @@ def one(request: Request, name: str, result: str = "") -> Response:
     """Show one attack: its outcome, with the usual settings unless others were run, and its sliders."""
     attack = attack_named(name)
     lab, result = lab_of(request), result or usual_id(attack)
+    owner = caller(request).role is Role.OWNER
     found = lab.find(result) if lab.known(result) else None
+    if found is not None and found.own and not owner:
+        found = None
     if found is not None and found.attack != attack.name:
         found = None
     settings = {} if found is None else found.outcome["settings"]
@@ -58,4 +62,6 @@ def one(request: Request, name: str, result: str = "") -> Response:
         outcome=None if found is None else outcome_view(found),
         pictures=Markup("" if found is None else found.pictures),  # noqa: S704  # ours, escaped
         following=following,
+        files=files_of(attack) if owner else (),
+        words=words_of(attack) if owner else (),
     )

@@ -13,6 +13,7 @@ from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.lab.outcomes import Lab, Shown
+from discreet.server.features.lab.own_files import forget_files, submit_own
 from discreet.server.features.lab.work import sliders, submit
 from discreet.server.features.query.body import IdempotencyKey
 
@@ -30,7 +31,8 @@ class Run(BaseModel):
 
 
 def set_up(app: FastAPI) -> None:
-    """Open the outcomes that they share."""
+    """Open the outcomes that they share; files of a run that was killed are deleted."""
+    forget_files(app.state.context.settings.state_folder)
     app.state.lab = Lab(app.state.context.settings.state_folder)
 
 
@@ -60,11 +62,24 @@ def start(
     return {"job": job.id}
 
 
+@router.post("/lab/{name}/own", status_code=202)
+@allow(Role.OWNER)
+async def start_own(request: Request, name: Name) -> dict[str, Any]:
+    """Start an attack on your own files, sent as parts of a form beside `settings` in JSON.
+
+    They are read for this run and deleted when it ends; the outcome is for owners only.
+    """
+    attack = attack_named(name)
+    job = await submit_own(request, context_of(request), lab_of(request), caller(request), attack)
+    return {"job": job.id}
+
+
 @router.get("/lab/results/{result}")
 @allow(Role.OWNER, Role.ANALYST)
 def result(request: Request, result: Name) -> dict[str, Any]:
     """Return one outcome: how often the attack was right, beside guessing and the private version."""
-    found: Shown = lab_of(request).find(result)
+    owner = caller(request).role is Role.OWNER
+    found: Shown = lab_of(request).find(result, owner=owner)
     return dict(found.outcome) | {"words": found.words}
 
 

@@ -79,15 +79,11 @@ class Browser:
         return found
 
     def describe(
-        self,
-        tree: exp.Expr,
-        types: Sequence[PgType],
-        setting: Callable[[str], str],
-        views: Views = (),
+        self, tree: exp.Expr, types: Sequence[PgType], setting: Callable[[str], str]
     ) -> tuple[WireColumn, ...]:
         """Return the columns that the query will have."""
         try:
-            probe = rewritten(filled(tree, samples(types)), self.facts(setting, views))
+            probe = rewritten(filled(tree, samples(types)), self.facts(setting))
             if isinstance(probe, exp.Query):
                 probe.set("limit", exp.Limit(expression=exp.Literal.number(0)))
             return self.db.run(probe.sql("duckdb")).columns

@@ -160,7 +160,8 @@ def _numbered(numbers: Mapping[str, int]) -> str:
     return f"CAST(MAP {{{pairs}}}[{bare}] AS UINTEGER)"
 
 
-_FORMAT_TYPE = f"coalesce({_named({oid: spelled(kind) for oid, kind in ALL.items()})}, '???')"
+_TYPE_NAME = _named({oid: spelled(kind) for oid, kind in ALL.items()})
+_FORMAT_TYPE = f"CASE WHEN number IS NULL THEN NULL ELSE coalesce({_TYPE_NAME}, '???') END"
 _TYPE_NUMBER = _numbered(
     {name: oid for oid, kind in ALL.items() for name in dict.fromkeys((kind.name, spelled(kind)))}
 )

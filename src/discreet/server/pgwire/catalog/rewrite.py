@@ -12,6 +12,7 @@ from discreet.server.pgwire.catalog.casts import recast
 from discreet.server.pgwire.catalog.functions import EMPTY_TABLES, MACROS, NULLED, PASSED, PREFIX
 from discreet.server.pgwire.catalog.locked import Unanswerable
 from discreet.server.pgwire.catalog.preview import stored_name
+from discreet.server.pgwire.catalog.recursion import end_recursion
 from discreet.server.pgwire.catalog.rows import DATABASE, prefixed
 from discreet.server.pgwire.catalog.tables import INFORMATION_SCHEMA, PG_CATALOG, SECRET_PREFIXES
 from discreet.server.pgwire.catalog.visible import PREVIEW
@@ -39,9 +40,7 @@ def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
         so that DuckDB's own catalog, files and settings cannot be named.
     """
     copy = tree.copy()
-    for with_ in copy.find_all(exp.With):
-        if with_.args.get("recursive"):
-            _end_recursion(with_)
+    end_recursion(copy)
     name_outputs(copy)
     defined = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
     for node in reversed(list(copy.walk())):
@@ -51,24 +50,6 @@ def rewritten(tree: exp.Expr, facts: RewriteFacts) -> exp.Expr:
         if new is not node and node.parent is not None:
             node.replace(new)
     return copy
-
-
-_ALWAYS_EMPTY = {"pg_auth_members", "pg_inherits"}
-"""Trees of roles and of tables, which clients climb; nobody has any here."""
-
-
-def _end_recursion(with_: exp.With) -> None:
-    """Leave out steps that join an empty table, so that the first step is all there is."""
-    for cte in with_.expressions:
-        union = cte.this
-        if not isinstance(union, exp.Union):
-            continue
-        step = union.expression
-        joins = (step.args.get("joins") or []) if isinstance(step, exp.Select) else []
-        if not any(j.this.name.lower() in _ALWAYS_EMPTY and not j.side for j in joins):
-            raise Failure("0A000", "WITH RECURSIVE is not supported here.")
-        cte.set("this", union.this)
-    with_.set("recursive", False)
 
 
 def _changed(node: exp.Expr, facts: RewriteFacts, defined: set[str]) -> exp.Expr:

@@ -153,11 +153,10 @@ class Dispatcher:
         browser = await asyncio.to_thread(self._browser)
         types = parameter_types(tree, declared, browser.columns(place))
         setting = self._options.show
-        views = [(view.name, view.columns) for view in self._views.all]
-        columns = await self._asker.aside(browser.describe, tree, types, setting, views)
+        columns = await self._asker.aside(browser.describe, tree, types, setting)
 
         async def run(values: Sequence[Any]) -> StatementResult:
-            found = await self._asker.aside(browser.run, tree, values, setting, views)
+            found = await self._asker.aside(browser.run, tree, values, setting, self._views.shown)
             return rows_of(found.columns, found.rows)
 
         return Ready(run, columns, types)

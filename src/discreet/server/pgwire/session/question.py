@@ -25,6 +25,7 @@ from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.options import Asking
 from discreet.server.pgwire.outputs import output_names
 from discreet.server.pgwire.parameters import filled, samples
+from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.protocol.types import (
     BOOL,
     DATE,
@@ -90,7 +91,10 @@ class WireQuestion:
                 table.set("catalog", None)
         told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
         text = f"{self.asked.text} -- {told}" if told else self.asked.text
-        return Asked(text, as_postgres(tree, self.tables))
+        try:
+            return Asked(text, as_postgres(tree, self.tables))
+        except RecursionError:
+            raise Failure("54001", "This statement is nested too deeply.") from None
 
     def small_columns(self) -> set[int]:
         """Return the places of outputs that hold values of declared columns of four bytes."""

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import TokenType
 
 from discreet import api
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.statements import WireStatement
 
+
+class _CatalogDialect(Postgres):
+    """PostgreSQL as catalog queries speak it: oid[] and regtype[] are types as well."""
+
+    class Tokenizer(Postgres.Tokenizer):
+        """Words such as oid are names of types; the parser's own rule for them takes no []."""
+
+        KEYWORDS = {  # noqa: RUF012  # as the parser declares its own
+            word: kind
+            for word, kind in Postgres.Tokenizer.KEYWORDS.items()
+            if kind is not TokenType.OBJECT_IDENTIFIER
+        }
+
+
 _KINDS = exp.Select | exp.SetOperation | exp.Values | exp.Subquery | exp.Table
 _LONGEST = 40
+_AROUND = ("start_context", "highlight", "end_context")
 
 
 def browsed(statement: WireStatement) -> exp.Expr:
     """Return the tree of one SELECT, as a client's PostgreSQL; questions are not answered from it."""
     try:
-        trees = [
-            tree for tree in sqlglot.parse(statement.text, read="postgres") if tree is not None
-        ]
+        parsed = sqlglot.parse(statement.text, read=_CatalogDialect)
+        trees = [tree for tree in parsed if tree is not None]
     except Exception as error:  # noqa: BLE001  # broken text trips the parser in many ways of its own
         raise misread(statement, error) from None
     if len(trees) != 1 or not isinstance(trees[0], _KINDS):
@@ -48,13 +64,13 @@ def asked(statement: WireStatement) -> api.Asked:
 def misread(statement: WireStatement, error: Exception) -> Failure:
     """Return the refusal of a text that is not SQL; the place is counted in letters, from 1 on."""
     found = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
-    near, line, column = found.get("highlight"), found.get("line"), found.get("col")
-    if not near or not line or not column:
+    before, near, after = (str(found.get(part) or "") for part in _AROUND)
+    # By its surroundings: the parser's own columns are off after texts of several lines.
+    begin = statement.text.find(before + near + after) if near else -1
+    if begin < 0:
         return Failure("42601", "This is not valid SQL.")
-    lines = statement.text.split("\n")
-    # The parser counts to the end of the word that it did not expect.
-    begin = sum(len(each) + 1 for each in lines[: line - 1]) + column - len(near)
-    place = statement.sent_at(min(max(begin, 0), len(statement.text)))
     return Failure(
-        "42601", f'This is not valid SQL at or near "{near[:_LONGEST]}".', position=place + 1
+        "42601",
+        f'This is not valid SQL at or near "{near[:_LONGEST]}".',
+        position=statement.sent_at(begin + len(before)) + 1,
     )

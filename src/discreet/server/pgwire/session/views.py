@@ -36,7 +36,7 @@ Aside = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SessionView:
     """A SELECT under a name: parsed once for browsing and once as a question, and its columns."""
 
     name: str
@@ -55,12 +55,12 @@ class Views:
     def __init__(self, describe: Describe, aside: Aside) -> None:
         self._describe = describe
         self._aside = aside
-        self._views: dict[str, View] = {}
+        self._views: dict[str, SessionView] = {}
 
     @property
-    def all(self) -> tuple[View, ...]:
-        """Return the views, oldest first."""
-        return tuple(self._views.values())
+    def shown(self) -> list[tuple[str, tuple[WireColumn, ...]]]:
+        """Return the names and columns of the views, oldest first."""
+        return [(view.name, view.columns) for view in self._views.values()]
 
     async def ready(self, statement: WireStatement) -> Ready | None:
         """Return a CREATE or DROP of a temporary view ready to run; None where it is something else."""
@@ -87,13 +87,15 @@ class Views:
 
         return Ready(run)
 
-    def _made(self, name: str, inner: WireStatement, columns: tuple[WireColumn, ...]) -> View:
+    def _made(
+        self, name: str, inner: WireStatement, columns: tuple[WireColumn, ...]
+    ) -> SessionView:
         tree = self.expanded(browsed(inner))
         try:
             question: exp.Expr | None = self.asking(asked(inner)).tree
         except QueryRefused:
             question = None  # a catalog query need not be a question
-        return View(name, tree, question, columns)
+        return SessionView(name, tree, question, columns)
 
     def _drop(self, found: re.Match[str]) -> Ready:
         name = name_in(found)

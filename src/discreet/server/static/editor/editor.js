@@ -3,6 +3,10 @@ import { element } from "../dom.js";
 import { Completion } from "./completion.js";
 import { pieces, placeOf } from "./tokens.js";
 
+// A question as it is painted, for reading only.
+export const paintedSql = (sql) =>
+  element("pre", { class: "paint code sql" }, ...pieces(sql).map(({ text, kind }) => (kind ? element("span", { class: kind }, text) : text)));
+
 export class Editor {
   // `catalog` returns [{table, columns: [{name, values}]}] of what may be asked.
   constructor(area, catalog) {

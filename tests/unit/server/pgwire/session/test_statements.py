@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
-from discreet.server.pgwire.session.statements import split
+from discreet.server.pgwire.session.statements import closing, split
 
 
 def texts(sql):
@@ -51,3 +51,30 @@ def test_any_text_is_split_or_refused(sql):
             assert statement.text.strip()
     except QueryRefused:
         return
+
+
+def test_parameters_side_by_side_stay_apart():
+    assert texts("SELECT a IN($1,$2), $3::int") == ["SELECT a IN($1 ,$2 ), $3 ::int"]
+    assert texts("SELECT '$1,$2', \"a$1\", b$2") == ["SELECT '$1,$2', \"a$1\", b$2"]
+
+
+@given(st.lists(st.sampled_from(["SELECT ", "/* x */", "-- y\n", "'a;b'", "$1", ",", " ", ";"])))
+def test_every_letter_knows_where_it_was_sent(pieces):
+    sql = "".join(pieces)
+    for statement in split(sql):
+        for place, letter in enumerate(statement.text):
+            assert letter == " " or sql[statement.sent_at(place)] == letter
+
+
+def test_a_part_knows_where_it_was_sent():
+    sql = "SELECT 1; /* a */ COPY (/* b */ SELECT 'x' FROM t) TO STDOUT"
+    statement = split(sql)[1]
+    inner = statement.part(statement.text.index("(") + 1, statement.text.index(")"))
+    assert inner.text == "SELECT 'x' FROM t"
+    assert sql[inner.sent_at(inner.text.index("FROM")) :].startswith("FROM t")
+    assert closing("(a ')' (b) \")\") c", 0) == 14
+    assert closing("((a)", 0) is None
+
+
+def test_a_view_is_made_of_a_select():
+    assert texts("CREATE TEMP VIEW v AS SELECT 1") == ["CREATE TEMP VIEW v AS SELECT 1"]

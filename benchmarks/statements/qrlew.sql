@@ -1,0 +1,31 @@
+-- The constructs of pyqrlew's base queries, in words of our own, over a census of rows.
+SELECT COUNT(*) AS n, COUNT(age) AS known FROM census;
+SELECT SUM(capital_loss * age + 2 + LOG(age + 1)) AS s FROM census;
+SELECT SQRT(VARIANCE(education_num)) AS spread, STDDEV(age) AS other FROM census WHERE age > 20 AND age < 60;
+SELECT sex, age, SUM(capital_loss) AS lost FROM census GROUP BY age, sex ORDER BY age DESC, sex;
+SELECT marital_status, SUM(capital_loss / 1000) AS lost FROM census GROUP BY marital_status HAVING NOT (marital_status = 'Widowed') ORDER BY lost;
+SELECT SUM(age) AS s FROM census GROUP BY LOG(CASE WHEN age < 40 THEN 40 ELSE 2 END);
+SELECT CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS band, COUNT(education_num) AS n FROM census GROUP BY CASE WHEN age < 40 THEN 'young' ELSE 'old' END;
+SELECT age AS years, SUM(education_num) AS s FROM census GROUP BY years ORDER BY years;
+SELECT age AS "my years", 2 * COS(COUNT(*)) AS wave FROM census GROUP BY "my years" ORDER BY "my years";
+SELECT age, COUNT(*) AS n FROM census WHERE age NOT BETWEEN 30 AND 50 GROUP BY age;
+SELECT native_country, COUNT(*) AS n FROM census WHERE native_country NOT IN ('Cuba', 'Italy') GROUP BY native_country;
+SELECT CAST(age AS VARCHAR) AS text, COUNT(*) AS n FROM census GROUP BY age;
+SELECT UPPER(education) AS loud, LOWER(education) AS quiet, COUNT(*) AS n FROM census GROUP BY education;
+SELECT COALESCE(age, 5) AS filled, COUNT(*) AS n FROM census GROUP BY COALESCE(age, 5) ORDER BY filled;
+SELECT POSITION('a' IN education) AS place, CHAR_LENGTH(education) AS letters, COUNT(*) AS n FROM census GROUP BY education;
+SELECT t.sex AS s, SUM(t.age) AS one, SUM(age) AS two FROM census AS t GROUP BY t.sex;
+SELECT age, CASE WHEN COUNT(*) > 20 THEN 'many' ELSE 'few' END AS size FROM census GROUP BY age;
+SELECT CASE WHEN SUM(age) > 50 THEN 50 WHEN SUM(age) < 5 THEN 5 ELSE 0 END AS s FROM census;
+SELECT age, COUNT(*) AS n FROM census GROUP BY age LIMIT 10 OFFSET 2;
+SELECT SUM(-10 * age) AS s FROM census WHERE age = 30;
+SELECT AVG(total) AS mean FROM (SELECT SUM(capital_loss) AS total FROM census GROUP BY education_num) AS t;
+WITH a AS (SELECT age, sex, COUNT(*) AS n FROM census GROUP BY age, sex ORDER BY age), b AS (SELECT 3 * age AS triple, n FROM a) SELECT triple, SUM(n) AS m FROM b GROUP BY triple;
+SELECT sex, COUNT(DISTINCT age) AS n, SUM(DISTINCT age) AS s, AVG(DISTINCT age) AS m FROM census GROUP BY sex;
+SELECT SUM(DISTINCT capital_loss) AS s, VARIANCE(DISTINCT age) AS v FROM census;
+SELECT SUM(one) AS a FROM (SELECT SUM(DISTINCT age) AS one FROM census GROUP BY sex HAVING COUNT(*) > 9) AS t;
+SELECT DISTINCT SUM(education_num) AS s FROM census;
+SELECT SUM(DISTINCT age) AS s FROM census WHERE sex = 'Male' HAVING COUNT(*) > 9;
+SELECT COUNT(*) AS n, SUM(DISTINCT age) AS s FROM census GROUP BY CEIL(capital_loss / 500);
+-- refused
+WITH a AS (SELECT * FROM census), b AS (SELECT * FROM census) SELECT COUNT(*) AS n FROM a JOIN b ON a.fnlwgt = b.fnlwgt;

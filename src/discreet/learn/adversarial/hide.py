@@ -1,0 +1,122 @@
+"""Adversarial training: an encoder that serves a task and tries to hide an attribute from an adversary.
+
+The adversary's slope enters the encoder reversed. Afterwards a fresh, stronger adversary tries again on what
+the encoder gives: what it recovers is reported, also when it wins. Hiding from one adversary is no
+guarantee against the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.learn.adversarial.net import PublicNet, class_error, share_right
+from discreet.learn.measure.rows import Reals
+from discreet.learn.scored.score import exact_share
+
+AHEAD = 5
+"""Steps of the adversary for each step of the encoder."""
+
+CODE, ROUNDS, FRESH_ROUNDS, FRESH_UNITS = 8, 200, 400, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """How well the task went and how much of the attribute came back, with and without hiding."""
+
+    task: dict[str, Any]
+    task_open: dict[str, Any]
+    task_baseline: float
+    during: float
+    fresh: dict[str, Any]
+    fresh_open: dict[str, Any]
+    baseline: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers; there is no guarantee, and that is one of the facts."""
+        return asdict(self) | {"guarantee": False}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskRows:
+    """Public rows as numbers: inputs, and one column for each class of task and attribute."""
+
+    inputs: Reals
+    task: Reals
+    sensitive: Reals
+
+    def half(self, which: npt.NDArray[np.bool_]) -> TaskRows:
+        """Return some of the rows."""
+        return TaskRows(self.inputs[which], self.task[which], self.sensitive[which])
+
+
+def hidden(rows: TaskRows, strength: float, *, seed: int = 0) -> Hidden:
+    """Return what hiding did, measured on the half of the rows that nothing was trained on.
+
+    Guarantee: none.
+    """
+    source = np.random.default_rng(seed)  # no guarantee: which public rows test
+    first = source.random(len(rows.inputs)) < 0.5
+    train, test = rows.half(first), rows.half(~first)
+    shut, during = _encoder(train, test, strength, seed)
+    plain, _ = _encoder(train, test, 0.0, seed)
+    return Hidden(
+        task=_measured(shut.task_scores(test.inputs), test.task),
+        task_open=_measured(plain.task_scores(test.inputs), test.task),
+        task_baseline=_most(test.task),
+        during=during,
+        fresh=_fresh(shut, train, test, seed),
+        fresh_open=_fresh(plain, train, test, seed),
+        baseline=_most(test.sensitive),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Encoder:
+    body: PublicNet
+    head: PublicNet
+
+    def codes(self, inputs: Reals) -> Reals:
+        return self.body.run(inputs, last_bent=True)[-1]
+
+    def task_scores(self, inputs: Reals) -> Reals:
+        return self.head.run(self.codes(inputs))[-1]
+
+
+def _encoder(train: TaskRows, test: TaskRows, strength: float, seed: int) -> tuple[_Encoder, float]:
+    """Return an encoder with its task head, and how often the adversary in training was right."""
+    body = PublicNet((train.inputs.shape[1], 2 * CODE, CODE), seed)
+    head = PublicNet((CODE, train.task.shape[1]), seed + 1)
+    adversary = PublicNet((CODE, 2 * CODE, train.sensitive.shape[1]), seed + 2)
+    for _ in range(ROUNDS):
+        passed = body.run(train.inputs, last_bent=True)
+        seen = head.run(passed[-1])
+        wanted = head.learn(seen, class_error(seen[-1], train.task))
+        for _ in range(AHEAD):  # an adversary that lags behind is fooled, not answered
+            tried = adversary.run(passed[-1])
+            told = adversary.learn(tried, class_error(tried[-1], train.sensitive))
+        body.learn(passed, wanted - strength * told, last_bent=True)  # reversed: away from telling
+    found = _Encoder(body, head)
+    return found, share_right(adversary.run(found.codes(test.inputs))[-1], test.sensitive)
+
+
+def _fresh(encoder: _Encoder, train: TaskRows, test: TaskRows, seed: int) -> dict[str, Any]:
+    """Return how often a fresh, larger adversary is right that saw the finished codes only."""
+    rival = PublicNet((CODE, FRESH_UNITS, train.sensitive.shape[1]), seed + 3)
+    codes = encoder.codes(train.inputs)
+    for _ in range(FRESH_ROUNDS):
+        passed = rival.run(codes)
+        rival.learn(passed, class_error(passed[-1], train.sensitive))
+    return _measured(rival.run(encoder.codes(test.inputs))[-1], test.sensitive)
+
+
+def _measured(scores: Reals, truth: Reals) -> dict[str, Any]:
+    right = int((scores.argmax(axis=1) == truth.argmax(axis=1)).sum())
+    return exact_share(right, len(truth))
+
+
+def _most(truth: Reals) -> float:
+    return round(float(truth.mean(axis=0).max()), 6)

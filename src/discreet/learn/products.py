@@ -1,0 +1,174 @@
+"""Sums of products of columns, all of them from one paid look: for regression, scaling and directions.
+
+Rows are read as sealed codes; each becomes whole numbers between -STEP and STEP that its own codes pick, and
+the sums of all their products are one product of matrices, exact in doubles.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.schema import Table
+from discreet.engine.base import Engine, Held
+from discreet.errors import UnknownName
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
+from discreet.learn.measure.rows import Integers, Reals, fetch
+from discreet.learn.prepare import find_private
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.encoding.shape import Codes
+from discreet.synth.measure.private_marginals import MarginalBudget, Unit
+from discreet.synth.measure.sealing import SealedCodes, seal_codes
+
+MARK = b"products "
+"""What stored sums begin with: they are no answer to a query."""
+
+BATCH = 1 << 17
+"""Rows multiplied at a time: 2^17 products of at most 2^20 are far below 2^53."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductsRequest:
+    """Which variables of a table, whether the last one must be known, and for how much."""
+
+    table: str
+    variables: tuple[Variable, ...]
+    known_last: bool
+    epsilon: Epsilon
+    delta: Delta | None = None
+    analyst: str | None = None
+    request_id: str = ""
+
+    @property
+    def body(self) -> str:
+        """Return what must be the same when a request id is used again."""
+        delta = None if self.delta is None else str(self.delta.value)
+        named = [[each.column, str(each.value)] for each in self.variables]
+        return "products " + json.dumps(
+            [self.table, named, self.known_last, str(self.epsilon.value), delta]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Products:
+    """Noisy sums of products of (1, v1, v2, ...), variables scaled to -1 to 1, and their noise."""
+
+    sums: Reals
+    deviation: float
+    receipt: Receipt
+
+    @property
+    def rows(self) -> float:
+        """Return about how many rows there are."""
+        return max(float(self.sums[0, 0]), 1.0)
+
+
+def measured_products(
+    request: ProductsRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> Products:
+    """Return the sums of all products, charged before any row is read.
+
+    Guarantee: a row adds the products of m = 1 + len(variables) whole numbers of size at most STEP:
+        m (m + 1) / 2 different sums, each moved by at most STEP^2. So a row moves them by
+        STEP^2 m (m + 1) / 2 in L1 and STEP^4 m (m + 1) / 2 in squared L2; a unit has as many rows
+        as the kernel read off the SQL, and replacing one does twice as much, since products have
+        signs. The noise is for exactly this, once. (docs/notes/0053)
+    """
+    dataset, table = find_private(catalog, request.table)
+    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
+    columns = _columns(table, request)
+    with hold(scan, engine, ledger, catalog) as held:
+        codes = seal_codes(scan, engine, columns)
+        if codes.source.dataset != dataset.name:
+            raise Unfit("a read of other people than are charged")
+        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
+        funds = funds_of(
+            request.epsilon, delta, region=codes.source.region, learn_share=Fraction(0), words=0
+        )
+        check_hope(funds, codes.unit, request.epsilon)
+        receipt = ledger.charge(
+            Payer(request.analyst, dataset.name, dataset.budget),
+            funds.quote,
+            request_id=request.request_id or uuid.uuid4().hex,
+            body=request.body,
+            note=f"sums of products of {len(request.variables)} variables in {table.name}",
+            snapshot=f"products {label(snapshots_of(scan, held, ledger))}",
+        )
+        what = (request, columns, codes)
+        stored = once(ledger, receipt, lambda: _noisy(what, funds, (held, receipt), rng))
+    sums, deviation = json.loads(stored.removeprefix(MARK))
+    return Products(np.array(sums, dtype=np.float64) / STEP**2, deviation / STEP**2, receipt)
+
+
+def _columns(table: Table, request: ProductsRequest) -> list[Coded]:
+    """Return each column once, the target's last and without a code for gaps."""
+    known = {column.name: column for column in table.columns}
+    names = list(dict.fromkeys(each.column for each in request.variables))
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise UnknownName(f"Column '{missing[0][:60]}' of table '{table.name}' is not declared.")
+    last = request.variables[-1].column if request.known_last else None
+    return [coded_column(known[name], gaps=name != last) for name in names]
+
+
+def _noisy(
+    what: tuple[ProductsRequest, list[Coded], SealedCodes],
+    funds: SynthBudget,
+    rows: tuple[Held, Receipt],
+    rng: Rng,
+) -> bytes:
+    (request, columns, codes), (held, receipt) = what, rows
+    exact = exact_products(fetch(held, codes, permit=receipt), columns, request.variables)
+    law = products_law(len(exact), funds.purse, codes.unit)
+    upper = np.triu_indices(len(exact))
+    found = exact.copy()
+    found[upper] += _draw(law, len(upper[0]), rng)
+    found.T[upper] = found[upper]
+    return MARK + json.dumps([found.tolist(), float(np.sqrt(law.variance))]).encode()
+
+
+def exact_products(
+    codes: Codes, columns: Sequence[Coded], variables: Sequence[Variable]
+) -> Integers:
+    """Return the exact sums of products, in steps of 1 / STEP^2. Never shown."""
+    place = {column.name: i for i, column in enumerate(columns)}
+    tables = [(place[v.column], numbers_of(v, columns[place[v.column]])) for v in variables]
+    total = np.zeros((len(variables) + 1, len(variables) + 1), dtype=np.int64)
+    for start in range(0, len(codes), BATCH):
+        part = codes[start : start + BATCH]
+        whole = np.full((len(part), len(variables) + 1), float(STEP))
+        for i, (column, table) in enumerate(tables):
+            whole[:, i + 1] = table[part[:, column]]
+        total += np.rint(whole.T @ whole).astype(np.int64)
+    return total
+
+
+def products_law(size: int, purse: MarginalBudget, unit: Unit) -> GaussianLaw | LaplaceLaw:
+    """Return the noise of each sum: for what a unit can do to all of them together."""
+    moves, sums = unit.rows * (2 if unit.replaced else 1), size * (size + 1) // 2
+    if purse.concentrated:
+        return GaussianLaw(Fraction(moves**2 * STEP**4 * sums) / (2 * purse.amount))
+    return LaplaceLaw(Fraction(moves * STEP**2 * sums) / purse.amount)
+
+
+def _draw(law: GaussianLaw | LaplaceLaw, size: int, rng: Rng) -> Integers:
+    if isinstance(law, GaussianLaw):
+        return discrete_gaussian_squared(law.sigma_squared, size, rng=rng)
+    return discrete_laplace(law.scale, size, rng=rng)

@@ -1,0 +1,138 @@
+"""The noisy numbers behind an answer, kept so that any other form of the question can be shown.
+
+Another alias, order, LIMIT, HAVING or arrangement of columns is the same question: the same keys and
+aggregates of the same rows. What was paid for is all of the noisy numbers, not the table they were
+first shown in.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.kernel.look import Noisy
+from discreet.kernel.mechanism import Law
+from discreet.noise.laws import law_of
+from discreet.plan.ir import Key
+from discreet.plan.plan import Question
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNoise:
+    """Noisy numbers by what they measure, for the groups of some keys, and the laws of their noise."""
+
+    keys: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    measures: Mapping[str, tuple[list[int], Law]]
+    choices: Mapping[str, list[Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain lists and texts."""
+        return {
+            "keys": list(self.keys),
+            "groups": [[_written(value) for value in group] for group in self.groups],
+            "measures": {
+                name: [[str(value) for value in values], law.to_json()]
+                for name, (values, law) in self.measures.items()
+            },
+            "choices": {
+                name: [_written(value) for value in values] for name, values in self.choices.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> KeptNoise:
+        """Return what `to_json` wrote."""
+        return cls(
+            keys=tuple(data["keys"]),
+            groups=tuple(tuple(_read(value) for value in group) for group in data["groups"]),
+            measures={
+                name: ([int(value) for value in values], law_of(*law))
+                for name, (values, law) in data["measures"].items()
+            },
+            choices={name: [_read(v) for v in values] for name, values in data["choices"].items()},
+        )
+
+
+def kept_noise(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> KeptNoise | None:
+    """Return what an answer's noise says by itself; None where nothing was read."""
+    if question.region.empty:
+        return None
+    measured = question.measured
+    return KeptNoise(
+        keys=tuple(map(_key, question.statement.keys)),
+        groups=noisy.groups,
+        measures={_name(m): (noisy.measures[name], laws[name]) for name, m in measured.measures}
+        if not question.top
+        else {},
+        choices={_name(c): noisy.choices[name] for name, c in measured.choices},
+    )
+
+
+def shown_again(kept: KeptNoise, question: Question) -> tuple[Noisy, dict[str, Law]] | None:
+    """Return the kept numbers under a question's own names, None where it asks for others."""
+    wanted = [_key(key) for key in question.statement.keys]
+    if sorted(wanted) != sorted(kept.keys):
+        return None
+    order = [kept.keys.index(key) for key in wanted]
+    groups = tuple(tuple(group[place] for place in order) for group in kept.groups)
+    if question.top:
+        return Noisy(groups, {}, {}), {}
+    measures, laws = {}, {}
+    for name, measure in question.measured.measures:
+        found = kept.measures.get(_name(measure))
+        if found is None:
+            return None
+        measures[name], laws[name] = found
+    choices = {}
+    for name, choice in question.measured.choices:
+        if _name(choice) not in kept.choices:
+            return None
+        choices[name] = kept.choices[_name(choice)]
+    return Noisy(groups, measures, choices), laws
+
+
+def _key(key: Key) -> str:
+    return _digest((key.value, key.domain, key.missing))
+
+
+def _name(part: Any) -> str:
+    return _digest(part)
+
+
+def _digest(part: Any) -> str:
+    # Ids of columns are given in the order of binding, so equal rows below mean equal ids.
+    return hashlib.sha256(repr(part).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _written(value: Any) -> Any:
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return {"i": str(value)}
+        case Fraction():
+            return {"f": str(value)}
+        case dt.date():
+            return {"d": value.isoformat()}
+        case _:
+            return {"t": str(value)}
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, text),) = value.items()
+    match kind:
+        case "i":
+            return int(text)
+        case "f":
+            return Fraction(text)
+        case "d":
+            return dt.date.fromisoformat(text)
+        case _:
+            return text

@@ -1,0 +1,110 @@
+"""Attacks on the owner's own files: sent for one run, read, and deleted; the outcome is the owner's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+
+from discreet.attack.knobs import AttackSettings
+from discreet.attack.registry import Attack, Knob
+from discreet.errors import InvalidInput
+from discreet.server.access.auth import Principal
+from discreet.server.context import Context
+from discreet.server.features.lab.outcomes import Lab, shown_of
+from discreet.server.jobs.queue import Job
+
+FOLDER = "lab-files"
+FILES = frozenset({"released", "auxiliary", "private", "original", "control", "patients"})
+"""Knobs that name a file. What names a folder or a configuration stays with the command."""
+_COMMAND_ONLY = frozenset({"package", "config", "hierarchies"})
+
+
+def files_of(attack: Attack) -> tuple[Knob, ...]:
+    """Return the knobs that want a file; an attack without any runs on the town alone."""
+    return tuple(knob for knob in attack.knobs if knob.name in FILES)
+
+
+def words_of(attack: Attack) -> tuple[Knob, ...]:
+    """Return the knobs that want words, such as names of columns."""
+    text = (k for k in attack.knobs if isinstance(k.default, str) and not k.choices)
+    return tuple(knob for knob in text if knob.name not in FILES | _COMMAND_ONLY)
+
+
+def forget_files(state: Path) -> None:
+    """Delete what a server that was killed has left behind."""
+    shutil.rmtree(state / FOLDER, ignore_errors=True)
+
+
+async def submit_own(
+    request: Request, context: Context, lab: Lab, who: Principal, attack: Attack
+) -> Job:
+    """Return the job that runs an attack on the files of this form; they are deleted when it ends."""
+    folder = context.settings.state_folder / FOLDER / uuid.uuid4().hex
+    async with request.form(max_files=len(FILES), max_fields=100) as form:
+        given = _words(form)
+        paths = await run_in_threadpool(_stored, form, files_of(attack), folder)
+    if not paths:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise InvalidInput("Choose at least one file.", hint="Without one it runs on the town.")
+    return _started(context, lab, who, attack, given=given | paths, folder=folder)
+
+
+def _started(
+    context: Context,
+    lab: Lab,
+    who: Principal,
+    attack: Attack,
+    *,
+    given: Mapping[str, Any],
+    folder: Path,
+) -> Job:
+    result = uuid.uuid4().hex
+
+    def work(job: Job) -> dict[str, Any]:
+        try:
+            settings = AttackSettings.of(attack.knobs, given)
+            outcome = attack.run(settings.values, progress=job.advance)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        lab.keep(shown_of(result, outcome, own=True), durable=False)
+        return {"result": result, "attack": attack.name}
+
+    try:
+        return context.runner.submit(who.key, work, keep=True, long=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _words(form: FormData) -> dict[str, Any]:
+    """Return the settings that came as JSON beside the files; none of them may name a file."""
+    try:
+        found = json.loads(str(form.get("settings", "{}")))
+    except ValueError:
+        raise InvalidInput("The settings beside the files are not JSON.") from None
+    if not isinstance(found, dict) or (FILES | _COMMAND_ONLY) & found.keys():
+        raise InvalidInput("Files are sent, not named.", hint="Send each as a part of the form.")
+    return {name: value for name, value in found.items() if value != ""}
+
+
+def _stored(form: FormData, knobs: tuple[Knob, ...], folder: Path) -> dict[str, Any]:
+    """Return where each file lies now; the names that senders chose are never paths."""
+    paths = {}
+    for knob in knobs:
+        sent = form.get(knob.name)
+        if not isinstance(sent, UploadFile) or not sent.filename:
+            continue
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = folder / knob.name
+        with place.open("xb") as file:
+            shutil.copyfileobj(sent.file, file)
+        paths[knob.name] = str(place)
+    return paths

@@ -1,0 +1,4 @@
+"""Notebooks: questions that were saved with their answers, beside text; shared if their author wants.
+
+Only server/app imports from here.
+"""

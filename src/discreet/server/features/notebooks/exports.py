@@ -1,0 +1,64 @@
+"""Answers and notebooks to take away: CSV, Parquet, and notebooks that Jupyter opens."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pyarrow.parquet as pq
+from fastapi import Request
+from fastapi.responses import Response
+
+from discreet.errors import UnknownName
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.budget.routes import Named, answered
+from discreet.server.features.notebooks.ipynb import MEDIA_TYPE, ipynb
+from discreet.server.features.notebooks.reading import read_cells
+from discreet.server.features.notebooks.routes import Id, find_notebook
+
+router = api_router("notebooks")
+
+PARQUET = "application/vnd.apache.parquet"
+
+
+@router.get("/answers/{request_id}/answer.{ending}", response_class=Response)
+@allow(Role.OWNER, Role.ANALYST)
+def export_answer(
+    request: Request, request_id: str, ending: str, analyst: Named = None
+) -> Response:
+    """Return one of your paid answers as csv, parquet or ipynb, free of charge."""
+    answer, question = answered(request, request_id, analyst)
+    if ending == "csv":
+        return _file(answer.to_csv().encode(), "text/csv; charset=utf-8", "answer.csv")
+    if ending == "parquet":
+        place = io.BytesIO()
+        pq.write_table(answer.to_arrow(), place)
+        return _file(place.getvalue(), PARQUET, "answer.parquet")
+    if ending != "ipynb":
+        raise UnknownName("An answer is exported as csv, parquet or ipynb.")
+    epsilon = "" if question["epsilon"] is None else f"{question['epsilon']:.12g}"
+    cell = {"kind": "question", "sql": question["sql"], "epsilon": epsilon, "view": "chart"}
+    cell |= {"answer": request_id, "analyst": analyst}
+    text = ipynb("A private answer", str(request.base_url).rstrip("/"), [(cell, answer)])
+    return _file(text.encode(), MEDIA_TYPE, "answer.ipynb")
+
+
+@router.get("/notebooks/{notebook_id}/notebook.ipynb", response_class=Response)
+@allow(Role.OWNER, Role.ANALYST)
+def export_notebook(request: Request, notebook_id: Id) -> Response:
+    """Return a notebook as Jupyter opens it, with the answers that you may see."""
+    found = find_notebook(request, notebook_id)
+    with context_of(request).workspace.curator() as curator:
+        cells = read_cells(curator, caller(request), found)
+    seen = [(each.cell, each.answer) for each in cells if not each.problem]
+    text = ipynb(found.title, str(request.base_url).rstrip("/"), seen)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", found.title).strip("-")[:60] or "notebook"
+    return _file(text.encode(), MEDIA_TYPE, f"{name}.ipynb")
+
+
+def _file(content: bytes, kind: str, name: str) -> Response:
+    return Response(
+        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )

@@ -1,0 +1,142 @@
+"""A planned linked synthesis: tables, columns and price, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.read.check import check_table
+from discreet.core.numbers import Delta
+from discreet.core.schema import Dataset
+from discreet.engine.base import Engine, Held
+from discreet.errors import InvalidInput
+from discreet.ledger.entry import Payer
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.text import exposure_note
+from discreet.release.snapshots import label, snapshots_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.outline import Outline, outline_of
+from discreet.synth.linked.joined_rows import columns_of, seal_linked
+from discreet.synth.linked.table_tree import LinkedTable, TableTree
+from discreet.synth.measure import learned_domains as learning
+from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.prepare import preview_of
+from discreet.synth.request import SynthRequest
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedLinked:
+    """A planned linked synthesis: tables, treatment of columns, price. Nothing was read."""
+
+    request: SynthRequest
+    tree: TableTree
+    outlines: Mapping[str, Outline]
+    funds: SynthBudget
+    shares: Mapping[str, Fraction]
+    source: SealedSource
+    payer: Payer
+    snapshot: str
+    notices: tuple[str, ...]
+
+
+def linked_dataset(catalog: Catalog, request: SynthRequest) -> Dataset:
+    """Return the dataset that is meant; refuse what a linked copy does not take."""
+    found = catalog.datasets.get(request.table)
+    if found is None:
+        raise InvalidInput(f"There is no dataset '{request.table}'.")
+    if request.method not in {"auto", "adaptive"} or request.choose or request.options:
+        raise InvalidInput(
+            "Linked tables are copied by the method auto, without settings.",
+            hint="Copy a single table for other methods.",
+        )
+    if request.where is not None or request.rules:
+        raise InvalidInput("A linked copy takes no condition; rules stand in discreet.toml.")
+    return found
+
+
+def prepare_linked(
+    request: SynthRequest,
+    tree: TableTree,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    held: Held,
+) -> PreparedLinked:
+    """Return the plan and the price of a linked synthesis. Depends on public facts only."""
+    dataset = tree.dataset
+    budget = catalog.budget_of(dataset)
+    delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
+    outlines = {}
+    for node in tree.tables:
+        check_table(dataset, node.table, engine)
+        outlines[node.name] = outline_of(
+            catalog,
+            f"{dataset.name}.{node.name}",
+            bins=request.bins,
+            types=engine.schema(engine_name(dataset, node.table)),
+            has_delta=bool(delta.value),
+            many=True,
+        )
+    previews = {name: preview_of(outline) for name, outline in outlines.items()}
+    sealed = [
+        seal_linked(
+            node,
+            tree,
+            columns_of(node, tree, previews),
+            declared_rows(node),
+            catalog=catalog,
+            engine=engine,
+        )
+        for node in tree.tables
+    ]
+    for each in sealed:
+        sealed[0].source.check(each.source)
+    words = sum(len(outline.words) for outline in outlines.values())
+    learns = bool(words) or any(outline.ranges for outline in outlines.values())
+    funds = funds_of(
+        request.epsilon,
+        delta,
+        region=sealed[0].source.region,
+        learn_share=learning.SHARE if learns else Fraction(0),
+        words=words,
+    )
+    worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
+    check_hope(funds, worst, request.epsilon)
+    said = exposure_note(ledger, dataset.name)
+    numbers: dict[str, str] = {}
+    for outline in outlines.values():
+        numbers |= snapshots_of(outline.scan, held, ledger)
+    return PreparedLinked(
+        request=request,
+        tree=tree,
+        outlines=outlines,
+        funds=funds,
+        shares=_shares(tree, sealed),
+        source=sealed[0].source,
+        payer=Payer(request.analyst, dataset.name, dataset.budget),
+        snapshot=f"synth {label(numbers)}",
+        notices=() if said is None else (said,),
+    )
+
+
+def _shares(tree: TableTree, sealed: list[SealedCodes]) -> dict[str, Fraction]:
+    """Return each table's part of the budget: more where more rows of a person count.
+
+    The noise of a table goes with the rows of a person, so equal parts would drown the children;
+    parts in proportion to the root are the usual compromise (`singles.by_root`).
+    """
+    weights = [math.isqrt(math.isqrt(each.unit.rows * 10**8)) for each in sealed]
+    return {
+        node.name: Fraction(weight, sum(weights))
+        for node, weight in zip(tree.tables, weights, strict=True)
+    }
+
+
+def declared_rows(node: LinkedTable) -> int:
+    """Return how many rows of a person count at most, as declared."""
+    assert node.table.max_rows is not None, "checked when the tree was made"
+    return node.table.max_rows

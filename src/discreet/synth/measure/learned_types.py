@@ -1,0 +1,164 @@
+"""What kind of values the columns of a text file hold, learned with budget.
+
+A text file says nothing about types but by its rows, and one odd row would flip a column. So the
+cells that read as a number, a day or a text are counted with noise, and the counts decide.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.region import EVERYONE
+from discreet.core.schema import (
+    Column,
+    DateDomain,
+    FiniteDomain,
+    IntegerDomain,
+    NumberDomain,
+    Table,
+    TextDomain,
+)
+from discreet.engine.base import Engine
+from discreet.engine.types import Storage
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.release.outcome import once
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import SynthBudget, funds_of
+from discreet.synth.encoding.columns import Coded
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
+from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.singles import agreed_total
+from discreet.synth.measure.sql_counter import SqlCounter
+
+MOSTLY = 0.4
+"""The part of all cells that must read as a kind: the rest may be gaps."""
+
+WHOLE = 0.8
+"""The part of the numbers that must be whole for a column of whole numbers."""
+
+KINDS: Mapping[Storage, FiniteDomain] = {
+    Storage.NUMBER: NumberDomain(Fraction(-(10**12)), Fraction(10**12), Fraction(1, 10_000)),
+    Storage.INTEGER: IntegerDomain(-(10**15), 10**15),
+    Storage.DATE: DateDomain(dt.date(1800, 1, 1), dt.date(2199, 12, 31)),
+}
+"""What is tried; everything else is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMeans:
+    """What learning types works with."""
+
+    catalog: Catalog
+    ledger: Ledger
+    engine: Engine
+    rng: Rng
+
+
+def learn_types(
+    table: str, means: TypeMeans, *, epsilon: Epsilon, delta: Delta
+) -> dict[str, Storage]:
+    """Return the type of each text column of a table, charged before any row is read.
+
+    Guarantee: (epsilon, delta) for all columns together: of each column a noisy table of two cells
+        (reads as the kind, or not) for every kind, each for an equal share. The same table and price
+        again gives the stored types, free.
+    """
+    dataset, _, name = table.rpartition(".")
+    found = means.catalog.table(name, dataset)
+    owner = means.catalog.dataset_of(found)
+    names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
+    funds = funds_of(epsilon, delta, region=EVERYONE, learn_share=Fraction(0), words=0)
+    scan = scan_of(means.catalog, table)
+    with hold(scan, means.engine, means.ledger, means.catalog) as held:
+        snapshot = label(snapshots_of(scan, held, means.ledger))
+        receipt = means.ledger.charge(
+            Payer(None, owner.name, owner.budget),
+            funds.quote,
+            request_id=f"types {table} {snapshot} {epsilon}",
+            body=f"types {table} {epsilon} {delta}",
+            note=f"types of the columns of {name}",
+            snapshot=f"synth {snapshot}",
+        )
+    stored = once(means.ledger, receipt, lambda: _learned(table, names, means, funds, receipt))
+    return {name: Storage(kind) for name, kind in json.loads(stored).items()}
+
+
+def _learned(
+    table: str, names: Sequence[str], means: TypeMeans, funds: SynthBudget, receipt: Receipt
+) -> bytes:
+    share = Fraction(1, len(KINDS) * max(len(names), 1))
+    reads = {
+        kind: _counted(table, names, domain, means, (funds, receipt, share))
+        for kind, domain in KINDS.items()
+    }
+    rows = agreed_total([each for counts in reads.values() for each in counts.values()])
+    chosen = {
+        name: _chosen(rows, {kind: float(counts[name].values[0]) for kind, counts in reads.items()})
+        for name in names
+    }
+    return json.dumps({name: kind.value for name, kind in chosen.items()}).encode()
+
+
+def _counted(
+    table: str,
+    names: Sequence[str],
+    domain: FiniteDomain,
+    means: TypeMeans,
+    paid: tuple[SynthBudget, Receipt, Fraction],
+) -> dict[str, Measured]:
+    """Return, for each column, noisy numbers of cells that read as a domain and that do not."""
+    funds, receipt, share = paid
+    catalog = _declared_as(means.catalog, table, names, domain)
+    scan = scan_of(catalog, table)
+    found = {}
+    with hold(scan, means.engine, means.ledger, means.catalog) as held:
+        for name in names:
+            codes = seal_codes(scan, means.engine, [Coded(name, domain, (0,), missing=True)])
+            counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
+            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, means.rng)
+            found[name] = door.measure([(0,)], share=share)[0]
+    return found
+
+
+def _declared_as(
+    catalog: Catalog, table: str, names: Sequence[str], domain: FiniteDomain
+) -> Catalog:
+    """Return the catalog as if these columns had been declared to hold values of a domain."""
+    dataset, _, name = table.rpartition(".")
+    found = catalog.datasets[dataset]
+
+    def column(each: Column) -> Column:
+        if each.name in names:
+            return Column(each.name, domain, missing=True)
+        return each
+
+    def declared(each: Table) -> Table:
+        if each.name != name:
+            return each
+        return replace(each, columns=tuple(column(c) for c in each.columns))
+
+    changed = replace(found, tables=tuple(declared(each) for each in found.tables))
+    return replace(catalog, datasets={**catalog.datasets, dataset: changed})
+
+
+def _chosen(rows: float, reads: Mapping[Storage, float]) -> Storage:
+    """Return the narrowest kind that most cells read as.
+
+    >>> _chosen(100.0, {Storage.NUMBER: 97.0, Storage.INTEGER: 20.0, Storage.DATE: -3.0}).value
+    'number'
+    """
+    if reads[Storage.DATE] >= MOSTLY * rows:
+        return Storage.DATE
+    if reads[Storage.NUMBER] < MOSTLY * rows:
+        return Storage.TEXT
+    whole = reads[Storage.INTEGER] >= WHOLE * reads[Storage.NUMBER]
+    return Storage.INTEGER if whole else Storage.NUMBER

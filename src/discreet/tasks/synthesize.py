@@ -1,0 +1,204 @@
+"""`discreet.synthesize(DATA)` and `discreet.Synthesizer`: copies of data frames, tables and files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.api import open as open_curator
+from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.propose.bare_file import widest
+from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.engine.types import Storage
+from discreet.errors import InvalidInput
+from discreet.synth.synthetic import Synthetic
+from discreet.tasks.bare_synth import ready_file
+
+Columns = Mapping[str, Mapping[str, Any]]
+"""Declared columns: the settings that discreet.toml takes, such as {"age": {"type": "integer", ...}}."""
+
+
+def synthesize(
+    data: Any,
+    *,
+    epsilon: Number,
+    delta: Number | None = None,
+    columns: Columns | None = None,
+    unit: str = "row",
+    max_rows: int = 1,
+    neighbours: str = "add-remove",
+    **asked: Any,
+) -> Synthetic:
+    """Return a synthetic copy of a data frame, an Arrow table or a file.
+
+    `data` is anything that speaks Arrow (pandas, Polars, pyarrow, DuckDB), a mapping of columns, or
+    the path of a CSV or Parquet file. Names and types of a frame's columns are what the caller
+    declares; `columns` declares domains as in discreet.toml, and what it leaves out is learned with
+    budget. A file has its ledger beside it; for a frame nothing is remembered between calls, so the
+    caller adds up what was spent. `asked` goes to `Curator.synthesize`: method, rows, rules, ...
+
+    Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
+    """
+    if isinstance(data, str | Path):
+        found = ready_file(
+            Path(data),
+            config=None,
+            epsilon=Epsilon.of(epsilon),
+            delta=None if delta is None else Delta.of(delta),
+            unit=unit,
+            accept=False,
+        )
+        with open_curator(found.config) as curator:
+            left = None if found.delta is None else found.delta.value
+            return curator.synthesize(found.table, epsilon=found.epsilon, delta=left, **asked)
+    table = arrow_table(data)
+    with tempfile.TemporaryDirectory(prefix="discreet-") as scratch:
+        folder = Path(scratch)
+        pq.write_table(table, folder / "frame.parquet")
+        bounds = {"unit": unit, "max_rows": max_rows, "neighbours": neighbours}
+        text = _declaration(table, columns or {}, Epsilon.of(epsilon), delta, bounds)
+        (folder / "discreet.toml").write_text(text, encoding="utf-8")
+        with open_curator(folder) as curator:
+            return curator.synthesize("frame", epsilon=epsilon, delta=delta, **asked)
+
+
+class Synthesizer:
+    """`fit` pays and learns, `sample` draws rows for free: the conventions of scikit-learn.
+
+    >>> Synthesizer(epsilon=1, method="tree").get_params()["method"]
+    'tree'
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        columns: Columns | None = None,
+        unit: str = "row",
+        max_rows: int = 1,
+        method: str = "auto",
+        rules: Sequence[str] = (),
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.columns = columns
+        self.unit = unit
+        self.max_rows = max_rows
+        self.method = method
+        self.rules = rules
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 the convention's
+        """Return the settings."""
+        return {name: value for name, value in vars(self).items() if not name.endswith("_")}
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings; nothing is charged."""
+        known = self.get_params()
+        for name, value in settings.items():
+            if name not in known:
+                raise InvalidInput(f"A Synthesizer has no setting '{name}'.")
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 the convention's names
+        """Return this synthesizer, fitted: this is what costs epsilon, every time."""
+        self.synthetic_ = synthesize(X, **self.get_params())
+        return self
+
+    def sample(self, rows: int | None = None, *, where: str | None = None) -> pa.Table:
+        """Return made-up rows, free; as many as there are unless said."""
+        fitted = getattr(self, "synthetic_", None)
+        if fitted is None:
+            raise InvalidInput("This Synthesizer has no model yet.", hint="Call fit(data) first.")
+        found: pa.Table = fitted.sample(
+            max(0, round(fitted.model.total)) if rows is None else rows, where=where
+        )
+        return found
+
+
+def arrow_table(data: Any) -> pa.Table:
+    """Return data as an Arrow table, whatever library holds it."""
+    try:
+        table = data if isinstance(data, pa.Table) else pa.table(data)
+    except (TypeError, ValueError, pa.ArrowInvalid):
+        raise InvalidInput(
+            "This is not a table: give a pandas or Polars frame, an Arrow table, or a file.",
+            hint="For example discreet.synthesize(frame, epsilon=1, delta=1e-9).",
+        ) from None
+    names = [name.lower() for name in table.column_names]
+    if not names or len(set(names)) != len(names):
+        raise InvalidInput("The columns of the data have no names, or the same name twice.")
+    return table
+
+
+def _declaration(
+    table: pa.Table,
+    columns: Columns,
+    epsilon: Epsilon,
+    delta: Number | None,
+    bounds: Mapping[str, Any],
+) -> str:
+    """Return the discreet.toml of a frame: declared columns, and types with their widest domains."""
+    unknown = [name for name in columns if name not in table.column_names]
+    if unknown:
+        raise InvalidInput(f"The data has no column '{unknown[0]}'.")
+    unit = str(bounds["unit"])
+    lines = [
+        "[datasets.frame]",
+        f"epsilon = {epsilon}",
+        *([] if delta is None else [f"delta = {toml.number(Delta.of(delta).value * 2)}"]),
+        f"neighbours = {toml.text(str(bounds['neighbours']))}",
+        "[datasets.frame.tables.frame]",
+        'source = "frame.parquet"',
+        f"unit = {toml.text(unit)}",
+        *([] if unit == "row" else [f"max_rows = {int(bounds['max_rows'])}"]),
+        "[datasets.frame.tables.frame.columns]",
+    ]
+    for field in table.schema:
+        if field.name == unit:
+            continue
+        settings = columns.get(field.name)
+        shown = widest(_storage(field.type)) if settings is None else _settings(settings)
+        lines.append(f"{toml.key(field.name)} = {toml.inline_table(shown)}")
+    return "\n".join(lines) + "\n"
+
+
+_STORED: tuple[tuple[Callable[[pa.DataType], bool], Storage], ...] = (
+    (pa.types.is_integer, Storage.INTEGER),
+    (pa.types.is_floating, Storage.NUMBER),
+    (pa.types.is_decimal, Storage.DECIMAL),
+    (pa.types.is_boolean, Storage.BOOLEAN),
+    (pa.types.is_date, Storage.DATE),
+    (pa.types.is_timestamp, Storage.TIMESTAMP),
+    (pa.types.is_string, Storage.TEXT),
+    (pa.types.is_large_string, Storage.TEXT),
+    (pa.types.is_string_view, Storage.TEXT),
+    (pa.types.is_dictionary, Storage.TEXT),
+)
+
+
+def _storage(kind: pa.DataType) -> Storage:
+    return next((stored for test, stored in _STORED if test(kind)), Storage.OTHER)
+
+
+def _settings(written: Mapping[str, Any]) -> dict[str, Setting]:
+    return {name: _setting(value) for name, value in written.items()}
+
+
+def _setting(value: Any) -> Setting:
+    if isinstance(value, bool | int | str | Decimal | dt.date | dt.datetime):
+        return value
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, list | tuple):
+        return tuple(str(each) for each in value)
+    raise InvalidInput("A column's settings are numbers, texts, dates, and lists of texts.")

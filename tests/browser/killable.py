@@ -1,0 +1,66 @@
+"""A server as a process of its own, which stops at one place until it is killed.
+
+Run as: python killable.py CONFIG PORT TOKEN GATE WORDS. It prints the owner's token and "reached" as lines.
+"""
+
+import sys
+import threading
+from pathlib import Path
+
+import uvicorn
+
+from discreet.ledger.ledger import Ledger
+from discreet.release import outcome
+from discreet.server.access.tokens import Role
+from discreet.server.app import create_app
+from discreet.server.settings import Settings
+
+FOREVER = threading.Event()
+
+
+def stop_here():
+    print("reached", flush=True)
+    FOREVER.wait()
+
+
+def gate(where, words):
+    """Stop before the charge, while the data is read, or after the answer was stored.
+
+    Only for a question that contains `words`: what an earlier server left undone passes.
+    """
+    charge, computed, kept, asked = Ledger.charge, outcome._computed, outcome._kept, {}
+
+    def charged(*arguments, **named):
+        asked[named["request_id"]] = named["note"]
+        if where == "charge" and words in named["note"]:
+            stop_here()
+        return charge(*arguments, **named)
+
+    def is_meant(receipt):
+        return words in asked.get(receipt.request_id, "")
+
+    def looked(ledger, receipt, compute):
+        begun = where == "reading" and is_meant(receipt)
+        return computed(ledger, receipt, (lambda: stop_here() or compute()) if begun else compute)
+
+    def stored(ledger, receipt, answer):
+        found = kept(ledger, receipt, answer)
+        if where == "stored" and is_meant(receipt):
+            stop_here()
+        return found
+
+    Ledger.charge, outcome._computed, outcome._kept = charged, looked, stored
+
+
+def main():
+    config, port, token, where, words = sys.argv[1:]
+    if where:
+        gate(where, words)
+    app = create_app(Settings(config=Path(config), port=int(port), rate=10_000, burst=10_000))
+    if token == "new":
+        print(app.state.context.tokens.new(Role.OWNER).text, flush=True)
+    uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""The server is killed in the middle of things: the page says so, and brings back what can be brought."""
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from patience import LONG, eventually
+from server_kit import free_port, write_world
+
+PROGRAM = Path(__file__).parent / "killable.py"
+COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
+
+
+class Killable:
+    """One data set, served by one process after the other on the same port."""
+
+    def __init__(self, folder):
+        self.config = write_world(folder, rows=50, epsilon="100", analysts="")
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.process = None
+        self.owner = ""
+
+    def start(self, where="", words=""):
+        words = [self.config, self.port, "known" if self.owner else "new", where, words]
+        self.process = subprocess.Popen(
+            [sys.executable, PROGRAM, *map(str, words)], stdout=subprocess.PIPE, text=True
+        )
+        self.owner = self.owner or self.process.stdout.readline().strip()
+        self.reached = threading.Event()
+        threading.Thread(target=self._listen, args=[self.process], daemon=True).start()
+        eventually(self._listens, "the server did not start")
+
+    def _listens(self):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+            return True
+        return False
+
+    def _listen(self, process):
+        for line in process.stdout:
+            if line.strip() == "reached":
+                self.reached.set()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def got(self, path):
+        headers = {"Authorization": f"Bearer {self.owner}"}
+        return httpx.get(f"{self.address}/api/v1{path}", headers=headers, timeout=LONG).json()
+
+    def charges(self):
+        found = self.got("/history?last=1000")["entries"]
+        return [entry for entry in found if entry["kind"] == "charge"]
+
+
+@pytest.fixture(scope="module")
+def killable(tmp_path_factory):
+    found = Killable(tmp_path_factory.mktemp("killable"))
+    yield found
+    if found.process is not None and found.process.poll() is None:
+        found.kill()
+
+
+def killed(killable, page, number):
+    """Ask a question; when the server has reached its gate, it is killed. The page stays open."""
+    before = len(killable.charges())
+    page.fill("#sql", COUNT.format(number))
+    expect(page.locator("#go")).to_contain_text("uses")
+    page.click("#go")
+    assert killable.reached.wait(LONG)
+    killable.kill()
+    expect(page.locator("#step")).to_contain_text("The server does not answer")
+    expect(page.locator("#steps")).to_be_hidden()
+    return before
+
+
+def half_an_upload(killable, wire):
+    """Send the first bytes of a file, until the server has begun to store it."""
+    headers = f"Host: x\r\nAuthorization: Bearer {killable.owner}\r\n"
+    kind = "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n"
+    part = (
+        '--b\r\nContent-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\nage\n1\n'
+    )
+    wire.sendall(f"POST /api/v1/data/uploads HTTP/1.1\r\n{headers}{kind}{part}".encode())
+    uploads = killable.config.parent / ".discreet" / "uploads"
+    eventually(lambda: uploads.is_dir() and any(uploads.iterdir()), "no upload began")
+
+
+def a_copy(killable, page):
+    """Begin a synthetic copy and kill the server when its model is stored, but no file is written."""
+    before = len(killable.charges())
+    page.goto(killable.address + "/synthesize")
+    page.check('input[name="method"][value="independent"]')
+    expect(page.locator("#go")).to_contain_text("uses 1.00")
+    page.click("#go")
+    assert killable.reached.wait(LONG)
+    killable.kill()
+    expect(page.locator("#step")).to_contain_text("The server does not answer")
+    return before
+
+
+def test_killed_in_the_middle_of_questions_an_upload_and_a_copy(killable, chromium):
+    killable.start("charge", "> 30")
+    page = chromium.new_page()
+    page.goto(f"{killable.address}/?token={killable.owner}")
+    page.goto(killable.address + "/ask")
+
+    before = killed(killable, page, 30)
+    killable.start("stored", "> 31")
+    expect(page.locator("#panel-table tbody tr")).to_have_count(1)
+    assert len(killable.charges()) == before + 1, "it had not been paid for, and is paid once"
+
+    before = killed(killable, page, 31)
+    killable.start("reading", "> 32")
+    expect(page.locator("#panel-table tbody tr")).to_have_count(1)
+    assert len(killable.charges()) == before + 1, "what was stored is delivered, not paid again"
+
+    with socket.create_connection(("127.0.0.1", killable.port)) as wire:
+        half_an_upload(killable, wire)
+        before = killed(killable, page, 32)
+    killable.start("stored", "synthetic copy")
+    expect(page.locator("#price-problem")).to_contain_text("charge stands")
+    assert len(killable.charges()) == before + 1
+    assert killable.charges()[0]["outcome"] == "lost"
+    assert killable.got("/data/uploads") == {"uploads": []}, "half a file is no file"
+    page.reload()
+    expect(page.locator("#go")).to_contain_text("uses")
+    assert len(killable.charges()) == before + 1, "nothing is asked again without a word"
+
+    before = a_copy(killable, page)
+    killable.start()
+    expect(page).to_have_url(re.compile(r"/synthesize/[0-9a-f]{32}$"))
+    assert len(killable.charges()) == before + 1, "the copy is made from what was paid for"
+    page.context.close()
+
+
+def test_another_person_does_not_pay_for_what_the_last_one_began(served, visit):
+    page = visit(served)
+    begun = {"kept": "discreet-question", "id": "f" * 32, "path": "/jobs", "who": "analyst zoe"}
+    begun["body"] = {"sql": COUNT.format(77), "epsilon": "1"}
+    page.evaluate("work => localStorage.setItem(work.kept, JSON.stringify(work))", begun)
+    page.reload()
+    expect(page.locator("#go")).to_contain_text("uses")
+    assert ("POST", f"{served.address}/api/v1/jobs") not in page.watched.sent

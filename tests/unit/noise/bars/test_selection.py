@@ -1,0 +1,32 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from discreet.errors import InvalidInput
+from discreet.noise.bars.selection import selection_loss
+from discreet.noise.select import exponential_rows
+from discreet.testing.rng import SeededRng
+
+ALPHA = 1e-9
+
+
+def test_selection_loss_of_the_documents():
+    assert math.isclose(selection_loss(10_000, 1, 1, "0.05"), 2 * math.log(200_000))
+
+
+def test_selection_loss_holds():
+    # One best candidate and 999 others just at the bound: they win with probability at most beta.
+    bound = selection_loss(1000, 1, 1, "0.05")
+    utilities = np.zeros((4000, 1000), dtype=np.int64)
+    utilities[:, 0] = math.ceil(bound)
+    lost = int((exponential_rows(utilities, 1, 1, rng=SeededRng(1)) != 0).sum())
+    assert binomtest(lost, 4000, 0.05, alternative="greater").pvalue > ALPHA
+    assert lost > 100, "the bound is far from tight: the test could not have caught a bug"
+
+
+def test_nonsense_is_refused():
+    for count, beta in ((10, 0), (10, 1), (0, "0.05")):
+        with pytest.raises(InvalidInput):
+            selection_loss(count, 1, 1, beta)
