@@ -37,6 +37,11 @@ def test_from_a_messy_file_to_a_right_answer(small, visit, tmp_path):
     expect(page.locator("#confirm")).to_be_enabled()
     page.click("#confirm")
     page.wait_for_url("**/ask?sql=*")
+    page.goto(small.address + "/data")
+    kept = page.locator('.manage[data-dataset="hospital"]')
+    kept.locator("summary").first.click()
+    kept.locator(".edit").click()
+    expect(kept.locator('[data-column="cost"] .loss')).to_contain_text("filled cells are read")
     answer = page.request.post(
         small.address + "/api/v1/query",
         data={"sql": "SELECT sex, COUNT(*) AS n FROM hospital GROUP BY sex", "epsilon": 8},

@@ -14,8 +14,8 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized, run
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.source import AnonymizeSource
-from discreet.core.counted import counted
 from discreet.core.event import NonPrivate
+from discreet.core.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,3 +179,12 @@ class Rho:
 
     def __repr__(self) -> str:
         return f"Rho({self})"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things with its noun.
+
+    >>> counted(1, "charge"), counted(1200, "charge"), counted(2, "copy", "copies")
+    ('1 charge', '1,200 charges', '2 copies')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

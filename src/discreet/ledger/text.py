@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.core.counted import counted
-from discreet.core.numbers import plain
+from discreet.core.numbers import counted, plain
 from discreet.core.region import Region
 from discreet.core.visible import visible
 from discreet.ledger.entry import Entry, SpentSoFar

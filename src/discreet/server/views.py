@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
-from discreet.core.counted import counted
+from discreet.core.numbers import counted
 
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24

@@ -9,9 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.counted import counted
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
-from discreet.core.numbers import plain
+from discreet.core.numbers import counted, plain
 from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
