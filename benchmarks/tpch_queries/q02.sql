@@ -1,4 +1,4 @@
--- as is
+-- public
 SELECT s_acctbal, s_name, n_name, p_partkey, p_mfgr
 FROM part, supplier, partsupp, nation, region
 WHERE p_partkey = ps_partkey AND s_suppkey = ps_suppkey AND p_size = 15

@@ -1,4 +1,6 @@
--- refused
+-- as is
+-- max_rows: 155
+-- counts: numwait
 SELECT s_name, COUNT(*) AS numwait
 FROM supplier, lineitem l1, orders, nation
 WHERE s_suppkey = l1.l_suppkey AND o_orderkey = l1.l_orderkey AND o_orderstatus = 'F'

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from discreet.core.numbers import Epsilon, Number, to_fraction
 from discreet.errors import InvalidInput
-from discreet.sql.options import Priced, priced
 from discreet.sql.parse import Written
+from discreet.sql.spelling.options import PricedStatement, priced
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Request:
 
         A price that stands in the statement (WITH DIFFERENTIAL_PRIVACY) is the one that counts.
         """
-        found = priced(sql) if isinstance(sql, str) else Priced(str(sql))
+        found = priced(sql) if isinstance(sql, str) else PricedStatement(str(sql))
         if isinstance(sql, str):
             sql = found.text
         if found.epsilon is not None:

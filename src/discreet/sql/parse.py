@@ -14,9 +14,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.errors import QueryRefused
 from discreet.sql.calls import only_whole_calls
-from discreet.sql.desugar import desugared
 from discreet.sql.grammar import only_read
 from discreet.sql.refuse import refusal
+from discreet.sql.spelling.desugar import desugared
 
 LONGEST = 100_000
 """No question needs more characters than this; a longer one is a mistake or an attack."""

@@ -22,7 +22,8 @@ from discreet.sql.afterwards.needed import (
 )
 from discreet.sql.afterwards.parts import Parts, is_plain
 from discreet.sql.afterwards.program import Program
-from discreet.sql.parse import MOST_NODES
+from discreet.sql.bind import bind
+from discreet.sql.parse import MOST_NODES, Written
 from discreet.sql.refuse import refusal, too_large
 
 
@@ -155,11 +156,15 @@ class _Splitter:
         return _Step(found, tuple(_output_names(found)))
 
     def _inner(self, node: exp.Expr, scope: _Scope) -> exp.Query:
+        before = len(self.parts.selects)
         try:
-            return self.query(node, scope).node
+            found = self.query(node, scope).node
+            for part in self.parts.selects[before:]:
+                bind(Written("", part), self.catalog)
         except UnknownName:
             # A column of the outer query: a question for each of its rows would be too many.
             raise refusal("subquery") from None
+        return found
 
     def _source(self, node: exp.Expr, scope: _Scope) -> tuple[_Step, str]:
         if isinstance(node, exp.Subquery):

@@ -21,7 +21,7 @@ _KNOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class PricedStatement:
     """A statement without its options, and what they say: the price and whose rows they are."""
 
     text: str
@@ -29,11 +29,11 @@ class Priced:
     unit: str | None = None
 
 
-def priced(text: str) -> Priced:
+def priced(text: str) -> PricedStatement:
     """Return a statement and the price that stands in it, if one does."""
     found = _CLAUSE.match(text)
     if found is None:
-        return Priced(text)
+        return PricedStatement(text)
     options: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in (found[2] or "").split(","))):
         name, _, value = part.partition("=")
@@ -43,4 +43,4 @@ def priced(text: str) -> Priced:
         options[name] = value.strip()
     unit = options.get("privacy_unit_column", "").strip('`"').rpartition(".")[2]
     rest = f"{found[1]} {text[found.end() :]}"
-    return Priced(rest, options.get("epsilon"), unit or None)
+    return PricedStatement(rest, options.get("epsilon"), unit or None)
