@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,17 +92,3 @@ def auc(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> float 
     ranks = np.cumsum(counts) - (counts - 1) / 2
     total = float(ranks[place][truth == 1].sum())
     return round((total - ones * (ones + 1) / 2) / (ones * zeros), 6)
-
-
-def worst_subgroup(found: Mapping[str, Any], rows: int) -> tuple[str, str, float] | None:
-    """Return column, value and accuracy of the subgroup that is served worst, of those large enough."""
-    each: Sequence[tuple[float, str, str]] = [
-        (item["value"], column, value)
-        for column, values in found.items()
-        for value, item in values.items()
-        if item.get("rows", rows) >= rows
-    ]
-    if not each:
-        return None
-    value, column, name = min(each)
-    return column, name, value

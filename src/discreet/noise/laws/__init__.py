@@ -11,7 +11,7 @@ from discreet.noise.laws.gaussian import GaussianLaw
 from discreet.noise.laws.laplace import LaplaceLaw
 from discreet.noise.laws.law import NoiseLaw, to_confidence
 
-__all__ = ["LAWS", "GaussianLaw", "LaplaceLaw", "NoiseLaw", "law_of", "to_confidence"]
+__all__ = ["GaussianLaw", "LaplaceLaw", "NoiseLaw", "law_of", "to_confidence"]
 
 LAWS: dict[str, type[LaplaceLaw | GaussianLaw]] = {
     law.name: law for law in (LaplaceLaw, GaussianLaw)
