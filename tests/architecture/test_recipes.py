@@ -15,8 +15,8 @@ from discreet.cli.app import run
 from discreet.core.event import Pure
 from discreet.core.unit import Neighbours
 from discreet.kernel.vector import Norm, VectorSum
-from discreet.noise import laws
 from discreet.noise.laws import LaplaceLaw
+from discreet.noise.laws import registry as registry_of_laws
 from discreet.release.paid_cells import Known
 from discreet.synth.methods import registry
 from discreet.testing import SeededRng
@@ -99,8 +99,8 @@ class ToyLaw(LaplaceLaw):
 
 
 def test_a_noise_law(monkeypatch):
-    monkeypatch.setitem(laws.LAWS, "toy", ToyLaw)
-    law = laws.law_of("toy", Fraction(3))
+    monkeypatch.setitem(registry_of_laws.LAWS, "toy", ToyLaw)
+    law = registry_of_laws.law_of("toy", Fraction(3))
     total = VectorSum(size=4, norm=Norm.L1, bound=6, neighbours=Neighbours.ADD_REMOVE)
     assert total.event(law) == Pure(Fraction(2))
     assert total.noisy(np.zeros(4, dtype=np.int64), law, SeededRng(1)).shape == (4,)

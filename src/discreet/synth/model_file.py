@@ -25,7 +25,7 @@ from discreet.core.schema import (
     TimestampDomain,
 )
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.noise.laws import LAWS, law_of
+from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Shape

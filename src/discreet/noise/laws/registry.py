@@ -1,0 +1,18 @@
+"""The laws by name: adding one is adding a line."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.noise.laws.gaussian import GaussianLaw
+from discreet.noise.laws.laplace import LaplaceLaw
+from discreet.noise.laws.law import NoiseLaw
+
+LAWS: dict[str, type[LaplaceLaw | GaussianLaw]] = {
+    law.name: law for law in (LaplaceLaw, GaussianLaw)
+}
+
+
+def law_of(name: str, size: str | Fraction) -> NoiseLaw:
+    """Return the law of this name and size, as `to_json` writes them."""
+    return LAWS[name](Fraction(size))
