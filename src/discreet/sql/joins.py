@@ -143,8 +143,9 @@ def checked_join(
         if kind is JoinKind.LEFT:
             raise refusal("join kind", what="LEFT (from a public to a private table)")
         return checked_join(right, left, [(b, a) for a, b in pairs], kind)
-    _same_kind(left, right, pairs)
     unit = unit_of(left)
+    # People are equal to themselves, however a subquery that gathers their rows calls them.
+    _same_kind(left, right, [pair for pair in pairs if pair != (unit, unit_of(right))])
     if is_public(right):
         copies = [scan.table.max_rows or 1 for scan in scans_of(right)]
         return Join(left, right, tuple(pairs), kind, unit, copies=max(copies))
