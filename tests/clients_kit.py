@@ -153,6 +153,8 @@ def expected(folder: Path) -> dict[str, object]:
         "share": [[sex, round(n / len(people), 6)] for sex, n in by_sex],
         "distinct": ["Female", "Male"],
         "join": [[city, sum(n for _, where, n in clinic if where == city)] for city in cities],
+        "semi": sum(n > 0 for _, _, n in clinic),
+        "anti": sum(n == 0 for _, _, n in clinic),
         "per person": round(sum(n for *_, n in clinic) / sum(n > 0 for *_, n in clinic), 6),
         "years": [[y, sum(p.born.year == y for p in people)] for y in (1960, 1961)],
         "months": 24,
@@ -292,7 +294,7 @@ OTHERS = (
     Client("R with dbplyr", "dbplyr.R",
            _own("root/usr/lib/R/site-library", "{home}/root/usr/lib/R/bin/exec/R", "--no-echo",
                 "--no-restore", "--vanilla", "-f"),
-           "ask in date columns tables median having top share distinct join per_person "
+           "ask in date columns tables median having top share distinct join semi anti per_person "
            "preview",
            {"R_HOME": _R_HOME, "LD_LIBRARY_PATH": f"{_R_HOME}/lib:{_LIBRARIES}", "EDITOR": "vi",
             "R_LIBS_SITE": f"{_R_HOME}/site-library:{_R_HOME}/library"}),

@@ -57,6 +57,8 @@ check("distinct", function() sort(one(people %>% distinct(sex))))
 check("join", function() {
   rows(visits %>% inner_join(patients, by = "person") %>% count(city) %>% arrange(city))
 })
+check("semi", function() one(patients %>% semi_join(visits, by = "person") %>% summarise(n = n())))
+check("anti", function() one(patients %>% anti_join(visits, by = "person") %>% summarise(n = n())))
 check("per person", function() {
   found <- visits %>% group_by(person) %>% summarise(k = n()) %>% summarise(m = mean(k, na.rm = TRUE))
   round(one(found), 6)
