@@ -14,6 +14,7 @@ from pyspark.sql.functions import expr
 from discreet.engine.arrow import plain_table
 from discreet.engine.files import FileKind, FileSource, csv_parts
 from discreet.engine.formats.convert import is_plain
+from discreet.engine.formats.packed import GZIP, start_of
 from discreet.errors import CatalogError
 
 
@@ -40,7 +41,8 @@ def attach_files(session: Any, name: str, source: FileSource) -> None:
 
 
 def _refuse_foreign(name: str, source: FileSource) -> None:
-    if source.part or not all(is_plain(path) for path in source.paths):
+    known = all(is_plain(path) or start_of(path, 2) == GZIP for path in source.paths)
+    if source.part or not known:
         raise CatalogError(
             f"Spark reads the files of table '{name}' as CSV in UTF-8 or as Parquet only.",
             hint="Convert them, or let DuckDB read them.",

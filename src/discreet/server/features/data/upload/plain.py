@@ -54,6 +54,7 @@ def _rewrite(received: Path, target: Path, encoding: str, file: str, bounds: Upl
         "path": str(received),
         "plain": str(target),
         "encoding": encoding,
+        "temporary": str(target.parent / "spill"),
         "memory_mb": bounds.memory_mb,
         "unpacked": bounds.unpacked,
     }
