@@ -49,8 +49,8 @@ SELECT 5 FROM people
 --> Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) and the like.
 
 SELECT DISTINCT sex FROM people
---> QueryRefused: SELECT DISTINCT would show values that only one person may have.
---> Use GROUP BY with COUNT(*).
+--> QueryRefused: DISTINCT is declined here: rows of people are counted, not listed.
+--> Use SELECT DISTINCT of keys on the outside, or COUNT(DISTINCT x).
 
 SELECT COUNT(*) FROM people TABLESAMPLE 10%
 --> QueryRefused: TABLESAMPLE is declined: a sample drawn by the database does not protect anybody.
@@ -65,28 +65,28 @@ SELECT sex, COUNT(*) OVER () FROM people
 --> Put it inside an aggregate such as COUNT, SUM or AVG, or add it to GROUP BY.
 
 SELECT ROW_NUMBER() OVER (ORDER BY age) FROM people
---> QueryRefused: Window functions are declined, because one row can change every other row's value.
---> Use GROUP BY, or a subquery grouped by the person column.
+--> QueryRefused: A window over rows of people is declined: one row can change every other row's value.
+--> Use it over aggregates, such as RANK() OVER (ORDER BY COUNT(*)) beside GROUP BY.
 
 SELECT COUNT(*) FROM people QUALIFY ROW_NUMBER() OVER (ORDER BY age) = 1
 --> QueryRefused: QUALIFY is not supported.
 --> Leave it out.
 
 SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people
---> QueryRefused: UNION, INTERSECT and EXCEPT are declined.
---> Ask each part by itself: disjoint parts are billed only once.
+--> QueryRefused: UNION, INTERSECT and EXCEPT of rows of people are declined.
+--> Use them between questions that aggregate; disjoint ones are billed only once.
 
 SELECT COUNT(*) FROM people WHERE age > (SELECT AVG(age) FROM people)
---> QueryRefused: A subquery inside an expression is declined, because it mixes different people's rows.
---> Join on the person column instead, or ask the inner question first.
+--> QueryRefused: This subquery inside a condition is declined, because it mixes different people's rows.
+--> Use person IN (SELECT person ...) or EXISTS on the person, or ask the inner question first.
 
 SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM areas)
---> QueryRefused: A subquery inside an expression is declined, because it mixes different people's rows.
---> Join on the person column instead, or ask the inner question first.
+--> QueryRefused: This question reads public tables only, so it needs no privacy budget.
+--> Read them directly; they are not secret.
 
 SELECT COUNT(*) FROM people WHERE zip IN (SELECT zip FROM areas)
---> QueryRefused: A subquery inside an expression is declined, because it mixes different people's rows.
---> Join on the person column instead, or ask the inner question first.
+--> QueryRefused: This question reads public tables only, so it needs no privacy budget.
+--> Read them directly; they are not secret.
 
 SELECT AVG(COUNT(*)) FROM people
 --> QueryRefused: An aggregate of an aggregate is only possible through a subquery grouped by the person.
@@ -128,10 +128,6 @@ SELECT COUNT(*) FROM people WHERE md5(sex) = 'x'
 --> QueryRefused: The function MD5 is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
 
-SELECT COUNT(*) FROM people WHERE regexp_matches(sex, 'F.*')
---> QueryRefused: The function REGEXP_LIKE is not on the list of functions that are safe on private data.
---> See the list in docs/sql.md; functions that can fail on some value are never run.
-
 SELECT COUNT(*) FROM read_csv('/etc/passwd')
 --> QueryRefused: The function READ_CSV is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
@@ -143,14 +139,6 @@ SELECT COUNT(*) FROM 'people.parquet'
 SELECT pg_sleep(10), COUNT(*) FROM people
 --> QueryRefused: The function PG_SLEEP is not on the list of functions that are safe on private data.
 --> See the list in docs/sql.md; functions that can fail on some value are never run.
-
-SELECT SUM(SQRT(age)) FROM people
---> QueryRefused: Square roots, logarithms and other inexact functions cannot be used inside an aggregate.
---> Apply them to the result, for example SQRT(SUM(x)), where they are free.
-
-SELECT SUM(income / age) FROM people
---> QueryRefused: Inside an aggregate, division is only possible by a constant that is not zero.
---> Divide the results instead, for example SUM(a) / SUM(b).
 
 SELECT SUM(1 / (age - 30)) FROM people
 --> QueryRefused: This expression can become too large to be summed exactly.
@@ -173,12 +161,8 @@ SELECT SUM(code * code * code) FROM people
 --> Narrow the declared bounds, or use a coarser step.
 
 SELECT VARIANCE(code * code) FROM people
---> QueryRefused: The squares of these numbers can become too large to be summed exactly.
---> Narrow the declared bounds or WHERE, or use a coarser step.
-
-SELECT COUNT(*) FROM people WHERE nickname LIKE 'A%'
---> QueryRefused: What stands before LIKE must be a category here, not a text.
---> Compare a column with a constant of its own type.
+--> QueryRefused: The squares of this expression can become too large to be summed exactly.
+--> Narrow the declared bounds, or use a coarser step.
 
 SELECT COUNT(*) FROM people WHERE serial = 5
 --> QueryRefused: A comparison mixes an identifier and a number.
@@ -188,16 +172,8 @@ SELECT serial, COUNT(*) FROM people GROUP BY serial
 --> QueryRefused: 'serial' identifies people or things; it can be joined on or counted, not read.
 --> Use COUNT(DISTINCT serial).
 
-SELECT COUNT(DISTINCT nickname) FROM people
---> QueryRefused: Free text is never read, not even to count its values.
---> Use COUNT(*), or ask the owner to declare the column's values.
-
 SELECT COUNT(*) FROM people WHERE born > 5
 --> QueryRefused: A comparison mixes a date and a number.
---> Use values of one type.
-
-SELECT COUNT(*) FROM people WHERE sex > 5
---> QueryRefused: A comparison mixes a category and a number.
 --> Use values of one type.
 
 SELECT COUNT(*) FROM people WHERE code > 'many'
@@ -240,14 +216,14 @@ SELECT COUNT(*) FROM people p WHERE q.age > 5
 
 SELECT COUNT(*) FROM people CROSS JOIN areas
 --> QueryRefused: A join needs equal columns: none links areas to the other tables.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people, areas
 --> QueryRefused: A join needs equal columns: none links areas to the other tables.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people RIGHT JOIN areas USING (zip)
---> QueryRefused: RIGHT joins are declined.
+--> QueryRefused: LEFT (from a public to a private table) joins are declined.
 --> Use JOIN or LEFT JOIN with a public table.
 
 SELECT COUNT(*) FROM people FULL JOIN areas USING (zip)
@@ -259,20 +235,20 @@ SELECT COUNT(*) FROM areas LEFT JOIN people USING (zip)
 --> Use JOIN or LEFT JOIN with a public table.
 
 SELECT COUNT(*) FROM people LEFT JOIN areas ON people.zip = areas.zip AND age > 5
---> QueryRefused: A join needs equal columns: LEFT JOIN takes nothing else in ON.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> QueryRefused: A join needs equal columns: LEFT JOIN takes conditions on its right side only.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people JOIN areas ON people.age > areas.number
 --> QueryRefused: A join needs equal columns: none links areas to the other tables.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people JOIN areas ON people.zip = areas.number
 --> QueryRefused: A join needs equal columns: zip and number are declared differently.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people JOIN areas ON people.income = areas.size
 --> QueryRefused: A join needs equal columns: income and size are declared differently.
---> Write ON a.key = b.key; put other conditions into WHERE.
+--> Write ON a.key = b.key; put conditions on the left side into WHERE.
 
 SELECT COUNT(*) FROM people JOIN dwellings USING (zip)
 --> QueryRefused: Two tables whose rows each stand for another person cannot be joined.
@@ -361,10 +337,6 @@ SELECT COUNT(*) FROM people WHERE born > DATE '1990-02-30'
 --> QueryRefused: The date '1990-02-30' (write YYYY-MM-DD) is not supported.
 --> Leave it out.
 
-SELECT to_char(born, 'YYYY-MM') AS month, COUNT(*) FROM people GROUP BY 1
---> QueryRefused: TO_CHAR is declined: dates are not made into text.
---> Group by DATE_TRUNC('month', day), or by EXTRACT(YEAR FROM day).
-
 SELECT COUNT(*) FROM people FOR UPDATE
 --> QueryRefused: FOR UPDATE is not supported.
 --> Leave it out.
@@ -376,3 +348,7 @@ SELECT SUM(FLOOR(income, 1)) FROM people
 SELECT SUM(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(age, 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1), 1)) FROM people
 --> QueryRefused: Written out, the expressions of this question are endless, more than can be planned.
 --> Ask for less at once, or in steps: an answer that was paid for costs nothing again.
+
+SELECT to_char(born, 'HH24:MI') AS t, COUNT(*) FROM people GROUP BY 1
+--> QueryRefused: The pattern '%?%?24:%?%?' is declined: a date is written with year, month, day and their names only.
+--> Use STRFTIME(day, '%Y-%m-%d'), TO_CHAR(day, 'YYYY-MM') or DATE_TRUNC('month', day).
