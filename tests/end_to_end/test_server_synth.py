@@ -14,7 +14,7 @@ from discreet.server.jobs.queue import Job
 from server_kit import CANARY, ROWS, running, write_world
 
 API = "/api/v1/synth"
-NOISY = {"estimated_rows", "seconds"}
+NOISY = {"estimated_rows", "seconds", "agreement"}
 WISH = {"table": "census.people", "epsilon": "1"}
 
 
@@ -59,7 +59,7 @@ def test_the_price_and_the_treatment_come_before_anything_is_spent(owner):
     assert found["columns"] == [
         {"name": "age", "treated": "121 values"},
         {"name": "sex", "treated": "2 values"},
-        {"name": "income", "treated": "26 bins"},
+        {"name": "income", "treated": "96 bins"},
     ]
     assert found["notices"] == ["Column 'note' is hidden and was left out."]
     assert found["words"].startswith("Compared with you not taking part")
@@ -68,7 +68,7 @@ def test_the_price_and_the_treatment_come_before_anything_is_spent(owner):
 
 def test_a_copy_is_made_in_public_steps_and_charged_once(owner, made):
     assert made["state"] == "done"
-    assert made["answer"]["method"] == "tree"
+    assert made["answer"]["method"] in {"adaptive", "independent"}
     assert 4000 < made["answer"]["rows"] < 4700
     events = [line for line in made["events"].splitlines() if line.startswith("data: ")]
     steps = [json.loads(line[6:]) for line in events]

@@ -35,6 +35,7 @@ def combined_half_width(terms: Sequence[Term], confidence: Number, *, cells: int
     The X are independent, each with its own law. `cells` bounds the grid: where the sum's lattice
     has more points than that, h is larger than needed by at most one grid step for each term.
 
+    >>> from discreet.noise.laws import LaplaceLaw
     >>> law = LaplaceLaw.of(1)
     >>> combined_half_width([(1, law), (-1, law)], 0.95)
     4.0

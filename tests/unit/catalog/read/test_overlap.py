@@ -99,6 +99,7 @@ def two(one, other, url="duckdb:"):
         ("data", "data/people.parquet"),
         ("data", "data/deep/er/people.parquet"),
         ("data", "data/deep"),
+        ("data", "data/people.csv"),
         ("data/", "./data"),
         ("data/people.parquet", "data/*"),
         ("data", "data/*.parquet"),
@@ -122,7 +123,6 @@ def test_sources_that_meet_are_refused_before_there_are_any_files(tmp_path, one,
     ("one", "other"),
     [
         ("data", "data2"),
-        ("data", "data/people.csv"),  # a folder is read for its Parquet files
         ("data/2024-*.csv", "data/2025-*.csv"),
         ("data/part-[a-f].csv", "data/part-[g-z].csv"),
         ("data/*.csv", "data/*.parquet"),
