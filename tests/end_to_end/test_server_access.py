@@ -120,6 +120,7 @@ BODIES = {
     "/models/explain": {"table": "census.people", "target": "sex", "epsilon": "0.01"},
     "/synth/explain": {"table": "census.people", "epsilon": "0.01"},
     "/lab/{name}": {"settings": {}},
+    "/notebooks": {"title": "Mine"},
     "/anonymize": {"table": "census.people", "quasi": ["sex"], "k": 2},
     "/anonymize/measure": {"table": "census.people", "quasi": ["sex"], "k": 2},
     "/publish": {"spec": SPEC},

@@ -8,7 +8,6 @@ import { startLimits } from "./limits.js";
 import { startTokens } from "./tokens.js";
 import { sendFile } from "./upload.js";
 import { oddsSentence } from "./words.js";
-
 const WAIT = 700;
 let upload = null;
 let columns = [];
@@ -36,7 +35,6 @@ async function bring(event) {
     byId("waiting").textContent = "";
   }
 }
-
 async function open(id) {
   byId("waiting").textContent = "Looking at it. Only you will see what is found.";
   const { proposal, upload: facts } = await call("GET", `/data/uploads/${id}/proposal`);
@@ -53,13 +51,11 @@ async function open(id) {
   byId("who-title").scrollIntoView({ block: "start" });
   byId("who").querySelector("input")?.focus();
 }
-
 // A guess about letters is for the owner to confirm.
 function showEncoding({ encoding, words }) {
   const said = encoding && `The text is not UTF-8; it was read as ${encoding}. Are these words right? ${words.join(", ")}`;
   byId("encoding").replaceChildren(...(said ? [element("p", { class: "care" }, element("strong", {}, "Check."), ` ${said}`)] : []));
 }
-
 function showWho(proposal) {
   const radio = (value, ...words) => {
     const input = element("input", { type: "radio", name: "who", value });

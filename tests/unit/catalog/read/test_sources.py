@@ -67,7 +67,7 @@ def test_bad_files_have_one_sentence_without_a_cell(name, tmp_path):
     [
         ([], "at least one"),
         (["nothing.csv"], "no file 'nothing.csv'"),
-        (["."], "is a folder"),
+        (["."], "holds no file"),
         (["postgresql://h/db"], "Say which table"),
         (["duckdb:x.duckdb"], "Say which table"),
         (["postgresql://h/db/t", "x.csv"], "one engine"),
