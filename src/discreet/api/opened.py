@@ -1,0 +1,88 @@
+"""A catalog with its ledger, engine and dice: what every paid piece of work is done with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+from discreet.api.limits import policy_of
+from discreet.catalog.catalog import Catalog
+from discreet.core.owner import OWNER
+from discreet.engine.base import Engine, EngineLimits
+from discreet.engine.connect import connect
+from discreet.errors import CatalogError
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng, SystemRng
+
+STATE = ".discreet"
+"""The folder beside discreet.toml where snapshots of CSV files and stored tables are kept."""
+
+
+class OpenedCatalog:
+    """One catalog; its ledger and its engine are opened when they are first needed."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        *,
+        ledger: Ledger | None = None,
+        engine: Engine | None = None,
+        rng: Rng | None = None,
+    ) -> None:
+        self.catalog = catalog
+        self.rng: Rng = SystemRng() if rng is None else rng
+        if ledger is not None:
+            self.__dict__["ledger"] = ledger
+        if engine is not None:
+            self.__dict__["engine"] = engine
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The budget book; opened, and its history checked, when first needed."""
+        return Ledger.open(self.catalog.ledger_url, policy_of(self.catalog), base=self.catalog.base)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The database that computes; started when first needed."""
+        memory = [d.memory_mb for d in self.catalog.datasets.values() if d.memory_mb is not None]
+        limits = EngineLimits(memory_mb=max(memory)) if memory else EngineLimits()
+        return connect(
+            self.catalog.engine_url,
+            self.catalog.sources,
+            encodings=self.catalog.encodings,
+            paths=self.catalog.paths,
+            base=self.catalog.base,
+            state=self.catalog.base / STATE,
+            limits=limits,
+            allow_superuser=self.catalog.allow_superuser,
+        )
+
+    @property
+    def _means(self) -> dict[str, Any]:
+        """Return what every paid piece of work is done with."""
+        own = {"catalog": self.catalog, "ledger": self.ledger}
+        return {**own, "engine": self.engine, "rng": self.rng}
+
+    def _payer(self, analyst: str | None) -> str | None:
+        if analyst is None and self.catalog.analysts:
+            names = ", ".join((*self.catalog.analysts, OWNER))
+            said = "This catalog lists analysts, so every question must say who asks."
+            raise CatalogError(said, hint=f"Use --as NAME (analyst= in Python): {names}.")
+        return self.account_of(analyst)
+
+    def account_of(self, analyst: str | None) -> str | None:
+        """Return whose share pays for `analyst`; None, the whole budget, for the owner."""
+        listed = OWNER in self.catalog.analysts
+        return (OWNER if listed else None) if analyst in (None, OWNER) else analyst
+
+    def close(self) -> None:
+        """Stop the engine and let go of the ledger."""
+        for name in ("engine", "ledger"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,106 @@
+"""The curator's releases: drafted, rehearsed, approved, published, withdrawn; and running totals."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+from discreet.api.opened import STATE, OpenedCatalog
+from discreet.publish.package import owner_key
+from discreet.publish.rehearse import Rehearsal
+from discreet.publish.run import Publication
+from discreet.publish.spec import Spec, spec_of
+from discreet.publish.totals.request import TotalsRequest
+from discreet.publish.totals.run import TotalsSoFar, measure_totals
+from discreet.publish.workflow import (
+    RELEASES,
+    Office,
+    approve_release,
+    draft_release,
+    rehearse_release,
+    standings,
+    withdraw_release,
+)
+from discreet.publish.workflow import release as release_package
+from discreet.synth.progress import Progress, silent
+
+
+class Publishing(OpenedCatalog):
+    """Publications of one catalog."""
+
+    def publish(
+        self,
+        spec: str | Path | Spec,
+        *,
+        out: str | Path | None = None,
+        who: str = "owner",
+        supersedes: str | None = None,
+        progress: Progress = silent,
+    ) -> Publication:
+        """Return a release after writing its signed package, charged before any row is read.
+
+        `spec` is the path of a SPEC.toml. The same name, spec and snapshot again give the stored
+        package, free. Where the catalog asks for a second person, it must be approved first.
+        (docs/publish.md)
+        """
+        place = None if out is None else Path(out)
+        return release_package(
+            spec_of(spec), place, self._office, who=who, supersedes=supersedes, progress=progress
+        )
+
+    def draft_release(self, spec: str | Path | Spec, *, who: str = "owner") -> dict[str, Any]:
+        """Return where a release stands after its draft was written down; nothing is charged.
+
+        `digest` in it is what an approval by a second person names.
+        """
+        found = draft_release(spec_of(spec), self._office, who=who)
+        return found.to_json() | {"digest": found.digest}
+
+    def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
+        """Return what a release would look like on made-up rows: costs nothing."""
+        return rehearse_release(spec_of(spec), self._office, who=who)
+
+    def approve_release(
+        self, spec: str | Path | Spec, *, who: str, digest: str | None = None
+    ) -> dict[str, Any]:
+        """Return where a release stands after `who` approved it.
+
+        `digest` is that of the draft they have read; a second person must say it.
+        """
+        return approve_release(spec_of(spec), self._office, who=who, digest=digest).to_json()
+
+    def withdraw_release(
+        self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
+    ) -> dict[str, Any]:
+        """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        return withdraw_release(spec_of(spec).name, self._office, who=who, reason=reason).to_json()
+
+    def releases(self) -> list[dict[str, Any]]:
+        """Return every release that was ever drafted and where it stands, latest change last."""
+        return [each.to_json() for each in standings(self.ledger)]
+
+    def release_key(self) -> str:
+        """Return the owner's public key, by which anyone can check a package; made on first use."""
+        return owner_key(self.catalog.base / STATE).public.hex()
+
+    def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
+        """Return a series of running totals up to a day that is over.
+
+        The whole horizon is charged when the series is first asked for; later days are free.
+        (docs/packages.md)
+        """
+        return measure_totals(
+            request,
+            through,
+            **self._means,
+            state=self.catalog.base / STATE,
+        )
+
+    def package(self, name: str) -> Path:
+        """Return where the signed package of a release is kept, once it was released."""
+        return self.catalog.base / STATE / RELEASES / f"{name}.zip"
+
+    @property
+    def _office(self) -> Office:
+        return Office(self.catalog, self.ledger, self.engine, self.rng, self.catalog.base / STATE)
