@@ -29,6 +29,10 @@ _BIGINTS = frozenset({"tinyint", "smallint", "integer", "int", "bigint", "utinyi
 _BIGINTS |= {"uinteger", "int2", "int4", "int8", "byte", "short", "long"}
 
 
+LONGEST_CELL = 10_000
+"""Letters of a text cell; what follows is cut off, so that no cell is longer than one can say."""
+
+
 def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> str:
     """Return SQL for the canonical value of a column, given its bare name and engine type.
 
@@ -62,7 +66,8 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
             low, high = constant(first, dialect), constant(last, dialect)
             return f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END"
         case _:
-            return read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return f"SUBSTR({read}, 1, {LONGEST_CELL})"
 
 
 def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whole: bool) -> str:
