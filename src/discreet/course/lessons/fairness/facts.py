@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from discreet.api import open as open_curator
 from discreet.course.facts import Step, StepBar, Sweep, epsilons, facts_json
 from discreet.examples import Town, town
+from discreet.learn.scored.predict import predicted
 
 FEATURES = ["age", "sex", "education", "household_size", "job"]
 TARGET = "married"
@@ -31,17 +32,20 @@ def facts() -> str:
         other = town(TESTED, folder=Path(folder) / "test", tables=("people",), seed=1)
         text = made.toml.read_text(encoding="utf-8").replace("epsilon = 1.0", "epsilon = 1000.0")
         made.toml.write_text(text.replace("delta = 1e-9", "delta = 1e-3"), encoding="utf-8")
-        rows = other.load("people")
-        steps = [_step(made, rows, label, each) for label, each in epsilons((0.02, 0.1, 0.5, 4.0)).items()]
+        prices = epsilons((0.02, 0.1, 0.5, 4.0))
+        steps = [_step(made, other, label, each) for label, each in prices.items()]
     sweep = Sweep("price of the model:", "share of people for whom it is right", tuple(steps), 1)
     return facts_json({"": sweep})
 
 
-def _step(made: Town, rows: pa.Table, label: str, epsilon: float) -> Step:
+def _step(made: Town, other: Town, label: str, epsilon: float) -> Step:
     with open_curator(made.toml) as curator:
-        model = curator.learn("people", target=TARGET, epsilon=epsilon, delta=1e-6, features=FEATURES).model
-    said = pa.chunked_array([pa.array(model.predict(rows))])
-    right = pc.equal(pc.cast(said, pa.string()), pc.cast(rows.column(TARGET), pa.string()))
+        trained = curator.learn(
+            "people", target=TARGET, epsilon=epsilon, delta=1e-6, features=FEATURES
+        )
+    rows = predicted(trained.model, other.tables["people"])
+    said = rows.column(f"predicted_{TARGET}")
+    right = pc.equal(pc.utf8_lower(said), pc.cast(rows.column(TARGET), pa.string()))
     bars = tuple(_bar(name, rows, right, span) for name, span in GROUPS.items())
     worst = min(bars, key=lambda bar: bar.value)
     words = f"Least often right for people {worst.name}: {worst.value:.0%}, where everybody has {bars[0].value:.0%}."

@@ -1,7 +1,7 @@
 // The differencing attack on two counts: always right on exact ones, a coin's luck on private ones.
-import { byRatio, halfWidth, laplace, uniform } from "./dice.js";
-import { byId } from "./dom.js";
-import { shown } from "./words.js";
+import { byRatio, halfWidth, laplace, uniform } from "/static/dice.js";
+import { byId } from "/static/dom.js";
+import { shown } from "/static/words.js";
 
 const FIRST = 202;
 const ROUNDS = 1000;
@@ -37,7 +37,7 @@ function attack() {
     `carries noise ± ${shown(half)}: ${half < FIRST / 2 ? "still of use" : "too much to be of use"}.`;
 }
 
-export function startDifferencing() {
+function startDifferencing() {
   const slider = byId("differencing-epsilon");
   const moved = () => {
     byId("differencing-epsilon-value").textContent = String(epsilon());
@@ -48,3 +48,5 @@ export function startDifferencing() {
   byId("differencing-go").addEventListener("click", attack);
   moved();
 }
+
+startDifferencing();

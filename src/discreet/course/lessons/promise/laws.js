@@ -1,7 +1,7 @@
 // Two overlapping laws: the count without you and with you, moving with epsilon.
-import { byRatio } from "./dice.js";
-import { byId, drawn } from "./dom.js";
-import { oddsSentence, percent, shown } from "./words.js";
+import { byRatio } from "/static/dice.js";
+import { byId, drawn } from "/static/dom.js";
+import { oddsSentence, percent, shown } from "/static/words.js";
 
 const WITHOUT = 100;
 const LOW = 88;

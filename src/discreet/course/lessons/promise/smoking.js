@@ -1,7 +1,7 @@
 // The smoking study twice: with you and without you. The insurer reads the same thing in both.
-import { binomial, byRatio, halfWidth, laplace } from "./dice.js";
-import { byId, drawn } from "./dom.js";
-import { percent, shown } from "./words.js";
+import { binomial, byRatio, halfWidth, laplace } from "/static/dice.js";
+import { byId, drawn } from "/static/dom.js";
+import { percent, shown } from "/static/words.js";
 
 const ILL = 0.22;
 const EPSILON = 0.5;

@@ -1,7 +1,7 @@
 // Randomized response with two fair coins: one person, then a crowd.
-import { uniform } from "./dice.js";
-import { byId, drawn } from "./dom.js";
-import { percent } from "./words.js";
+import { uniform } from "/static/dice.js";
+import { byId, drawn } from "/static/dom.js";
+import { percent } from "/static/words.js";
 
 const PEOPLE = 1000;
 const ACROSS = 50;
