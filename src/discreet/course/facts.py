@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.attack.attacks import attack_named
 from discreet.attack.outcome import Score
+from discreet.attack.story import score_words
 from discreet.course.lesson import Lesson
 
 
@@ -72,7 +73,7 @@ def attack_sweep(
         if outcome.private is not None:
             bars.append(_bar(private, outcome.private))
         measure = outcome.score.measure
-        steps.append(Step(shown, tuple(bars), outcome.person or outcome.lesson))
+        steps.append(Step(shown, tuple(bars), f"{score_words(outcome.score)} {outcome.person}".strip()))
     return Sweep(label, measure, tuple(steps), start)
 
 
