@@ -96,7 +96,16 @@ def a_notebook(page, served):
 def places(page, served, tmp_path):
     """Yield the address of every page there is, with something on it."""
     survey, release = a_survey(served, tmp_path), a_release(page, served)
-    yield from ("/", f"/ask?answer={an_answer(served)}", "/ask", "/data", "/budget", "/course", "/course/promise", "/course/teacher")
+    yield from (
+        "/",
+        f"/ask?answer={an_answer(served)}",
+        "/ask",
+        "/data",
+        "/budget",
+        "/course",
+        "/course/promise",
+        "/course/teacher",
+    )
     yield from ("/publish", f"/publish/{release}", "/releases", f"/releases/{release}")
     yield from ("/surveys", f"/surveys/{survey}", f"/surveys/{survey}/projector", f"/s/{survey}")
     yield from ("/synthesize", a_copy(page, served), "/anonymize", an_anonymized(page, served))

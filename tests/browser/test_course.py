@@ -127,7 +127,9 @@ def test_answers_are_graded_in_place_and_remembered(served, visit):
     form.locator("input").press("Enter")
     expect(form.locator(".verdict")).to_contain_text("Right.")
     page.goto(served.address + "/course")
-    expect(page.locator('li[data-lesson="randomized_response"] .done')).to_have_text(" · 1 of 4 right")
+    expect(page.locator('li[data-lesson="randomized_response"] .done')).to_have_text(
+        " · 1 of 4 right"
+    )
 
 
 def test_the_auditor_gives_everything_away(served, visit):
@@ -140,7 +142,9 @@ def test_the_auditor_gives_everything_away(served, visit):
 
 def test_the_bill_of_four_questions(served, visit):
     page = visit(served, "/course/composition", token="")
-    expect(page.locator("#live .said")).to_contain_text("The sum of all prices is 1.20. The bill is 1.00")
+    expect(page.locator("#live .said")).to_contain_text(
+        "The sum of all prices is 1.20. The bill is 1.00"
+    )
     expect(page.locator("#live .worst")).to_contain_text("women over 20")
 
 

@@ -40,7 +40,7 @@ COMMANDS = {
         "Attack a release, and its private version beside it.",
     ),
     "course": (
-        "discreet.cli.commands.course",
+        "discreet.cli.teach.course",
         "Lessons on privacy, with exercises that are worked out.",
     ),
     "anonymize": (

@@ -18,7 +18,7 @@ class AnswerKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GradedAnswer:
     """What the checker found: whether the answer is right, and why, in a sentence or two."""
 
     right: bool
@@ -40,7 +40,7 @@ class Question:
     name: str
     text: str
     kind: AnswerKind
-    check: Callable[[Any], Verdict]
+    check: Callable[[Any], GradedAnswer]
     solution: str
     why: str
     hint: str = ""
@@ -55,12 +55,14 @@ def close_to(truth: float, given: float, *, within: float = 0.005) -> bool:
     return abs(given - truth) <= within * max(abs(truth), 1e-12)
 
 
-def judged(right: bool, yes: str, no: str) -> Verdict:
+def judged(right: bool, yes: str, no: str) -> GradedAnswer:
     """Return the verdict with the words that fit."""
-    return Verdict(right, yes if right else no)
+    return GradedAnswer(right, yes if right else no)
 
 
-def judged_letters(truths: Sequence[bool], given: frozenset[str], why: Sequence[str]) -> Verdict:
+def judged_letters(
+    truths: Sequence[bool], given: frozenset[str], why: Sequence[str]
+) -> GradedAnswer:
     """Return whether exactly the statements that hold were named; `truths` were worked out, A first.
 
     A wrong answer is told the first statement that was misjudged, and what is true of it.
@@ -69,8 +71,8 @@ def judged_letters(truths: Sequence[bool], given: frozenset[str], why: Sequence[
         letter = chr(ord("A") + place)
         if holds is not (letter in given):
             said = "holds" if holds else "does not hold"
-            return Verdict(False, f"{letter} {said}: {reason}")
+            return GradedAnswer(False, f"{letter} {said}: {reason}")
     beyond = sorted(given - {chr(ord("A") + place) for place in range(len(truths))})
     if beyond:
-        return Verdict(False, f"There is no statement {beyond[0]}.")
-    return Verdict(True, "Right, every one of them.")
+        return GradedAnswer(False, f"There is no statement {beyond[0]}.")
+    return GradedAnswer(True, "Right, every one of them.")

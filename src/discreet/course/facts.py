@@ -18,7 +18,7 @@ from discreet.course.lesson import Lesson
 
 
 @dataclass(frozen=True, slots=True)
-class StepBar:
+class SweepBar:
     """One bar of a step: its name, its value, its interval, and what guessing would give, all from 0 to 1."""
 
     name: str
@@ -29,11 +29,11 @@ class StepBar:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SweepStep:
     """One place of the slider: what it is called, its bars, and a sentence."""
 
     label: str
-    bars: tuple[StepBar, ...]
+    bars: tuple[SweepBar, ...]
     words: str = ""
 
 
@@ -43,7 +43,7 @@ class Sweep:
 
     label: str
     measure: str
-    steps: tuple[Step, ...]
+    steps: tuple[SweepStep, ...]
     start: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -73,12 +73,14 @@ def attack_sweep(
         if outcome.private is not None:
             bars.append(_bar(private, outcome.private))
         measure = outcome.score.measure
-        steps.append(Step(shown, tuple(bars), f"{score_words(outcome.score)} {outcome.person}".strip()))
+        steps.append(
+            SweepStep(shown, tuple(bars), f"{score_words(outcome.score)} {outcome.person}".strip())
+        )
     return Sweep(label, measure, tuple(steps), start)
 
 
-def _bar(name: str, score: Score) -> StepBar:
-    return StepBar(name, score.success, score.low, score.high, score.baseline)
+def _bar(name: str, score: Score) -> SweepBar:
+    return SweepBar(name, score.success, score.low, score.high, score.baseline)
 
 
 def facts_json(sweeps: Mapping[str, Sweep], data: Mapping[str, Any] | None = None) -> str:

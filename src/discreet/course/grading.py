@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import Verdict
+from discreet.course.exercise import GradedAnswer
 from discreet.course.lesson import lesson_named
 from discreet.course.written import LONGEST, READERS
 from discreet.errors import DiscreetError, InvalidInput, TooManyRequests
 
 
-def grade(lesson: str, question: str, answer: str | float) -> Verdict:
+def grade(lesson: str, question: str, answer: str | float) -> GradedAnswer:
     """Return whether an answer to a lesson's question is right, and why.
 
     Guarantee: no data set and no ledger but those of a made-up town of the course's own are touched
@@ -26,4 +26,4 @@ def grade(lesson: str, question: str, answer: str | float) -> Verdict:
     except TooManyRequests:
         raise
     except DiscreetError as error:  # a refusal of the product is part of the lesson
-        return Verdict(False, str(error))
+        return GradedAnswer(False, str(error))

@@ -32,12 +32,6 @@ def notebook_text(lesson: Lesson) -> str:
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
-def code_cells(text: str) -> list[str]:
-    """Return the code of a notebook, cell by cell."""
-    cells = json.loads(text)["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-
-
 def _parts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     yield "markdown", f"# {lesson.number}. {lesson.title}\n\n*{lesson.summary}*"
     text = LIVE.sub(
@@ -55,11 +49,8 @@ def _parts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     for question in lesson.questions:
         hint = f"\n\n*{question.hint}*" if question.hint else ""
         yield "markdown", f"**{question.name}.** {question.text}{hint}"
-        yield (
-            "code",
-            "from discreet.course import grade\n\n"
-            f'answer = "?"\nprint(grade("{lesson.name}", "{question.name}", answer).words)',
-        )
+        asked = f'print(grade("{lesson.name}", "{question.name}", answer).words)'
+        yield "code", f'from discreet.course import grade\n\nanswer = "?"\n{asked}'
 
 
 def _cell(name: str, kind: str, source: str) -> dict[str, Any]:

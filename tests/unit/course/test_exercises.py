@@ -8,11 +8,15 @@ from discreet.errors import InvalidInput
 ALL = [(lesson.name, question) for lesson in all_lessons() for question in lesson.questions]
 RIGHT = {
     ("linkage", "alone"): ["84.3%", "exp(-9999/58440)"],
-    ("aggregates", "single"): ["select count(*) as c from people where age = 77 and sex = 'Female'"],
+    ("aggregates", "single"): [
+        "select count(*) as c from people where age = 77 and sex = 'Female'"
+    ],
     ("randomized_response", "epsilon"): ["1.0986", "ln 3".replace(" ", "(") + ")"],
     ("promise", "holds"): ["d,a"],
     ("noise", "epsilon"): ["0.291"],
-    ("sensitivity", "moves"): ["SELECT SUM(age) AS x FROM people WHERE smoker AND region = 'Kingsmead'"],
+    ("sensitivity", "moves"): [
+        "SELECT SUM(age) AS x FROM people WHERE smoker AND region = 'Kingsmead'"
+    ],
     ("composition", "fifth"): [
         "SELECT COUNT(*) AS n FROM people WHERE age < 18",
         "SELECT job, COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 20 GROUP BY job",

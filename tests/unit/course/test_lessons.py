@@ -15,7 +15,9 @@ each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: less
 
 
 def untaught(lessons):
-    rows = {int(number) for number in syllabus()["rows"]} - {row for each in lessons for row in each.rows}
+    rows = {int(number) for number in syllabus()["rows"]} - {
+        row for each in lessons for row in each.rows
+    }
     topics = set(syllabus()["subjects"]) - {topic for each in lessons for topic in each.topics}
     return rows | topics
 
@@ -26,7 +28,11 @@ def test_every_row_and_every_subject_has_a_lesson():
 
 
 def test_a_missing_lesson_would_be_noticed():
-    assert all(untaught([each for each in LESSONS if each is not left_out]) for left_out in LESSONS if left_out.name in {"local", "refusing", "consent"})
+    assert all(
+        untaught([each for each in LESSONS if each is not left_out])
+        for left_out in LESSONS
+        if left_out.name in {"local", "refusing", "consent"}
+    )
 
 
 def test_lessons_are_in_order():
@@ -80,14 +86,22 @@ def test_the_notebook_is_that_of_the_lesson(lesson):
 def test_scripts_and_markup_obey_the_policy(lesson):
     for path in (*lesson.folder.glob("*.js"), *lesson.folder.glob("*.html")):
         text = path.read_text(encoding="utf-8")
-        assert re.findall(r"https?://|innerHTML|outerHTML|insertAdjacentHTML|eval\(|<script|\sstyle=|\son[a-z]+=", text) == []
+        assert (
+            re.findall(
+                r"https?://|innerHTML|outerHTML|insertAdjacentHTML|eval\(|<script|\sstyle=|\son[a-z]+=",
+                text,
+            )
+            == []
+        )
         assert len(text.splitlines()) <= 250
 
 
 @each_lesson
 def test_facts_that_depend_on_no_chance_are_worked_out_anew(lesson):
     if lesson.name not in {"consent", "mistakes", "noise"}:
-        pytest.skip("these figures come from dice or take long; scripts/course.py --facts writes them")
+        pytest.skip(
+            "these figures come from dice or take long; scripts/course.py --facts writes them"
+        )
     from importlib import import_module
 
     made = import_module(f"discreet.course.lessons.{lesson.name}.facts").facts()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 WITH, WITHOUT, PEOPLE = 52_000, 50_000, 5
 BITS, KNOWN = 1_000, 0.9
 
 
-def _last(given: float) -> Verdict:
+def _last(given: float) -> GradedAnswer:
     truth = PEOPLE * WITH - (PEOPLE - 1) * WITHOUT
     return judged(
         close_to(truth, given),
@@ -18,10 +18,12 @@ def _last(given: float) -> Verdict:
     )
 
 
-def _single(sql: str) -> Verdict:
+def _single(sql: str) -> GradedAnswer:
     answer = PLAIN.count(sql)
     if len(answer.rows) != 1 or len(answer.columns) != 1:
-        return Verdict(False, "One number is wanted: SELECT COUNT(*) AS n FROM people WHERE ...")
+        return GradedAnswer(
+            False, "One number is wanted: SELECT COUNT(*) AS n FROM people WHERE ..."
+        )
     found = answer.rows[0][0]
     return judged(
         found == 1,
@@ -30,7 +32,7 @@ def _single(sql: str) -> Verdict:
     )
 
 
-def _noise(given: float) -> Verdict:
+def _noise(given: float) -> GradedAnswer:
     truth = (1 - KNOWN) * BITS / 4
     return judged(
         close_to(truth, given),

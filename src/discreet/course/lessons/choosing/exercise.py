@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.learn.select import loss_bound
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
@@ -17,7 +17,7 @@ def revenue(price: float) -> float:
     return price * sum(bid >= price for bid in BIDS)
 
 
-def _price(given: float) -> Verdict:
+def _price(given: float) -> GradedAnswer:
     best = max(revenue(cents / 100) for cents in range(1, 401))
     found = revenue(given)
     return judged(
@@ -27,7 +27,7 @@ def _price(given: float) -> Verdict:
     )
 
 
-def _loss(given: float) -> Verdict:
+def _loss(given: float) -> GradedAnswer:
     truth = loss_bound(10_000, Fraction(1), Fraction(1), Fraction(1, 20))
     return judged(
         close_to(truth, given),
@@ -36,7 +36,7 @@ def _loss(given: float) -> Verdict:
     )
 
 
-def _chance(given: float) -> Verdict:
+def _chance(given: float) -> GradedAnswer:
     weights = [math.exp(2 * revenue(price) / (2 * TOP)) for price in (1.00, 3.01, 3.02)]
     truth = weights[0] / sum(weights)
     return judged(

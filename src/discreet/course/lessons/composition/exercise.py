@@ -6,17 +6,17 @@ from fractions import Fraction
 
 from discreet.account.advanced import optimal_epsilon
 from discreet.course.bench import ASKED_FOUR, FOUR
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 FIFTH = "0.2"
 
 
-def _sum(given: float) -> Verdict:
+def _sum(given: float) -> GradedAnswer:
     truth = sum(Fraction(epsilon) for _, epsilon in FOUR)
     return judged(close_to(float(truth), given, within=1e-6), "Yes: 1.2.", "Add the four prices.")
 
 
-def _worst(given: float) -> Verdict:
+def _worst(given: float) -> GradedAnswer:
     bill = ASKED_FOUR.explain(FOUR[0][0], epsilon=FIFTH).before.epsilon
     return judged(
         close_to(float(bill), given, within=1e-6),
@@ -25,11 +25,11 @@ def _worst(given: float) -> Verdict:
     )
 
 
-def _fifth(sql: str) -> Verdict:
+def _fifth(sql: str) -> GradedAnswer:
     plan = ASKED_FOUR.explain(sql, epsilon=FIFTH)
     before, after = float(plan.before.epsilon), float(plan.after.epsilon)
     if plan.free:
-        return Verdict(False, "That follows from answers already paid for. Ask something new.")
+        return GradedAnswer(False, "That follows from answers already paid for. Ask something new.")
     return judged(
         after <= before,
         f"Yes: the bill stays at {after:g}. The question can touch: {plan.region}.",
@@ -37,7 +37,7 @@ def _fifth(sql: str) -> Verdict:
     )
 
 
-def _hundred(given: float) -> Verdict:
+def _hundred(given: float) -> GradedAnswer:
     truth = float(optimal_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
     return judged(
         close_to(truth, given, within=0.02),

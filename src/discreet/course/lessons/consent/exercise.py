@@ -6,15 +6,13 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.account.price import price
-from discreet.core.event import Composed, Pure
-from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.composed import total_epsilon
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 STUDIES = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
 
 
-def _told(given: float) -> Verdict:
+def _told(given: float) -> GradedAnswer:
     found = factor(given) if 0 < given < 700 else math.inf
     return judged(
         close_to(1.5, found, within=0.01),
@@ -23,9 +21,8 @@ def _told(given: float) -> Verdict:
     )
 
 
-def _three(given: float) -> Verdict:
-    event = Composed(tuple(Pure(value) for value in STUDIES))
-    truth = price(event, epsilon=Epsilon.of("1"), delta=Delta.of(0)).cost.epsilon
+def _three(given: float) -> GradedAnswer:
+    truth = total_epsilon(STUDIES)
     return judged(
         close_to(float(truth), given, within=1e-6),
         f"Yes: {float(truth):g}. The budget follows the person.",
@@ -33,7 +30,7 @@ def _three(given: float) -> Verdict:
     )
 
 
-def _believes(given: float) -> Verdict:
+def _believes(given: float) -> GradedAnswer:
     truth = belief(0.5, 0.1).highest
     return judged(
         close_to(truth, given, within=0.01),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.publish.reconcile.answers import reconcile
 
 MEASURED = {"total": 2005, "male": 1001, "female": 995}
@@ -14,31 +14,33 @@ EQUAL = {"total": 100, "a": 40, "b": 50}
 
 def _against(
     given: list[float], measured: Mapping[str, int], variances: Mapping[str, int], equation: str
-) -> Verdict:
+) -> GradedAnswer:
     truth = reconcile(measured, variances=variances, equations=[equation])
     if len(given) != len(truth):
-        return Verdict(False, f"{len(truth)} numbers are wanted, in this order.")
+        return GradedAnswer(False, f"{len(truth)} numbers are wanted, in this order.")
     wrong = [
         name
         for (name, value), mine in zip(truth.items(), given, strict=True)
         if abs(value - mine) > 0.06
     ]
     if not wrong:
-        return Verdict(True, "Yes. They add up, and nothing that adds up lies closer.")
+        return GradedAnswer(True, "Yes. They add up, and nothing that adds up lies closer.")
     if abs(given[0] - given[1] - given[2]) > 0.2:
-        return Verdict(False, "They do not add up yet.")
-    return Verdict(False, f"They add up, but '{wrong[0]}' should have moved by another amount.")
+        return GradedAnswer(False, "They do not add up yet.")
+    return GradedAnswer(
+        False, f"They add up, but '{wrong[0]}' should have moved by another amount."
+    )
 
 
-def _four(given: list[float]) -> Verdict:
+def _four(given: list[float]) -> GradedAnswer:
     return _against(given, MEASURED, VARIANCES, "total = male + female")
 
 
-def _equal(given: list[float]) -> Verdict:
+def _equal(given: list[float]) -> GradedAnswer:
     return _against(given, EQUAL, dict.fromkeys(EQUAL, 1), "total = a + b")
 
 
-def _both(given: float) -> Verdict:
+def _both(given: float) -> GradedAnswer:
     own, children = 200.0, 10 * 200.0
     truth = 1 / (1 / own + 1 / children)
     return judged(

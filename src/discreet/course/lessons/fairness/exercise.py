@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 SHARE = 0.05
 
 
-def _size(given: float) -> Verdict:
+def _size(given: float) -> GradedAnswer:
     width = LaplaceLaw.of(10).half_width("0.95")
     truth = width / SHARE
     return judged(
@@ -21,7 +21,7 @@ def _size(given: float) -> Verdict:
     )
 
 
-def _group(given: float) -> Verdict:
+def _group(given: float) -> GradedAnswer:
     truth = float(group_epsilon(Fraction(1), 50))
     return judged(
         close_to(truth, given, within=1e-6),
@@ -30,7 +30,7 @@ def _group(given: float) -> Verdict:
     )
 
 
-def _above(given: float) -> Verdict:
+def _above(given: float) -> GradedAnswer:
     found, baseline = 0.673, 0.673
     return judged(
         abs(given - (found - baseline)) < 1e-9,

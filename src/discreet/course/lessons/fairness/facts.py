@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.api import open as open_curator
-from discreet.course.facts import Step, StepBar, Sweep, epsilons, facts_json
+from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import Town, town
 from discreet.learn.scored.predict import predicted
 
@@ -38,7 +38,7 @@ def facts() -> str:
     return facts_json({"": sweep})
 
 
-def _step(made: Town, other: Town, label: str, epsilon: float) -> Step:
+def _step(made: Town, other: Town, label: str, epsilon: float) -> SweepStep:
     with open_curator(made.toml) as curator:
         trained = curator.learn(
             "people", target=TARGET, epsilon=epsilon, delta=1e-6, features=FEATURES
@@ -49,10 +49,12 @@ def _step(made: Town, other: Town, label: str, epsilon: float) -> Step:
     bars = tuple(_bar(name, rows, right, span) for name, span in GROUPS.items())
     worst = min(bars, key=lambda bar: bar.value)
     words = f"Least often right for people {worst.name}: {worst.value:.0%}, where everybody has {bars[0].value:.0%}."
-    return Step(label, bars, words)
+    return SweepStep(label, bars, words)
 
 
-def _bar(name: str, rows: pa.Table, right: pa.ChunkedArray, span: tuple[int, int] | None) -> StepBar:
+def _bar(
+    name: str, rows: pa.Table, right: pa.ChunkedArray, span: tuple[int, int] | None
+) -> SweepBar:
     if span is None:
         chosen = right
         married = rows.column(TARGET)
@@ -63,4 +65,4 @@ def _bar(name: str, rows: pa.Table, right: pa.ChunkedArray, span: tuple[int, int
     share = pc.mean(pc.cast(chosen, pa.float64())).as_py()
     common = pc.mean(pc.cast(married, pa.float64())).as_py()
     half = 1.96 * math.sqrt(share * (1 - share) / len(chosen))
-    return StepBar(name, share, share - half, share + half, max(common, 1 - common))
+    return SweepBar(name, share, share - half, share + half, max(common, 1 - common))

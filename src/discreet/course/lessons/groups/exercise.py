@@ -6,12 +6,12 @@ import math
 from fractions import Fraction
 
 from discreet.account.group import group_delta, group_epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
 
-def _family(given: float) -> Verdict:
+def _family(given: float) -> GradedAnswer:
     truth = math.exp(group_epsilon(HALF, 4))
     return judged(
         close_to(truth, given, within=0.01),
@@ -20,9 +20,9 @@ def _family(given: float) -> Verdict:
     )
 
 
-def _largest(given: float) -> Verdict:
+def _largest(given: float) -> GradedAnswer:
     if given != int(given) or not 1 <= given <= 1000:
-        return Verdict(False, "A whole number of people is wanted.")
+        return GradedAnswer(False, "A whole number of people is wanted.")
     size = int(given)
     return judged(
         group_epsilon(QUARTER, size) <= 1 < group_epsilon(QUARTER, size + 1),
@@ -31,14 +31,14 @@ def _largest(given: float) -> Verdict:
     )
 
 
-def _visits(given: float) -> Verdict:
+def _visits(given: float) -> GradedAnswer:
     truth = float(group_epsilon(Fraction(1, 10), 20))
     return judged(
         close_to(truth, given, within=1e-6), "Yes: 20 x 0.1 = 2.", "All 20 rows may be hers."
     )
 
 
-def _delta(given: float) -> Verdict:
+def _delta(given: float) -> GradedAnswer:
     truth = float(group_delta(Fraction(1), Fraction(1, 10**6), 10))
     return judged(
         close_to(truth, given, within=0.02),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
 SECOND = ("asthma", "cancer", "migraine", "asthma", "back")
 K, SHARE = 5, 0.1
 
 
-def _agree(given: float) -> Verdict:
+def _agree(given: float) -> GradedAnswer:
     truth = SHARE**K + (1 - SHARE) ** K
     return judged(
         close_to(truth, given, within=0.01),
@@ -18,7 +18,7 @@ def _agree(given: float) -> Verdict:
     )
 
 
-def _left(given: float) -> Verdict:
+def _left(given: float) -> GradedAnswer:
     both = set(FIRST) & set(SECOND)
     return judged(
         given == len(both),

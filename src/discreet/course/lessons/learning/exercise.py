@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.learn.select import loss_bound
 
 MODELS, ROWS = 50, 1_000
 
 
-def _area(given: float) -> Verdict:
+def _area(given: float) -> GradedAnswer:
     truth = 1 - 1 / (1 + math.e)
     return judged(
         close_to(truth, given, within=0.01),
@@ -20,9 +20,9 @@ def _area(given: float) -> Verdict:
     )
 
 
-def _guarded(given: float) -> Verdict:
+def _guarded(given: float) -> GradedAnswer:
     if not 0 < given < 50:
-        return Verdict(False, "An epsilon is wanted.")
+        return GradedAnswer(False, "An epsilon is wanted.")
     found = 1 - 1 / (1 + math.exp(given))
     return judged(
         close_to(0.6, found, within=0.005),
@@ -31,7 +31,7 @@ def _guarded(given: float) -> Verdict:
     )
 
 
-def _tuning(given: float) -> Verdict:
+def _tuning(given: float) -> GradedAnswer:
     truth = loss_bound(MODELS, Fraction(1, ROWS), Fraction(1), Fraction(1, 20))
     return judged(
         close_to(truth, given, within=0.01),

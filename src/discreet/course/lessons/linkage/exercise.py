@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 PEOPLE, YEARS, SEXES = 10_000, 80, 2
 SUBSCRIBERS, SEEN_BY = 480_000, 500
@@ -13,7 +13,7 @@ def alone(people: int, holes: float) -> float:
     return float((1 - 1 / holes) ** (people - 1))
 
 
-def _alone(given: float) -> Verdict:
+def _alone(given: float) -> GradedAnswer:
     truth = alone(PEOPLE, YEARS * 365.25 * SEXES)
     return judged(
         close_to(truth, given, within=0.01),
@@ -22,7 +22,7 @@ def _alone(given: float) -> Verdict:
     )
 
 
-def _films(given: float) -> Verdict:
+def _films(given: float) -> GradedAnswer:
     left = [SUBSCRIBERS / SEEN_BY**films for films in range(10)]
     needed = next(films for films, people in enumerate(left) if people < 1)
     return judged(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
 PEOPLE = 10_000
 
 
-def _flip(given: float) -> Verdict:
+def _flip(given: float) -> GradedAnswer:
     truth = float(1 - CountMeanSketch.of(Fraction(4)).own)
     return judged(
         close_to(truth, given, within=0.01),
@@ -21,7 +21,7 @@ def _flip(given: float) -> Verdict:
     )
 
 
-def _debias(given: float) -> Verdict:
+def _debias(given: float) -> GradedAnswer:
     own = float(CountMeanSketch.of(Fraction(4)).own)
     truth = 1 / (2 * own - 1)
     return judged(
@@ -31,7 +31,7 @@ def _debias(given: float) -> Verdict:
     )
 
 
-def _dearer(given: float) -> Verdict:
+def _dearer(given: float) -> GradedAnswer:
     local = math.sqrt(PEOPLE / 4) / math.tanh(0.5)
     central = math.sqrt(LaplaceLaw.of(1).variance)
     return judged(
@@ -41,7 +41,7 @@ def _dearer(given: float) -> Verdict:
     )
 
 
-def _year(given: float) -> Verdict:
+def _year(given: float) -> GradedAnswer:
     return judged(
         close_to(365 * 0.5, given, within=1e-6),
         "Yes: 182.5. The factor is e^182: no promise at all.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.course.facts import Step, StepBar, Sweep, epsilons, facts_json
+from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.noise.rng import SystemRng
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
@@ -23,13 +23,13 @@ def facts() -> str:
         own, other = float(sketch.own), float(sketch.other)
         found = [(float(s) / len(words) - other) / (own - other) for s in support]
         bars = tuple(
-            StepBar(emoji, max(0.0, value), baseline=share)
+            SweepBar(emoji, max(0.0, value), baseline=share)
             for (emoji, share), value in zip(EMOJI.items(), found, strict=True)
         )
         worst = max(abs(v - s) for v, s in zip(found, EMOJI.values(), strict=True))
         flip = float(1 - sketch.own)
         words_of = f"Every bit is flipped with probability {flip:.3f}. The estimates are off by up to {100 * worst:.1f} points."
-        steps.append(Step(label, bars, words_of))
+        steps.append(SweepStep(label, bars, words_of))
     sweep = Sweep(
         "epsilon of one report:",
         "estimated share of devices; the mark is the true share",

@@ -7,28 +7,32 @@ import statistics
 from fractions import Fraction
 
 from discreet.account.calibrate import gaussian_epsilon
-from discreet.account.price import price
-from discreet.core.event import Composed, Pure
-from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged, judged_letters
+from discreet.course.composed import total_epsilon
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    Question,
+    close_to,
+    judged,
+    judged_letters,
+)
 
 FOUR = tuple(Fraction(text) for text in ("0.5", "0.2", "0.25", "0.25"))
 
 
-def _first(given: frozenset[str]) -> Verdict:
+def _first(given: frozenset[str]) -> GradedAnswer:
     n, scale = 1_000, 20.0
     moved = statistics.pstdev([1.0] + [0.0] * (n - 1))
     t = math.exp(-1 / scale)
     variance = 2 * sum(k * k * (1 - t) / (1 + t) * t**k for k in range(1, 2_000))
-    total = price(
-        Composed(tuple(Pure(value) for value in FOUR)), epsilon=Epsilon.of("1"), delta=Delta.of(0)
-    ).cost.epsilon
+    total = total_epsilon(FOUR)
     a, b = Fraction(7, 2), Fraction(3)  # means of 1, 2, 6, 5 and of 1, 2, 6
     return judged_letters(
         [
             moved <= 1 / n,
             abs(variance / (2 * scale) - 1) < 0.01,
-            math.isclose(math.exp(math.log(3)), 3) and not math.isclose(math.exp(1), 3, rel_tol=0.05),
+            math.isclose(math.exp(math.log(3)), 3)
+            and not math.isclose(math.exp(1), 3, rel_tol=0.05),
             total == Fraction("1.25"),
             4 * a - 3 * b == 5,
         ],
@@ -55,7 +59,7 @@ def worst_loss(halved: bool) -> float:
     return max(abs(math.log(p / q)) for p, q in pairs)
 
 
-def _second(given: frozenset[str]) -> Verdict:
+def _second(given: frozenset[str]) -> GradedAnswer:
     # On a lattice a hundred times finer than the sensitivity, which is as good as continuous.
     quoted = Fraction(2 * math.log(1.25e6) / 100).limit_denominator(10**9)
     real = float(gaussian_epsilon(quoted * 100**2, 100, Fraction(1, 10**6)))
@@ -84,7 +88,7 @@ def _second(given: frozenset[str]) -> Verdict:
     )
 
 
-def _sigma(given: float) -> Verdict:
+def _sigma(given: float) -> GradedAnswer:
     truth = statistics.pstdev([1.0] + [0.0] * 9_999) * 10_000
     return judged(
         close_to(truth, given, within=0.02),

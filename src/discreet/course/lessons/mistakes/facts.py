@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from discreet.course.facts import Step, StepBar, Sweep, facts_json
+from discreet.course.facts import Sweep, SweepBar, SweepStep, facts_json
 
 
 def facts() -> str:
@@ -12,8 +12,8 @@ def facts() -> str:
     steps = []
     for n in (4, 10, 30, 100, 1_000):
         moved = statistics.pstdev([1.0] + [0.0] * (n - 1))
-        bars = (StepBar("it moves by", moved), StepBar("the claim: 1/n", 1 / n))
-        steps.append(Step(f"{n:,} numbers", bars, f"{moved * n:.1f} times as far as claimed."))
+        bars = (SweepBar("it moves by", moved), SweepBar("the claim: 1/n", 1 / n))
+        steps.append(SweepStep(f"{n:,} numbers", bars, f"{moved * n:.1f} times as far as claimed."))
     return facts_json(
         {"": Sweep("how many numbers:", "how far the standard deviation moves", tuple(steps), 2)}
     )

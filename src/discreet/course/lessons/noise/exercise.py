@@ -8,13 +8,13 @@ from functools import cache
 
 from discreet.account.calibrate import gaussian_sigma_squared
 from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, NAMES, MOST = 10, 10_000, 10_000
 
 
-def _names(given: float) -> Verdict:
+def _names(given: float) -> GradedAnswer:
     truth = LaplaceLaw.of(1).joint_half_width(NAMES, "0.95")
     return judged(
         given == truth,
@@ -27,12 +27,12 @@ def _width(epsilon: float) -> int:
     return LaplaceLaw.of(1 / Fraction(repr(epsilon))).half_width("0.95")
 
 
-def _epsilon(given: float) -> Verdict:
+def _epsilon(given: float) -> GradedAnswer:
     if not 0.001 <= given <= 20:
-        return Verdict(False, "An epsilon between 0.001 and 20 is wanted.")
+        return GradedAnswer(False, "An epsilon between 0.001 and 20 is wanted.")
     found = _width(given)
     if found > WANTED:
-        return Verdict(False, f"At that epsilon a count is within ± {found}: too much noise.")
+        return GradedAnswer(False, f"At that epsilon a count is within ± {found}: too much noise.")
     return judged(
         _width(given * 0.97) > WANTED,
         f"Yes: ± {found}, and not more budget than it takes.",
@@ -47,12 +47,12 @@ def gaussian_wins(counts: int) -> bool:
     return float(square) < LaplaceLaw.of(counts).variance
 
 
-def _from(given: float) -> Verdict:
+def _from(given: float) -> GradedAnswer:
     if given != int(given) or not 1 < given <= MOST:
-        return Verdict(False, "A whole number of counts above 1 is wanted.")
+        return GradedAnswer(False, "A whole number of counts above 1 is wanted.")
     counts = int(given)
     if not gaussian_wins(counts):
-        return Verdict(False, f"For {counts} counts Laplace noise is still smaller.")
+        return GradedAnswer(False, f"For {counts} counts Laplace noise is still smaller.")
     return judged(
         not gaussian_wins(counts - 1),
         f"Yes: from {counts} counts on.",
@@ -60,7 +60,7 @@ def _from(given: float) -> Verdict:
     )
 
 
-def _variance(given: float) -> Verdict:
+def _variance(given: float) -> GradedAnswer:
     scale = 5.0
     t = math.exp(-1 / scale)
     continuous, discrete = 2 * scale**2, 2 * t / (1 - t) ** 2

@@ -6,13 +6,18 @@ import math
 from fractions import Fraction
 
 from discreet.account.explain import belief, factor
-from discreet.account.price import price
-from discreet.core.event import Composed, Pure
-from discreet.core.numbers import Delta, Epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged, judged_letters
+from discreet.course.composed import total_epsilon
+from discreet.course.exercise import (
+    AnswerKind,
+    GradedAnswer,
+    Question,
+    close_to,
+    judged,
+    judged_letters,
+)
 
 
-def _belief(given: float) -> Verdict:
+def _belief(given: float) -> GradedAnswer:
     truth = belief(1.0, 0.01).highest
     return judged(
         close_to(truth, given, within=0.01),
@@ -21,7 +26,7 @@ def _belief(given: float) -> Verdict:
     )
 
 
-def _double(given: float) -> Verdict:
+def _double(given: float) -> GradedAnswer:
     found = factor(given) if 0 < given < 700 else math.inf
     return judged(
         close_to(2.0, found),
@@ -30,7 +35,7 @@ def _double(given: float) -> Verdict:
     )
 
 
-def _holds(given: frozenset[str]) -> Verdict:
+def _holds(given: frozenset[str]) -> GradedAnswer:
     # A: the law of a noisy count seen through any function: fold the noise on itself and compare.
     t, reach = math.exp(-1.0), range(-60, 61)
     law = {k: t ** abs(k) for k in reach}
@@ -40,19 +45,17 @@ def _holds(given: frozenset[str]) -> Verdict:
     ]
     ratio = max(abs(math.log(a / b)) for a, b in zip(*folded, strict=True))
     # B: the same question a hundred times, at epsilon 0.1 each.
-    hundred = price(
-        Composed((Pure(Fraction(1, 10)),) * 100), epsilon=Epsilon.of("0.1"), delta=Delta.of(0)
-    )
+    hundred = total_epsilon([Fraction(1, 10)] * 100)
     # C: the share of ill smokers in both worlds, 220 of 1,000 and 219 of 999.
     learns = abs(220 / 1000 - 219 / 999) < 0.001
     # D: an attacker who knows every other person still sees one of two neighbouring laws.
     knows_all = max(abs(abs(k) - abs(k - 1)) for k in reach) * 1.0
     return judged_letters(
-        [ratio <= 1.0, hundred.cost.epsilon <= Fraction(1, 10), not learns, knows_all <= 1.0],
+        [ratio <= 1.0, hundred <= Fraction(1, 10), not learns, knows_all <= 1.0],
         given,
         [
             "whatever is computed from an output is a set of outputs.",
-            f"a hundred answers at 0.1 cost {float(hundred.cost.epsilon):g} together.",
+            f"a hundred answers at 0.1 cost {float(hundred):g} together.",
             "the study says the same with you and without you; your data did not raise the premium.",
             "knowing all others leaves exactly two neighbouring worlds, and these are what the definition compares.",
         ],

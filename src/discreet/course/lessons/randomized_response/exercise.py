@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from discreet.account.explain import truth_probability
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.noise.respond import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000
 
 
-def _epsilon(given: float) -> Verdict:
+def _epsilon(given: float) -> GradedAnswer:
     truth = float(coin_epsilon("0.5"))
     return judged(
         close_to(truth, given, within=0.002),
@@ -20,10 +20,10 @@ def _epsilon(given: float) -> Verdict:
     )
 
 
-def _truth(given: float) -> Verdict:
+def _truth(given: float) -> GradedAnswer:
     wanted = truth_probability(1.0)
     if not 0 <= given < 1:
-        return Verdict(False, "q is a probability, below 1.")
+        return GradedAnswer(False, "q is a probability, below 1.")
     found = float(coin_epsilon(repr(given)))
     return judged(
         close_to(wanted, given),
@@ -32,7 +32,7 @@ def _truth(given: float) -> Verdict:
     )
 
 
-def _estimate(given: float) -> Verdict:
+def _estimate(given: float) -> GradedAnswer:
     q = 0.5
     truth = (SAID_YES / ASKED - (1 - q) / 2) / q
     return judged(
@@ -42,7 +42,7 @@ def _estimate(given: float) -> Verdict:
     )
 
 
-def _crowd(given: float) -> Verdict:
+def _crowd(given: float) -> GradedAnswer:
     half = 1.96 * math.sqrt(0.25 / given) / 0.5 if given > 0 else math.inf
     return judged(
         close_to(0.05, half, within=0.01),

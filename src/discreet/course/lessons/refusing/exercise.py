@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 Bits = tuple[int, ...]
 PEOPLE, A_SECOND = 40, 1e9
@@ -18,7 +18,7 @@ def dangerous(tables: Iterable[Bits], truth: Bits, subset: tuple[int, ...]) -> b
     return any(len({table[i] for table in left}) == 1 for i in range(len(truth)))
 
 
-def _refused(given: float) -> Verdict:
+def _refused(given: float) -> GradedAnswer:
     tables = list(product((0, 1), repeat=2))
     left = [table for table in tables if dangerous(tables, table, (0, 1))]
     return judged(
@@ -28,7 +28,7 @@ def _refused(given: float) -> Verdict:
     )
 
 
-def _careful(given: float) -> Verdict:
+def _careful(given: float) -> GradedAnswer:
     tables = list(product((0, 1), repeat=2))
     always = any(dangerous(tables, table, (0, 1)) for table in tables)
     refuses = len(tables) if always else 0
@@ -39,7 +39,7 @@ def _careful(given: float) -> Verdict:
     )
 
 
-def _seconds(given: float) -> Verdict:
+def _seconds(given: float) -> GradedAnswer:
     truth = 2**PEOPLE / A_SECOND
     return judged(
         close_to(truth, given, within=0.02),

@@ -10,7 +10,7 @@ const count = (table, pair) => pair.reduce((sum, i) => sum + table[i], 0);
 // What the auditor says if this table is the truth: a count of 1 fixes neither bit, 0 and 2 fix both.
 const reply = (table, pair) => (count(table, pair) === 1 ? "1" : "refused");
 
-const stage = new Stage("", { caption: "Every possible table of four bits; those ruled out by replies, and by refusals, are faint.", viewBox: "0 0 640 200" });
+const stage = new Stage("", { caption: "Every possible table of four bits; those ruled out by replies, and by refusals, are faint.", viewBox: "0 0 640 270" });
 let secret;
 let asked;
 const buttons = PAIRS.map((pair) => element("button", { type: "button", click: () => ask(pair) }, pair.map((i) => NAMES[i]).join(" + ")));
@@ -41,7 +41,7 @@ function draw() {
   const left = TABLES.filter(possible);
   stage.svg.replaceChildren(
     ...TABLES.map((table, i) =>
-      drawn("text", { class: possible(table) ? "strong" : "gone", x: (i % 8) * 80 + 40, y: 60 + Math.floor(i / 8) * 80, "text-anchor": "middle" }, table.join(" ")),
+      drawn("text", { class: possible(table) ? "strong" : "gone", x: (i % 4) * 160 + 80, y: 50 + Math.floor(i / 4) * 60, "text-anchor": "middle" }, table.join(" ")),
     ),
   );
   const told = asked.map((pair) => `${pair.map((i) => NAMES[i]).join(" + ")}: ${reply(secret, pair)}`);

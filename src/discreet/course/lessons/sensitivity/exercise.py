@@ -5,17 +5,19 @@ from __future__ import annotations
 import statistics
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, PEOPLE = 120, 400
 
 
-def _moves(sql: str) -> Verdict:
+def _moves(sql: str) -> GradedAnswer:
     plan = PLAIN.explain(sql, epsilon="1")
     noise = list(plan.expected_error.values())
     if len(plan.mechanisms) != 1 or len(noise) != 1 or noise[0] is None:
-        return Verdict(False, "One output with additive noise is wanted, such as a single SUM.")
+        return GradedAnswer(
+            False, "One output with additive noise is wanted, such as a single SUM."
+        )
     right = noise[0] == LaplaceLaw.of(WANTED).half_width("0.95")
     return judged(
         right,
@@ -24,7 +26,7 @@ def _moves(sql: str) -> Verdict:
     )
 
 
-def _deviation(given: float) -> Verdict:
+def _deviation(given: float) -> GradedAnswer:
     truth = statistics.pstdev([1.0] + [0.0] * (PEOPLE - 1))
     return judged(
         close_to(truth, given, within=0.01),
@@ -33,7 +35,7 @@ def _deviation(given: float) -> Verdict:
     )
 
 
-def _groups(given: float) -> Verdict:
+def _groups(given: float) -> GradedAnswer:
     whole = PLAIN.explain("SELECT region, COUNT(*) AS n FROM people GROUP BY region", epsilon="0.1")
     one = PLAIN.explain("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
     same = whole.expected_error["n"] == one.expected_error["n"]

@@ -39,7 +39,8 @@ def facts() -> str:
     for sql, (moves, why) in STATEMENTS.items():
         plan = PLAIN.explain(sql, epsilon="1")
         words = "; ".join(plan.mechanisms)
-        if moves is None:
-            moves = int(words.partition("moves it by ")[2].partition(" ")[0].replace(",", ""))
-        told.append({"sql": sql, "moves": moves, "why": why, "plan": words})
+        said = words.partition("moves it by ")[2].partition(" ")[0].replace(",", "")
+        told.append(
+            {"sql": sql, "moves": int(said) if moves is None else moves, "why": why, "plan": words}
+        )
     return facts_json({}, {"statements": told})

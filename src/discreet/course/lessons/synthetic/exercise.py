@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from discreet.account.calibrate import laplace_scale
 from discreet.core.numbers import Epsilon
-from discreet.course.exercise import AnswerKind, Question, Verdict, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
 
 COLUMNS, PEOPLE = 10, 10_000
 DELTA = 1e-6
 
 
-def _scale(given: float) -> Verdict:
+def _scale(given: float) -> GradedAnswer:
     truth = float(laplace_scale(Fraction(2, PEOPLE), Epsilon.of(Fraction(1, COLUMNS))))
     return judged(
         close_to(truth, given, within=0.01),
@@ -27,9 +27,9 @@ def cost_of(rho: float) -> float:
     return rho + 2 * math.sqrt(rho * math.log(1 / DELTA))
 
 
-def _rho(given: float) -> Verdict:
+def _rho(given: float) -> GradedAnswer:
     if not 0 < given < 10:
-        return Verdict(False, "A rho between 0 and 10 is wanted.")
+        return GradedAnswer(False, "A rho between 0 and 10 is wanted.")
     found = cost_of(given)
     return judged(
         close_to(1.0, found, within=0.01),
@@ -38,7 +38,7 @@ def _rho(given: float) -> Verdict:
     )
 
 
-def _round(given: float) -> Verdict:
+def _round(given: float) -> GradedAnswer:
     rounds, picks, rho = 5, 20, 0.018
     truth = 1 / math.sqrt(2 * rho / (2 * rounds * picks))
     return judged(

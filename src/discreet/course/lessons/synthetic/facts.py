@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.api import open as open_curator
-from discreet.course.facts import Step, StepBar, Sweep, epsilons, facts_json
+from discreet.course.facts import Sweep, SweepBar, SweepStep, epsilons, facts_json
 from discreet.examples import town
 
 COLUMNS = ("sex", "education", "married", "smoker", "job", "household_size")
@@ -21,9 +21,9 @@ def facts() -> str:
     """Return the sweep, made on the town."""
     steps = []
     for label, epsilon in epsilons((0.05, 0.2, 1.0, 5.0)).items():
-        bars = tuple(StepBar(method, _error(method, epsilon)) for method in METHODS)
+        bars = tuple(SweepBar(method, _error(method, epsilon)) for method in METHODS)
         best = min(bars, key=lambda bar: bar.value)
-        steps.append(Step(label, bars, f"Closest at this price: {best.name}."))
+        steps.append(SweepStep(label, bars, f"Closest at this price: {best.name}."))
     sweep = Sweep(
         "price of a copy:",
         "average distance of a table of two columns from the true one (0 the same, 1 nothing in common)",

@@ -30,7 +30,6 @@ def course(
 
     Example: discreet course randomized_response --question epsilon --answer "ln(3)"
     """
-    from discreet.course.lesson import lesson_named
     from discreet.errors import InvalidInput
 
     if lesson is None:
@@ -40,10 +39,7 @@ def course(
     elif answer is not None:
         _grade(lesson, question, answer, json=json)
     elif notebook is not None:
-        found = lesson_named(lesson)
-        with notebook.open("xb") as file:
-            file.write(found.notebook.read_bytes())
-        say(f"{found.title}: written to {notebook}.")
+        _write(lesson, notebook)
     else:
         _print(lesson, json=json)
 
@@ -59,6 +55,20 @@ def _list(*, json: bool) -> None:
         say(f"{each.number:>2}  {each.name:<20} {each.title}")
         say(f"    {'':<20} {each.summary}")
     say("\nTry: discreet course linkage      (with things to move: discreet demo, then Course)")
+
+
+def _write(name: str, path: Path) -> None:
+    from discreet.course.lesson import lesson_named
+    from discreet.course.notebook import notebook_text
+    from discreet.errors import InvalidInput
+
+    lesson = lesson_named(name)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(notebook_text(lesson))
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from None
+    say(f"{lesson.title}: written to {path}.")
 
 
 def _print(name: str, *, json: bool) -> None:
