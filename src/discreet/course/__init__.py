@@ -3,8 +3,8 @@
 The command, the Course page and the notebooks read it from here; it imports the product, and only the front ends import it.
 """
 
-from discreet.course.exercise import GradedAnswer, Question
+from discreet.course.exercise import GradedAnswer, LessonQuestion
 from discreet.course.grading import grade
 from discreet.course.lesson import Lesson, all_lessons, lesson_named
 
-__all__ = ["GradedAnswer", "Lesson", "Question", "all_lessons", "grade", "lesson_named"]
+__all__ = ["GradedAnswer", "Lesson", "LessonQuestion", "all_lessons", "grade", "lesson_named"]

@@ -30,7 +30,7 @@ class GradedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LessonQuestion:
     """One question. `check` works out whether an answer is right: it gets a number, a list of numbers, a set
     of letters or the text of a statement, and computes with the product's own functions.
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from discreet.course.exercise import Question
+from discreet.course.exercise import LessonQuestion
 from discreet.errors import InternalError, UnknownName
 
 FOLDER = Path(__file__).parent / "lessons"
@@ -39,14 +39,14 @@ class Lesson:
     folder: Path
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LessonQuestion, ...]:
         """Return the questions of its exercise, imported when asked for."""
-        found: tuple[Question, ...] = import_module(
+        found: tuple[LessonQuestion, ...] = import_module(
             f"discreet.course.lessons.{self.folder.name}.exercise"
         ).QUESTIONS
         return found
 
-    def question(self, name: str = "") -> Question:
+    def question(self, name: str = "") -> LessonQuestion:
         """Return a question by its name; the first one unless named."""
         for question in self.questions:
             if name in ("", question.name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 WITH, WITHOUT, PEOPLE = 52_000, 50_000, 5
 BITS, KNOWN = 1_000, 0.9
@@ -42,7 +42,7 @@ def _noise(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "single",
         "Write a question that singles out one person of the made-up town of 1,000: SELECT COUNT(*) AS n FROM people WHERE ... whose exact answer is 1. "
         "The columns are age, sex, region, education, job, income, married, household_size, smoker and height. It is asked at epsilon 50, which is as good as exact.",
@@ -52,7 +52,7 @@ QUESTIONS = (
         "Conditions on a few columns soon leave one person; 'income between' and 'height between' are quick, too.",
         "Try ages and heights.",
     ),
-    Question(
+    LessonQuestion(
         "last",
         "Five colleagues earn 52,000 on average. The one who left is taken out, and the four others earn 50,000 on average. What did the one who left earn?",
         AnswerKind.NUMBER,
@@ -60,7 +60,7 @@ QUESTIONS = (
         "60000",
         "n a - (n - 1) b = 5 x 52,000 - 4 x 50,000.",
     ),
-    Question(
+    LessonQuestion(
         "noise",
         "1,000 people have a secret bit each, and every subset is counted with an error of at most E. Up to which E is an attacker sure to know at least 90% of the bits?",
         AnswerKind.NUMBER,

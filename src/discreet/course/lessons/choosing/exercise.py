@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.learn.select import loss_bound
 
 BIDS = (1.00, 1.00, 1.00, 3.01)
@@ -47,7 +47,7 @@ def _chance(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "price",
         "Bids are 1.00, 1.00, 1.00 and 3.01; everybody who bid at least the price pays the price. Which price earns most?",
         AnswerKind.NUMBER,
@@ -55,7 +55,7 @@ QUESTIONS = (
         "1.00",
         "4 x 1.00 = 4.00 against 3.01.",
     ),
-    Question(
+    LessonQuestion(
         "loss",
         "The most common of 10,000 names is chosen with epsilon 1. By how many bearers may the chosen name lie below the most common one, with 95%?",
         AnswerKind.NUMBER,
@@ -63,7 +63,7 @@ QUESTIONS = (
         "2 * ln(10000 / 0.05)",
         "(2/1) ln(10,000/0.05) = 24.4.",
     ),
-    Question(
+    LessonQuestion(
         "chance",
         "The same four bids; only the prices 1.00, 3.01 and 3.02 may be chosen. One bid moves the revenue by at most 4 (the highest price allowed). With which probability is 1.00 chosen at epsilon 2?",
         AnswerKind.NUMBER,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.account.advanced import optimal_epsilon
 from discreet.course.bench import ASKED_FOUR, FOUR
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 FIFTH = "0.2"
 
@@ -47,7 +47,7 @@ def _hundred(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "sum",
         "All (0.5), men (0.2), women (0.25), over 20 (0.25). What do the four cost by sequential composition?",
         AnswerKind.NUMBER,
@@ -55,7 +55,7 @@ QUESTIONS = (
         "1.2",
         "0.5 + 0.2 + 0.25 + 0.25.",
     ),
-    Question(
+    LessonQuestion(
         "worst",
         "And what does the person pay who is hit hardest?",
         AnswerKind.NUMBER,
@@ -63,7 +63,7 @@ QUESTIONS = (
         "1.0",
         "A woman over 20: 0.5 + 0.25 + 0.25.",
     ),
-    Question(
+    LessonQuestion(
         "fifth",
         "The four have been asked. Write a fifth question that costs 0.2 and leaves the bill of the worst-hit person as it is.",
         AnswerKind.SQL,
@@ -72,7 +72,7 @@ QUESTIONS = (
         "People up to 20 have paid 0.75 at most; 0.2 more is 0.95.",
         "Who has paid least so far?",
     ),
-    Question(
+    LessonQuestion(
         "hundred",
         "A hundred answers at 0.1, fixed beforehand. What do they cost together at delta 1e-6, by the optimal formula?",
         AnswerKind.NUMBER,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.account.explain import belief, factor
 from discreet.course.composed import total_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 STUDIES = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
 
@@ -40,7 +40,7 @@ def _believes(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "told",
         "A consent form says: nobody's odds about you change by more than 1.5 times. Which epsilon is that, in all?",
         AnswerKind.NUMBER,
@@ -48,7 +48,7 @@ QUESTIONS = (
         "ln(1.5)",
         "e^epsilon = 1.5.",
     ),
-    Question(
+    LessonQuestion(
         "believes",
         "An employer thinks it 10% likely that you have an illness. A study that you may or may not be in publishes with epsilon 0.5. What can the employer believe at most, compared with what they would have believed without you?",
         AnswerKind.NUMBER,
@@ -57,7 +57,7 @@ QUESTIONS = (
         "Odds 1/9 x 1.6487 = 0.1832, which is 15.5%.",
         "A share such as 0.2, or 20%.",
     ),
-    Question(
+    LessonQuestion(
         "three",
         "Somebody is in three studies, published with epsilon 1, 0.5 and 0.25. What was promised to her by all of them together?",
         AnswerKind.NUMBER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.publish.reconcile.answers import reconcile
 
 MEASURED = {"total": 2005, "male": 1001, "female": 995}
@@ -51,7 +51,7 @@ def _both(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "equal",
         "A total was measured as 100, its parts a and b as 40 and 50, all with the same variance. What are total, a and b after least squares?",
         AnswerKind.NUMBERS,
@@ -60,7 +60,7 @@ QUESTIONS = (
         "The contradiction of 10 is shared equally: 10/3 each.",
         "Three numbers, to one digit after the point.",
     ),
-    Question(
+    LessonQuestion(
         "four",
         "2,005 people, 1,001 men, 995 women, measured with variances 8, 50 and 32. What are total, men and women after weighted least squares?",
         AnswerKind.NUMBERS,
@@ -69,7 +69,7 @@ QUESTIONS = (
         "9 people are missing; 8/90, 50/90 and 32/90 of them are 0.8, 5 and 3.2.",
         "Three numbers, to one digit after the point.",
     ),
-    Question(
+    LessonQuestion(
         "both",
         "A county is measured with variance 200, and each of its ten districts with variance 200. What is the variance of the best estimate of the county?",
         AnswerKind.NUMBER,

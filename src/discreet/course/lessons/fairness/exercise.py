@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.account.group import group_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 SHARE = 0.05
@@ -40,7 +40,7 @@ def _above(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "size",
         "Counts are published at epsilon 0.1. From how many people on is the noise ± (95%) at most 5% of a count?",
         AnswerKind.NUMBER,
@@ -48,7 +48,7 @@ QUESTIONS = (
         "600",
         "The half-width of discrete Laplace noise of scale 10 is 30; 30/0.05 = 600.",
     ),
-    Question(
+    LessonQuestion(
         "group",
         "A classifier was trained with epsilon 1 for each person. What epsilon does that give a minority of 50 people, as a group?",
         AnswerKind.NUMBER,
@@ -56,7 +56,7 @@ QUESTIONS = (
         "50",
         "m epsilon.",
     ),
-    Question(
+    LessonQuestion(
         "above",
         "After adversarial training an adversary tells the sex 67.3 times in 100; always saying the most common is right 67.3 times in 100. How many points above guessing is it?",
         AnswerKind.NUMBER,

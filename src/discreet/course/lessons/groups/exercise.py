@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from discreet.account.group import group_delta, group_epsilon
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
@@ -48,7 +48,7 @@ def _delta(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "family",
         "An answer has epsilon 0.5. By which factor may the odds that a family of four took part change at most?",
         AnswerKind.NUMBER,
@@ -56,7 +56,7 @@ QUESTIONS = (
         "exp(4 * 0.5)",
         "e^(4 x 0.5) = 7.39.",
     ),
-    Question(
+    LessonQuestion(
         "largest",
         "An answer has epsilon 0.25. How large a group still has epsilon 1 or less?",
         AnswerKind.NUMBER,
@@ -64,7 +64,7 @@ QUESTIONS = (
         "4",
         "m x 0.25 is to be at most 1.",
     ),
-    Question(
+    LessonQuestion(
         "visits",
         "Noise hides one visit with epsilon 0.1. What is the epsilon of a patient with 20 visits?",
         AnswerKind.NUMBER,
@@ -72,7 +72,7 @@ QUESTIONS = (
         "2",
         "Group privacy over her own rows.",
     ),
-    Question(
+    LessonQuestion(
         "delta",
         "Epsilon 1, delta 1e-6 for one person. How large is delta for a group of ten?",
         AnswerKind.NUMBER,

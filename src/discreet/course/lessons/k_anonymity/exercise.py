@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
 SECOND = ("asthma", "cancer", "migraine", "asthma", "back")
@@ -28,7 +28,7 @@ def _left(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "left",
         "Your neighbour is in a class of the first hospital with the conditions flu, asthma, heart, diabetes, flu, and in a "
         "class of the second with asthma, cancer, migraine, asthma, back. One condition was treated in both. "
@@ -39,7 +39,7 @@ QUESTIONS = (
         "The two sets have asthma alone in common: two 5-anonymous tables, and no doubt left.",
         "A whole number.",
     ),
-    Question(
+    LessonQuestion(
         "agree",
         "A secret is had by one person in ten, independently of everything else. What is the chance that a class of 5 is "
         "homogeneous: that all of its members have it, or none?",

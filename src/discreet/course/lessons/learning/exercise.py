@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.learn.select import loss_bound
 
 MODELS, ROWS = 50, 1_000
@@ -41,7 +41,7 @@ def _tuning(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "area",
         "A model was trained with pure epsilon 1. What is the most that any membership attack's area under the curve can be?",
         AnswerKind.NUMBER,
@@ -49,7 +49,7 @@ QUESTIONS = (
         "1 - 1/(1 + e)",
         "At every threshold the rate of right claims is at most e times that of wrong ones, and the other way round.",
     ),
-    Question(
+    LessonQuestion(
         "guarded",
         "Which epsilon keeps that area at 0.6 at most?",
         AnswerKind.NUMBER,
@@ -57,7 +57,7 @@ QUESTIONS = (
         "ln(0.6/0.4)",
         "1 - 1/(1 + e^epsilon) = 0.6 gives e^epsilon = 1.5.",
     ),
-    Question(
+    LessonQuestion(
         "tuning",
         "The best of 50 classifiers is chosen on 1,000 validation rows with epsilon 1. By how much accuracy may the choice be below the best, with 95%?",
         AnswerKind.NUMBER,

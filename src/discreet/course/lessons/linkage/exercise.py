@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 PEOPLE, YEARS, SEXES = 10_000, 80, 2
 SUBSCRIBERS, SEEN_BY = 480_000, 500
@@ -33,7 +33,7 @@ def _films(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "alone",
         "A ZIP code has 10,000 people. Birth dates are spread evenly over 80 years of 365.25 days, and half of the "
         "people are women. What is the chance that a person is alone with ZIP code, birth date and sex?",
@@ -43,7 +43,7 @@ QUESTIONS = (
         "80 x 365.25 x 2 = 58,440 pigeonholes; (1 - 1/58,440)^9,999, about e^(-0.171).",
         "A share such as 0.5, or 50%.",
     ),
-    Question(
+    LessonQuestion(
         "films",
         "Of 480,000 subscribers one in 500 has seen a certain film, whatever else they saw. How many such films must "
         "an attacker know of you until on average less than one other person is left?",

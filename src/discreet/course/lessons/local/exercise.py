@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 from discreet.survey.sketch.count_mean import CountMeanSketch
 
@@ -50,7 +50,7 @@ def _year(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "flip",
         "With which probability does a count mean sketch of epsilon 4 flip each bit?",
         AnswerKind.NUMBER,
@@ -58,7 +58,7 @@ QUESTIONS = (
         "1/(1+exp(2))",
         "1/(1 + e^(epsilon/2)) = 0.1192.",
     ),
-    Question(
+    LessonQuestion(
         "debias",
         "And by which factor is a bit debiased?",
         AnswerKind.NUMBER,
@@ -66,7 +66,7 @@ QUESTIONS = (
         "(exp(2)+1)/(exp(2)-1)",
         "1/(1 - 2 x 0.1192) = 1.313.",
     ),
-    Question(
+    LessonQuestion(
         "dearer",
         "10,000 people, half of them yes, epsilon 1. How many times larger is the standard deviation of the count by randomized response than by a curator's Laplace noise?",
         AnswerKind.NUMBER,
@@ -74,7 +74,7 @@ QUESTIONS = (
         "(sqrt(10000)/2/tanh(0.5))/sqrt(2)",
         "50/0.4621 = 108 people against 1.41 (1.36 for the discrete law).",
     ),
-    Question(
+    LessonQuestion(
         "year",
         "A device reports every day for 365 days with fresh coins, epsilon 0.5 each. What is promised in all?",
         AnswerKind.NUMBER,

@@ -10,7 +10,7 @@ from discreet.course.composed import total_epsilon
 from discreet.course.exercise import (
     AnswerKind,
     GradedAnswer,
-    Question,
+    LessonQuestion,
     close_to,
     judged,
     judged_letters,
@@ -63,7 +63,7 @@ def _holds(given: frozenset[str]) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "belief",
         "Somebody believes with 1% that you are in a study. It publishes with epsilon 1. What can they believe at most afterwards?",
         AnswerKind.NUMBER,
@@ -72,7 +72,7 @@ QUESTIONS = (
         "Odds 1/99 x e = 0.02746, and 0.02746 / 1.02746 = 0.0267.",
         "A share such as 0.05, or 5%.",
     ),
-    Question(
+    LessonQuestion(
         "double",
         "At which epsilon do anyone's odds change by at most a factor of 2?",
         AnswerKind.NUMBER,
@@ -80,7 +80,7 @@ QUESTIONS = (
         "ln(2)",
         "e^epsilon = 2.",
     ),
-    Question(
+    LessonQuestion(
         "holds",
         "Which of these hold? A: rounding an ε-private answer, or looking at it modulo 3, keeps it ε-private. B: asking the same question a hundred times at 0.1 costs 0.1. "
         "C: after the smoking study your premium rises, so the study broke its promise to you. D: the promise holds against somebody who knows everybody else's data.",

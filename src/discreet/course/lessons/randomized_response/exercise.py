@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.account.explain import truth_probability
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.respond import coin_epsilon
 
 SAID_YES, ASKED = 450, 1_000
@@ -52,7 +52,7 @@ def _crowd(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "epsilon",
         "What is the epsilon of Warner's two fair coins?",
         AnswerKind.NUMBER,
@@ -61,7 +61,7 @@ QUESTIONS = (
         "(3/4) / (1/4) = 3, and e^epsilon = 3.",
         "Arithmetic such as ln(2) will do.",
     ),
-    Question(
+    LessonQuestion(
         "truth",
         "With which probability q must the truth be told for epsilon 1?",
         AnswerKind.NUMBER,
@@ -69,7 +69,7 @@ QUESTIONS = (
         "tanh(1/2)",
         "(1+q)/(1-q) = e gives q = (e-1)/(e+1) = tanh(1/2) = 0.4621.",
     ),
-    Question(
+    LessonQuestion(
         "estimate",
         "Two fair coins; 450 of 1,000 people say yes. What share has the secret, by the estimate?",
         AnswerKind.NUMBER,
@@ -78,7 +78,7 @@ QUESTIONS = (
         "p = 2A - 1/2.",
         "A share such as 0.5, or 50%.",
     ),
-    Question(
+    LessonQuestion(
         "crowd",
         "Two fair coins. How many people must be asked so that the estimate's noise is ± 5 points at 95% (1.96 standard errors) when half of them say yes?",
         AnswerKind.NUMBER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 
 Bits = tuple[int, ...]
 PEOPLE, A_SECOND = 40, 1e9
@@ -49,7 +49,7 @@ def _seconds(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "refused",
         "Two people have secret bits. The auditor, who knows them, refuses to say how many of the two are ones. How many of the four tables are still possible?",
         AnswerKind.NUMBER,
@@ -58,7 +58,7 @@ QUESTIONS = (
         "Only counts of 0 and 2 fix bits, so 00 and 11 are left.",
         "A whole number.",
     ),
-    Question(
+    LessonQuestion(
         "careful",
         "The same question goes to an auditor who decides without looking at the table. In how many of the four tables does it refuse?",
         AnswerKind.NUMBER,
@@ -67,7 +67,7 @@ QUESTIONS = (
         "For 00 an answer would be dangerous, and it cannot tell whether the table is 00.",
         "A whole number.",
     ),
-    Question(
+    LessonQuestion(
         "seconds",
         "An auditor tries all tables of 40 bits, a thousand million a second. How many seconds does one question take?",
         AnswerKind.NUMBER,

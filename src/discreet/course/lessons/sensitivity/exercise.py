@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from discreet.course.bench import PLAIN
-from discreet.course.exercise import AnswerKind, GradedAnswer, Question, close_to, judged
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, PEOPLE = 120, 400
@@ -48,7 +48,7 @@ def _groups(given: float) -> GradedAnswer:
 
 
 QUESTIONS = (
-    Question(
+    LessonQuestion(
         "moves",
         "Write a statement over people whose answer one person can move by exactly 120.",
         AnswerKind.SQL,
@@ -57,7 +57,7 @@ QUESTIONS = (
         "Ages are declared from 0 to 120. (income - income + 120 would do as well: what counts is the range.)",
         "Which column is declared up to 120?",
     ),
-    Question(
+    LessonQuestion(
         "groups",
         "One count with noise of scale 10 costs epsilon 0.1. What do the counts of all fifty regions cost, each with noise of scale 10, as GROUP BY region?",
         AnswerKind.NUMBER,
@@ -65,7 +65,7 @@ QUESTIONS = (
         "0.1",
         "The groups are disjoint: parallel composition.",
     ),
-    Question(
+    LessonQuestion(
         "deviation",
         "400 numbers in [0, 1], n public, one of them replaced. How far can the standard deviation move, from all zeros?",
         AnswerKind.NUMBER,
