@@ -111,6 +111,7 @@ def places(page, served, tmp_path):
     yield from ("/synthesize", a_copy(page, served), "/anonymize", an_anonymized(page, served))
     yield from ("/notebooks", a_notebook(page, served))
     yield from ("/models", "/lab", "/lab/differencing", "/notes", "/notes/0010", "/nowhere")
+    yield from ("/docs", "/docs/coming-from", "/docs/tutorials/first-answer")
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,12 @@ def to_markup(text: str, link: Link) -> Markup:
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = parser.parse(text)
-    for token in tokens:
+    for place, token in enumerate(tokens):
         _tamed(token, link)
+        if token.type == "heading_open":
+            token.attrs["id"] = slug(tokens[place + 1].content)
+        elif token.type == "fence":
+            token.info = ""  # a language's name would be a class of ours
         for inner in token.children or ():
             _tamed(inner, link)
     # Only our own parser's markup: its text is escaped, its attributes are those left by _tamed.
@@ -38,6 +42,16 @@ def _tamed(token: Any, link: Link) -> None:
         found = link(str(address))
         if found is not None:
             token.attrs["href"] = found
+
+
+def slug(heading: str) -> str:
+    """Return the name of a heading within its page, as GitHub makes it.
+
+    >>> slug("What is *not* promised?")
+    'what-is-not-promised'
+    """
+    words = re.sub(r"[^\w\- ]", "", heading.lower())
+    return words.replace(" ", "-")
 
 
 _HERE = re.compile(r"/(?:notes|course|docs|lab)(?:/[A-Za-z0-9_./#-]*)?")

@@ -27,7 +27,7 @@ class Note:
 
 def notes_folder() -> Path:
     """Return where the notes lie: in the package, or in the repository that it runs from."""
-    inside = HERE / "note_files"
+    inside = HERE / "doc_files" / "notes"
     return inside if inside.is_dir() else HERE.parents[2] / "docs" / "notes"
 
 
