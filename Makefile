@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers fmt lint types reference docs lock clean
+.PHONY: course stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -79,6 +79,9 @@ types: $(READY)  ## mypy, strict
 
 reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
 	$(BIN)/python scripts/reference.py
+
+course: $(READY)  ## write the notebooks from the lessons; with FACTS=1 also the figures that the product works out (15 minutes)
+	$(BIN)/python scripts/course.py $(if $(FACTS),--facts)
 
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 lock: $(READY)  ## compile both locks anew from pyproject.toml; the pins of the smaller are those of the larger

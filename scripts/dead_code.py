@@ -29,7 +29,7 @@ NAMES = {
     "scikit-learn's habits": {
         "predict_proba", "set_params", "fit_transform", "inverse_transform", "score",
     },
-    "commands, found by the name of their module": {"demo", "synth", "completion"},
+    "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
     "accountants and mechanisms for Python users": {
         "PldAccountant", "total_delta", "zcdp", "renyi", "SparseVector", "above_threshold",
         "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",

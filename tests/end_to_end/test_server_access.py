@@ -94,6 +94,9 @@ EXPECTED = {
     ("GET", "/surveys/{name}/document"): EVERYBODY,
     ("POST", "/surveys/{name}/reports"): EVERYBODY,
     ("POST", "/surveys/{name}/reports/batch"): EVERYBODY,
+    ("GET", "/course"): EVERYBODY,
+    ("GET", "/course/{name}/{file}"): EVERYBODY,
+    ("POST", "/course/{name}/grade"): EVERYBODY,
     ("GET", "/health"): EVERYBODY,
     ("GET", "/metrics"): {"owner", "reviewer"},
 }
@@ -132,6 +135,7 @@ BODIES = {
     "/surveys": {"name": "smoking", "toml": SURVEY},
     "/surveys/plan": {"name": "smoking", "toml": SURVEY},
     "/surveys/{name}/estimate": {},
+    "/course/{name}/grade": {"question": "alone", "answer": "1"},
     "/tokens": {"role": "reviewer"},
     "/session": {"token": "dsc_wrong"},
 }

@@ -39,6 +39,10 @@ COMMANDS = {
         "discreet.cli.commands.attack",
         "Attack a release, and its private version beside it.",
     ),
+    "course": (
+        "discreet.cli.teach.course",
+        "Lessons on privacy, with exercises that are worked out.",
+    ),
     "anonymize": (
         "discreet.cli.commands.anonymize",
         "A k-anonymous copy of a table, or what one is worth.",
