@@ -132,7 +132,7 @@ def run(command: str) -> dict[str, Any]:
     return found | {
         "seconds": round(time.monotonic() - start),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "python": platform.python_version(),
     }
 
 

@@ -31,7 +31,7 @@ def test_every_claim_of_the_readme_has_a_line(evidence):
     [
         ("- **Exact noise.**", "- **It also makes coffee.** Always.\n- **Exact noise.**"),
         ("An analyst asks ordinary SQL.", "An analyst asks ordinary SQL. No attack ever works."),
-        ("takes about half a minute;", "takes about half a minute. Answers take 3 ms;"),
+        ("The first time it", "Answers take 3 ms. The first time it"),
     ],
 )
 def test_a_claim_without_a_line_is_noticed(evidence, old, new):
