@@ -12,42 +12,15 @@ grants one period, and then nothing until the calendar has passed it.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import dataclass
-from enum import Enum
 from itertools import pairwise
 
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.period import Every
 from discreet.errors import CatalogError, InvalidInput
 
-
-class Every(Enum):
-    """How long a period is."""
-
-    MONTH = "month"
-    QUARTER = "quarter"
-    YEAR = "year"
-
-    def period(self, day: dt.date) -> str:
-        """Return the name of the period that `day` lies in; later periods have greater names.
-
-        >>> Every.QUARTER.period(dt.date(2026, 11, 15))
-        '2026-Q4'
-        """
-        match self:
-            case Every.MONTH:
-                return f"{day.year:04}-{day.month:02}"
-            case Every.QUARTER:
-                return f"{day.year:04}-Q{(day.month + 2) // 3}"
-            case Every.YEAR:
-                return f"{day.year:04}"
-
-
-_NAMES = {
-    Every.MONTH: re.compile(r"\d{4}-(0[1-9]|1[0-2])"),
-    Every.QUARTER: re.compile(r"\d{4}-Q[1-4]"),
-    Every.YEAR: re.compile(r"\d{4}"),
-}
+LENGTHS = (Every.MONTH, Every.QUARTER, Every.YEAR)
+"""How long the periods of a budget may be: shorter ones would be no budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +42,7 @@ class Renewal:
     def __post_init__(self) -> None:
         periods = (self.since, *self.granted)
         for name in periods:
-            if not _NAMES[self.every].fullmatch(name):
+            if not self.every.names(name):
                 example = self.every.period(dt.date(2026, 11, 15))
                 raise CatalogError(
                     f"renew: '{name}' is no {self.every.value}; write it as {example}."

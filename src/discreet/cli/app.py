@@ -47,6 +47,7 @@ COMMANDS = {
         "discreet.cli.commands.audit",
         "How much privacy a mechanism loses at the very least.",
     ),
+    "run": ("discreet.cli.owner.run", "What a schedule has due: each line once a period."),
     "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
     "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
     "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),

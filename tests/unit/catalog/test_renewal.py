@@ -8,8 +8,9 @@ import pytest
 from discreet.catalog.declare.datasets import with_new_name
 from discreet.catalog.declare.renewals import with_renewal
 from discreet.catalog.read.policy_file import loads
-from discreet.catalog.renewal import Every, Renewal
+from discreet.catalog.renewal import Renewal
 from discreet.core.numbers import Delta, Epsilon
+from discreet.core.period import Every
 from discreet.errors import CatalogError, InvalidInput
 
 TEXT = """# the town
@@ -136,7 +137,7 @@ def test_a_policy_that_contradicts_itself_is_refused(changes):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"quarter"', '"fortnight"', "'every' is"),
+        ('"quarter"', '"week"', "'every' is"),
         ("alert = 0.5", "alert = 2", "alert"),
         ("at_most = 2", 'at_most = "two"', "renew"),
     ],

@@ -28,8 +28,9 @@ from discreet.catalog.read.file_shape import (
 )
 from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
 from discreet.catalog.read.sources import refuse_password
-from discreet.catalog.renewal import Every, Renewal
+from discreet.catalog.renewal import LENGTHS, Renewal
 from discreet.core.numbers import Delta, Epsilon, to_fraction
+from discreet.core.period import Every
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
@@ -129,7 +130,7 @@ def _budget(name: str, shape: BudgetShape | DatasetShape, place: str) -> Budget:
 
 
 def _renewal(shape: RenewShape) -> Renewal:
-    lengths = [each.value for each in Every]
+    lengths = [each.value for each in LENGTHS]
     if shape.every not in lengths:
         raise CatalogError(f"renew: 'every' is {', '.join(lengths[:-1])} or {lengths[-1]}.")
     return Renewal(
