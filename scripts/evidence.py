@@ -117,6 +117,8 @@ def run(command: str) -> dict[str, Any]:
         if words[0] == "pytest":
             places = [
                 f"--junitxml={junit}",
+                "-o",
+                "junit_family=xunit1",
                 "-q",
                 "-p",
                 "no:cacheprovider",

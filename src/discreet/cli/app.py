@@ -49,6 +49,7 @@ COMMANDS = {
     ),
     "run": ("discreet.cli.owner.run", "What a schedule has due: each line once a period."),
     "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
+    "sheet": ("discreet.cli.owner.sheet", "A data-protection impact sheet, as a document."),
     "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
     "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),
     "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),
