@@ -44,7 +44,7 @@ def test_a_line_without_its_claim_is_noticed(evidence):
     assert evidence.outdated(README.replace("Exact noise.", "Noise."), evidence.read("claims"))
 
 
-@pytest.mark.parametrize("name", ["claims", "acceptance", "audits"])
+@pytest.mark.parametrize("name", ["claims", "acceptance", "audits", "operations"])
 def test_every_line_names_tests_that_exist(evidence, name):
     entries = evidence.read(name)
     assert all(entry["tests"] and entry["command"] for entry in entries)
@@ -68,7 +68,7 @@ def test_all_acceptance_tests_are_there_in_order(evidence):
 
 
 def test_results_belong_to_commands_that_are_still_named(evidence):
-    named = {e["command"] for n in ("claims", "acceptance", "audits") for e in evidence.read(n)}
+    named = {e["command"] for n in evidence.FILES for e in evidence.read(n)}
     results = evidence.stored()
     assert set(results) <= named
     assert all(result["date"] and result.get("tests", 1) for result in results.values())
