@@ -15,8 +15,8 @@ import datetime as dt
 from dataclasses import dataclass
 from itertools import pairwise
 
+from discreet.catalog.period import Every
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.period import Every
 from discreet.errors import CatalogError, InvalidInput
 
 LENGTHS = (Every.MONTH, Every.QUARTER, Every.YEAR)

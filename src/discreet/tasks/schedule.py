@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 
 from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
-from discreet.core.period import Every
+from discreet.catalog.period import Every
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.spec import parse_spec
 

@@ -7,10 +7,10 @@ import pytest
 
 from discreet.catalog.declare.datasets import with_new_name
 from discreet.catalog.declare.renewals import with_renewal
+from discreet.catalog.period import Every
 from discreet.catalog.read.policy_file import loads
 from discreet.catalog.renewal import Renewal
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.period import Every
 from discreet.errors import CatalogError, InvalidInput
 
 TEXT = """# the town

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import ALERT, Budget, Catalog, DeclaredCap
+from discreet.catalog.period import Every
 from discreet.catalog.read.datasets import (
     Finished,
     Unfinished,
@@ -30,7 +31,6 @@ from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, che
 from discreet.catalog.read.sources import refuse_password
 from discreet.catalog.renewal import LENGTHS, Renewal
 from discreet.core.numbers import Delta, Epsilon, to_fraction
-from discreet.core.period import Every
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
