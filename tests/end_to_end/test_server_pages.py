@@ -80,7 +80,7 @@ def test_wrong_addresses_are_pages_for_browsers_and_problems_for_programs(server
         page = client.get("/nowhere", headers=HTML)
         assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
         assert ('href="/budget"' in page.text, "Sign out" in page.text) == (True, True)
-        assert client.get("/static/nothing.css", headers=HTML).text.count('href="/budget"') == 1
+        assert 'href="/budget"' in client.get("/static/nothing.css", headers=HTML).text
         assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
         problem = client.get("/api/v1/jobs/none", headers=HTML)
         assert problem.headers["content-type"] == "application/problem+json"
@@ -116,7 +116,7 @@ def test_an_address_may_bring_an_amount_and_a_payer_but_nothing_else(server):
         address = {"sql": "SELECT 1", "epsilon": "0.125", "analyst": "bob"}
         text = client.get("/ask", params=address).text
         assert 'value="0.125"' in text
-        assert "<option selected>bob</option>" in text
+        assert '<option value="bob" selected>' in text
         for wrong in ('"><b>', "1e999", "-1", "x", "9" * 400):
             text = client.get("/ask", params={"epsilon": wrong, "analyst": wrong}).text
             assert 'value="0.25"' in text

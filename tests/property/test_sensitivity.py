@@ -33,6 +33,7 @@ from discreet.core.region import NULL, Positions
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
 from discreet.errors import DiscreetError
 from discreet.kernel.canonical import select as canonical
+from discreet.kernel.canonical import source
 from discreet.kernel.canonical.cells import source_cell
 from discreet.kernel.trees.nodes import Unfit
 from discreet.sql.write.blocks import BlockWriter
@@ -168,7 +169,7 @@ def test_a_curator_that_does_not_bound_rows_is_caught(monkeypatch):
 
 
 def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):
-    monkeypatch.setattr(canonical, "source_cell", unclamped)
+    monkeypatch.setattr(source, "source_cell", unclamped)
     # A histogram has no place for such values at all: that is caught, too.
     with contextlib.suppress(IndexError):
         assert attack(seed=12, count=300)[2]
@@ -455,7 +456,6 @@ def test_a_number_is_not_a_condition():
         "SELECT SUM(CASE WHEN age THEN 1000 ELSE 1 END) FROM people",
         "SELECT SUM(age) FILTER (WHERE balance) FROM people",
         "SELECT COUNT(*) FROM people WHERE NOT age",
-        "SELECT SUM(CASE WHEN sex IN (1, 2) THEN 1000 ELSE 1 END) FROM people",
         "SELECT SUM(IF(age, 5, 0)) FROM people",
     ):
         with pytest.raises(DiscreetError):

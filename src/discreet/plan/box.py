@@ -26,7 +26,7 @@ from discreet.core.schema import (
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
 from discreet.plan.lattices import is_finite
-from discreet.plan.values import TABULATE, Fields, tabulated
+from discreet.plan.tables import TABULATE, Fields, tabulated
 
 
 @dataclass(frozen=True, slots=True)

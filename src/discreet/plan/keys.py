@@ -15,7 +15,7 @@ from discreet.plan import expr as e
 from discreet.plan.ir import Key, Relation
 from discreet.plan.lattices import is_finite, points
 from discreet.plan.regions import box_positions, domains_of
-from discreet.plan.values import tabulated
+from discreet.plan.tables import tabulated
 
 MAX_GROUPS = 1_000_000
 """An answer never lists more public groups than this."""

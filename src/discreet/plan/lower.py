@@ -10,7 +10,8 @@ from typing import Any
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator
 from discreet.plan.lattices import lattice
-from discreet.plan.values import Fields, infer, tabulated
+from discreet.plan.tables import Fields, tabulated
+from discreet.plan.values import infer
 
 _ROUNDING = {"round", "integer"}
 

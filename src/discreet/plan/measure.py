@@ -19,7 +19,8 @@ from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
 from discreet.plan.lattices import lattice
-from discreet.plan.values import Fields, infer, numeric
+from discreet.plan.tables import Fields
+from discreet.plan.values import infer, numeric
 
 BINS = 4096
 """A quantile is chosen among at most this many public values."""

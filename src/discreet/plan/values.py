@@ -6,120 +6,54 @@ rounds. An expression over one column with a small domain is simply tabulated.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
     DateDomain,
     Domain,
-    FiniteDomain,
     IntegerDomain,
     TextDomain,
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate, part_of
+from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions import LONGEST_TEXT, MORE, ON_TEXT
 from discreet.plan.lattices import (
     check_fits,
     common_step,
     domain_of_values,
-    is_finite,
     kind,
     lattice,
     not_exact,
     number_domain,
-    points,
-    rounded,
 )
-
-TABULATE = 10_000
-"""An expression over one column with at most this many values is evaluated value by value."""
-
-MOST_DAYS = 50_000
-"""The same for dates: 137 years, since a run of days with one value is written as one range."""
-
-MOST_WORK = 400_000
-"""No more than so many nodes are evaluated for one table: planning takes a bounded time."""
-
-Fields: TypeAlias = Mapping[str, Domain]
-
-
-def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
-    """Return the value of `expr` for NULL and then for each value of its one small column.
-
-    None where it reads several columns, none, or one that is too large to list.
-    """
-    name = _one_small_column(expr, fields)
-    if name is None:
-        return None
-    return list(_tables(_Written(expr), name, fields[name]))
-
-
-def _one_small_column(expr: Expr, fields: Fields) -> str | None:
-    names = e.columns_of(expr)
-    if len(names) != 1:
-        return None
-    (name,) = names
-    domain = fields[name]
-    most = MOST_DAYS if isinstance(domain, DateDomain) else TABULATE
-    if not is_finite(domain) or domain.size > most:  # type: ignore[union-attr]  # finite: has size
-        return None
-    if domain.size * e.size(expr) > MOST_WORK:  # type: ignore[union-attr]  # finite: has size
-        return None
-    return name
-
-
-class _Written:
-    """An expression that equals only one written the same: Python holds 1 and True for equal."""
-
-    __slots__ = ("expr", "text")
-
-    def __init__(self, expr: Expr) -> None:
-        self.expr = expr
-        # Short, since many are kept: a long expression is written out in a megabyte.
-        self.text = hashlib.sha256(repr(expr).encode("utf-8", "surrogatepass")).digest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Written) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-
-@lru_cache(maxsize=256)
-def _tables(written: _Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
-    # Planning and rendering ask for the same few tables a hundred times.
-    found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
-    return tuple(rounded(value) if isinstance(value, float) else value for value in found)
-
-
-@lru_cache(maxsize=1024)
-def _table_domain(written: _Written, name: str, domain: FiniteDomain) -> Domain:
-    return domain_of_values(list(_tables(written, name, domain)))
+from discreet.plan.tables import TABULATE, Fields, Written, rather_ruled, table_domain
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:
     """Return the domain of `expr`, or refuse it with a sentence."""
     if isinstance(expr, e.ColumnRef):
         return fields[expr.name]
-    name = _one_small_column(expr, fields)
-    if name is not None:
-        return _table_domain(_Written(expr), name, fields[name])
     known = tuple((name, fields[name]) for name in sorted(e.columns_of(expr)))
-    return _by_rule(_Written(expr), known)
+    if rather_ruled(expr, fields):
+        # A rule that refuses says so by a sentence; the table may still hold what it could not see.
+        with suppress(QueryRefused):
+            return _by_rule(Written(expr), known)
+    found = table_domain(expr, fields)
+    return _by_rule(Written(expr), known) if found is None else found
 
 
 @lru_cache(maxsize=512)
-def _by_rule(written: _Written, known: tuple[tuple[str, Domain], ...]) -> Domain:
+def _by_rule(written: Written, known: tuple[tuple[str, Domain], ...]) -> Domain:
     # Rules ask for their operands more than once, at every level: kept, or it takes 2^levels.
     return infer_by_rule(written.expr, dict(known))
 

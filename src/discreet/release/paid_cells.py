@@ -21,7 +21,7 @@ from discreet.plan.lattices import is_finite
 from discreet.plan.measure import Measure
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
-from discreet.plan.values import tabulated
+from discreet.plan.tables import tabulated
 
 Box = Mapping[str, Positions]
 

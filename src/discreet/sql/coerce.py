@@ -20,7 +20,7 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.values import Fields
+from discreet.plan.tables import Fields
 from discreet.sql.days import parse_date
 
 

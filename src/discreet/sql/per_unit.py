@@ -24,7 +24,8 @@ from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
-from discreet.plan.values import Fields, infer, numeric
+from discreet.plan.tables import Fields
+from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Names, grouped_by, written_name

@@ -14,7 +14,8 @@ from sqlglot import exp
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.ir import Aggregate, Function
-from discreet.plan.values import Fields, numeric
+from discreet.plan.tables import Fields
+from discreet.plan.values import numeric
 
 Ask = Callable[[Aggregate], Expr]
 """Gives the column that stands for an aggregate."""

@@ -15,12 +15,13 @@ from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.lattices import common_step, lattice, points
-from discreet.plan.values import FINER, infer, infer_by_rule, tabulated
+from discreet.plan.tables import computes, tabulated
+from discreet.plan.values import FINER, infer, infer_by_rule
 from discreet.sql.write.cells import Cell
 from discreet.sql.write.texts import joined, like, text_call
 
-LONGEST = 4_000_000
-"""Characters of one expression in SQL."""
+LONGEST = 2_000_000
+"""Characters of one SELECT in SQL, and so of each expression in it."""
 
 LONG_RUN = 5
 """Days from which on a range is shorter to write, and to read, than a list."""
@@ -58,11 +59,11 @@ class Writer:
             return self.cells[expr.name].value
         if isinstance(expr, e.Literal):
             return self._literal(expr.value, self.step(expr))
-        table = None if _computes(expr) else tabulated(expr, self.fields)
+        table = None if computes(expr) else tabulated(expr, self.fields)
         if table is not None:
             return self._table(expr, table)
         written = self._computed(expr)
-        _short(len(written))
+        short(len(written))
         return self._counted(written, self._rule_step(expr) / self.step(expr))
 
     def condition(self, expr: Expr) -> str:
@@ -100,7 +101,7 @@ class Writer:
         for given, value in zip(inputs, table, strict=True):
             by_value.setdefault(value, []).append(given)
         of_null = table[0]
-        _short(len(by_value) * len(cell.value))
+        short(len(by_value) * len(cell.value))
         branches = []
         for value, givens in by_value.items():
             known = [given for given in givens if given is not None]
@@ -304,7 +305,7 @@ class Writer:
                 raise AssertionError(expr.function)
 
 
-def _short(length: int) -> None:
+def short(length: int) -> None:
     """Refuse text that an engine would only choke on, before it is put together."""
     if length > LONGEST:
         raise QueryRefused(
@@ -324,14 +325,3 @@ def _values(expr: e.Case | e.Coalesce | e.Extreme) -> tuple[Expr, ...]:
     if isinstance(expr, e.Case):
         return (*(value for _, value in expr.branches), expr.otherwise)
     return expr.operands
-
-
-def _computes(expr: Expr) -> bool:
-    """Return whether plain SQL beats a lookup table: everything but functions of text and dates."""
-    return not any(isinstance(node, e.Like | e.Call) for node in e.walk(expr)) and not any(
-        isinstance(node, e.Arithmetic)
-        and node.operator in {Operator.DIVIDE, Operator.FLOOR_DIVIDE, Operator.MODULO}
-        and not isinstance(node.right, e.Literal)
-        and node.operator is not Operator.DIVIDE
-        for node in e.walk(expr)
-    )

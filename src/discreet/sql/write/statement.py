@@ -16,7 +16,7 @@ from discreet.plan.lattices import lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter, clamped
-from discreet.sql.write.expressions import Writer
+from discreet.sql.write.expressions import Writer, short
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
     Kind.ROWS: ("rows",),
@@ -38,6 +38,8 @@ def render(question: Question, engine: Engine) -> tuple[Draft, ...]:
     if question.measured.measures:
         drafts.append(_linear(question, engine))
     drafts += [_histogram(question, engine, *choice) for choice in question.measured.choices]
+    for draft in drafts:
+        short(len(draft.sql))
     return tuple(drafts)
 
 
@@ -68,11 +70,18 @@ class _Outputs:
     writer: Writer
     block: Block
     places: dict[str, int] = field(default_factory=dict)
+    written: int = 0
 
     def asked(self, measure: Measure) -> Asked:
-        written = (self._part(part, measure) for part in _PARTS[measure.kind])
-        places = tuple(self.places.setdefault(text, len(self.places)) for text in written)
+        places = tuple(self._place(self._part(part, measure)) for part in _PARTS[measure.kind])
         return Asked(measure.kind, places, measure.centre)
+
+    def _place(self, text: str) -> int:
+        if text not in self.places:
+            # Each part may be short and all of them together more than an engine can parse.
+            self.written += len(text)
+            short(self.written)
+        return self.places.setdefault(text, len(self.places))
 
     def _part(self, part: str, measure: Measure) -> str:
         dialect = self.writer.dialect

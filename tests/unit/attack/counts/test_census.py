@@ -63,5 +63,5 @@ def test_without_noise_the_curators_tables_say_more_than_the_town():
 
 
 def test_more_residents_than_people_are_refused():
-    with pytest.raises(InvalidInput, match="more people than the town"):
+    with pytest.raises(InvalidInput, match="more people than there are"):
         ATTACK.run({"people": 1_000, "blocks": 100, "places": 30})

@@ -124,8 +124,7 @@ def test_an_unfinished_proposal_is_not_bypassed(file):
 BAD = {
     "is empty": b"",
     "no rows": b"a,b\n",
-    "not UTF-8": b"a,b\n1,\xe9\n",
-    "not a text file": b"a,b\n1,\x00\n",
+    "holds NUL bytes": b"a,b\n1,\x00\n",
     "same name": b"a,A\n1,2\n",
 }
 

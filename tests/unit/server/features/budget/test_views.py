@@ -29,6 +29,8 @@ def test_every_deed_has_words():
         "route": "GET /data",
         "why": "role",
         "dataset": "town",
+        "name": "village",
+        "columns": "age, sex",
         "analyst": "zoe",
         "epsilon": "1",
         "epsilon_after": "0.5",

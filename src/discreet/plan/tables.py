@@ -1,0 +1,112 @@
+"""Expressions over one small column, worked out value by value."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from discreet.core.schema import DateDomain, Domain, FiniteDomain
+from discreet.plan import expr as e
+from discreet.plan.evaluate import evaluate
+from discreet.plan.expr import Expr, Operator
+from discreet.plan.lattices import domain_of_values, is_finite, points, rounded
+
+TABULATE = 10_000
+"""An expression over one column with at most this many values is evaluated value by value."""
+
+MOST_DAYS = 50_000
+"""The same for dates: 137 years, since a run of days with one value is written as one range."""
+
+MOST_WORK = 400_000
+"""No more than so many nodes are evaluated for one table: planning takes a bounded time."""
+
+PLAIN_TABLE = 1_000
+"""What plain SQL computes is tabulated for so many values only: its rules are close, and quick."""
+
+PLAIN_CALLS = frozenset({"abs", "floor", "ceil"})
+"""Functions of numbers that plain SQL computes exactly."""
+
+Fields: TypeAlias = Mapping[str, Domain]
+
+
+def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
+    """Return the value of `expr` for NULL and then for each value of its one small column.
+
+    None where it reads several columns, none, or one that is too large to list.
+    """
+    name = _one_small_column(expr, fields)
+    if name is None:
+        return None
+    return list(_tables(Written(expr), name, fields[name]))
+
+
+def _one_small_column(expr: Expr, fields: Fields) -> str | None:
+    names = e.columns_of(expr)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    domain = fields[name]
+    most = MOST_DAYS if isinstance(domain, DateDomain) else TABULATE
+    if not is_finite(domain) or domain.size > most:  # type: ignore[union-attr]  # finite: has size
+        return None
+    if domain.size * e.size(expr) > MOST_WORK:  # type: ignore[union-attr]  # finite: has size
+        return None
+    return name
+
+
+class Written:
+    """An expression that equals only one written the same: Python holds 1 and True for equal."""
+
+    __slots__ = ("expr", "text")
+
+    def __init__(self, expr: Expr) -> None:
+        self.expr = expr
+        # Short, since many are kept: a long expression is written out in a megabyte.
+        self.text = hashlib.sha256(repr(expr).encode("utf-8", "surrogatepass")).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+@lru_cache(maxsize=256)
+def _tables(written: Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
+    # Planning and rendering ask for the same few tables a hundred times.
+    found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
+    return tuple(rounded(value) if isinstance(value, float) else value for value in found)
+
+
+def table_domain(expr: Expr, fields: Fields) -> Domain | None:
+    """Return the least domain of the values of `expr`; None where it cannot be tabulated."""
+    name = _one_small_column(expr, fields)
+    return None if name is None else _least_domain(Written(expr), name, fields[name])
+
+
+@lru_cache(maxsize=1024)
+def _least_domain(written: Written, name: str, domain: FiniteDomain) -> Domain:
+    return domain_of_values(list(_tables(written, name, domain)))
+
+
+def rather_ruled(expr: Expr, fields: Fields) -> bool:
+    """Return whether a rule is to be asked before thousands of values are worked out one by one."""
+    name = _one_small_column(expr, fields)
+    return name is not None and fields[name].size > PLAIN_TABLE and computes(expr)  # type: ignore[union-attr]  # finite: has size
+
+
+def computes(expr: Expr) -> bool:
+    """Return whether plain SQL beats a lookup table: everything but functions of text and dates."""
+    return not any(_looked_up(node) for node in e.walk(expr))
+
+
+def _looked_up(node: Expr) -> bool:
+    match node:
+        case e.Call(function=function, options=options):
+            return function not in PLAIN_CALLS or bool(options)
+        case e.Arithmetic(operator=Operator.FLOOR_DIVIDE | Operator.MODULO, right=right):
+            return not isinstance(right, e.Literal)
+        case _:
+            return isinstance(node, e.Like)
