@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import itertools
 import json
 import os
@@ -125,7 +126,7 @@ def ask(port: int, token: str, method: str, path: str, body: dict | None = None)
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read() or b"{}")
-    except (OSError, ValueError):  # reset, refused, or half an answer
+    except (OSError, ValueError, http.client.HTTPException):  # reset, refused, or half an answer
         return None, {}
 
 
