@@ -81,9 +81,10 @@ def test_the_page_is_what_make_evidence_would_write(evidence):
 
 def test_a_run_stores_what_the_tests_recorded(evidence, tmp_path):
     file = tmp_path / "test_it.py"
-    file.write_text("def test_it(record_property):\n    record_property('kills survived', 7)\n")
+    one = "def test_{}(record_property):\n    record_property('kills survived', 7)\n"
+    file.write_text(one.format("a") + one.format("b"))
     found = evidence.run(f"pytest -c /dev/null --rootdir={tmp_path} {file}")
-    assert (found["tests"], found["figures"]) == (1, {"kills survived": "7"})
+    assert (found["tests"], found["figures"]) == (2, {"kills survived": "14"})
     file.write_text("def test_it():\n    assert False\n")
     with pytest.raises(SystemExit, match="failed"):
         evidence.run(f"pytest -c /dev/null --rootdir={tmp_path} {file}")

@@ -9,10 +9,9 @@ import pytest
 from discreet.api import open as open_curator
 from discreet.api import renew_budget
 from discreet.cli.app import run
-from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.ledger.alerts import BudgetAlert, alert_of, part_used
-from discreet.ledger.entry import SpentSoFar
+from discreet.ledger.entry import Balance
 
 TOML = """
 [datasets.town]
@@ -102,9 +101,7 @@ def test_the_command_renews_and_says_what_it_means(place, capsys):
 
 
 def told(used, delta=0, mark="4/5"):
-    so_far = SpentSoFar(
-        Fraction(2), Fraction(1, 1000), Fraction(used), Fraction(delta), 1, EVERYONE
-    )
+    so_far = Balance(Fraction(2), Fraction(1, 1000), Fraction(used), Fraction(delta))
     return alert_of(so_far, Fraction(mark)), part_used(so_far)
 
 

@@ -21,7 +21,7 @@ def alerts_of(catalog: Catalog, ledger: Ledger) -> dict[str, dict[str, Any]]:
     """Return of every budget how much of it is used, and the alert where it passed the owner's mark."""
     found: dict[str, dict[str, Any]] = {}
     for name, budget in sorted(catalog.budgets.items()):
-        spent = ledger.spent(name)
+        spent = ledger.balance(name)
         alert = alert_of(spent, budget.alert)
         found[name] = {
             "used": float(part_used(spent)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from fractions import Fraction
 
-from discreet.ledger.entry import SpentSoFar
+from discreet.ledger.entry import Balance
 
 
 class BudgetAlert(Enum):
@@ -15,7 +15,7 @@ class BudgetAlert(Enum):
     SPENT = "spent"
 
 
-def part_used(spent: SpentSoFar) -> Fraction:
+def part_used(spent: Balance) -> Fraction:
     """Return the part of a limit that is used: of epsilon or of delta, whichever ends first."""
     parts = [spent.epsilon / spent.limit_epsilon]
     if spent.limit_delta:
@@ -23,7 +23,7 @@ def part_used(spent: SpentSoFar) -> Fraction:
     return min(Fraction(1), max(parts))
 
 
-def alert_of(spent: SpentSoFar, mark: Fraction) -> BudgetAlert | None:
+def alert_of(spent: Balance, mark: Fraction) -> BudgetAlert | None:
     """Return the alert of a budget whose owner wants to know from `mark` on; None before that."""
     used = part_used(spent)
     if used >= 1:

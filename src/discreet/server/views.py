@@ -135,6 +135,7 @@ def _purse(
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
         "alert": _alert(facts.get("alert"), facts.get("renewal")),
+        "alert_word": "Gone" if facts.get("alert") == "spent" else "Nearly gone",
         "renewal": _renewal(facts.get("renewal")),
         "exposures": _exposed(exposures, facts.get("exposed", ())) if exposures else "",
         "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
