@@ -31,9 +31,10 @@ def budget(
     Example: discreet budget --last 5
     """
     from discreet.api import open as open_curator
-    from discreet.api import renew_budget
 
     if renew is not None:
+        from discreet.api import renew_budget
+
         done = renew_budget(_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
         say(json.dumps(done) if as_json else said)
