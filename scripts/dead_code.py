@@ -26,6 +26,7 @@ NAMES = {
         "connection_made", "data_received", "eof_received", "connection_lost", "pause_writing",
         "resume_writing",
     },
+    "urllib calls them": {"redirect_request"},
     "scikit-learn's habits": {
         "predict_proba", "set_params", "fit_transform", "inverse_transform", "score",
     },

@@ -51,9 +51,11 @@ def _built(context: Context) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         postgres = await _postgres(context)
+        watching = asyncio.create_task(context.watch.watch())
         try:
             yield
         finally:
+            watching.cancel()
             if postgres is not None:
                 postgres.close()
             context.close()

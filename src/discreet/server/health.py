@@ -29,8 +29,9 @@ async def health(request: Request) -> dict[str, Any]:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 @allow(Role.OWNER, Role.REVIEWER)
-async def metrics(request: Request) -> PlainTextResponse:
-    """Return counters in Prometheus' text form."""
+def metrics(request: Request) -> PlainTextResponse:
+    """Return counters in Prometheus' text form, and how much of each budget is used."""
     context = context_of(request)
     waiting, running = context.runner.load
-    return PlainTextResponse(context.metrics.text(waiting=waiting, running=running))
+    used = context.watch.look()
+    return PlainTextResponse(context.metrics.text(waiting=waiting, running=running, budgets=used))

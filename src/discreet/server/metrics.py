@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 
@@ -26,7 +27,7 @@ class Metrics:
                 if seconds <= bound:
                     self._buckets[bound] += 1
 
-    def text(self, *, waiting: int, running: int) -> str:
+    def text(self, *, waiting: int, running: int, budgets: Mapping[str, float]) -> str:
         """Return everything in Prometheus' text form."""
         with self._lock:
             requests = sorted(self._requests.items())
@@ -44,4 +45,13 @@ class Metrics:
         lines += [f"{name}_count {total}", "# TYPE discreet_questions gauge"]
         lines.append(f'discreet_questions{{state="queued"}} {waiting}')
         lines.append(f'discreet_questions{{state="running"}} {running}')
+        lines.append("# TYPE discreet_budget_used_ratio gauge")
+        lines += [
+            f'discreet_budget_used_ratio{{budget="{_label(budget)}"}} {used:.6g}'
+            for budget, used in sorted(budgets.items())
+        ]
         return "\n".join(lines) + "\n"
+
+
+def _label(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')

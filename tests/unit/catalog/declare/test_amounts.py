@@ -3,8 +3,8 @@ from decimal import Decimal
 
 import pytest
 
+from discreet.catalog.declare.amounts import with_amounts, with_section, with_share
 from discreet.errors import CatalogError
-from discreet.server.features.data.toml_edit import with_amounts, with_section, with_share
 
 TEXT = """# top
 [datasets.town]   # the town
