@@ -70,9 +70,9 @@ def test_only_places_that_exist_are_linked(served, visit):
         "Survey",
         "Models",
         "Teach & attack",
+        "Course",
         "Data",
         "Budget",
-        "Learn",
     ]
     for link in [link.get_attribute("href") for link in links.all()]:
         assert page.request.get(served.address + link).status == 200
