@@ -36,7 +36,7 @@ from discreet.plan.lattices import (
     not_exact,
     number_domain,
 )
-from discreet.plan.tables import TABULATE, Fields, ExprKey, rather_ruled, table_domain
+from discreet.plan.tables import TABULATE, ExprKey, Fields, rather_ruled, table_domain
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:

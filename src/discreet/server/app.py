@@ -11,7 +11,6 @@ from starlette.routing import Mount
 
 from discreet import __version__
 from discreet.errors import InternalError
-from discreet.server import health
 from discreet.server.access import audit_routes as audit
 from discreet.server.access import token_routes as tokens
 from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
@@ -23,6 +22,7 @@ from discreet.server.feature import features
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
 from discreet.server.settings import Settings
+from discreet.server.watch import health
 
 UPLOADS = f"{API}/data/uploads"
 ENVELOPE = 64 << 10

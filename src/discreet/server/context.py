@@ -12,10 +12,10 @@ from discreet.server.access.audit import AuditLog
 from discreet.server.access.limits import Buckets
 from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
-from discreet.server.budget_watch import BudgetWatch
 from discreet.server.jobs.queue import Runner
-from discreet.server.metrics import Metrics
 from discreet.server.settings import Settings
+from discreet.server.watch.budget_watch import BudgetWatch
+from discreet.server.watch.metrics import Metrics
 from discreet.server.workspace import Workspace
 
 

@@ -53,7 +53,7 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     encodings = {
         f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
     }
-    paths = {}
+    paths: dict[str, Any] = {}
     for name in {each.dataset: None for each in tables}:
         paths |= followed_paths(name, [each.table for each in tables if each.dataset == name])
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)

@@ -2,7 +2,7 @@ import json
 import logging
 
 from discreet.server.logs import JsonLines
-from discreet.server.metrics import Metrics
+from discreet.server.watch.metrics import Metrics
 
 
 def test_the_text_of_an_exception_is_left_out():
