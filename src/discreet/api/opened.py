@@ -11,6 +11,7 @@ from discreet.core.owner import OWNER
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError
+from discreet.kernel.canonical.paths import every_path
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
 
@@ -50,7 +51,7 @@ class OpenedCatalog:
             self.catalog.engine_url,
             self.catalog.sources,
             encodings=self.catalog.encodings,
-            paths=self.catalog.paths,
+            paths=every_path(self.catalog.datasets.values()),
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,

@@ -18,6 +18,7 @@ from discreet.catalog.read.policy_file import load
 from discreet.core.answer import Answer
 from discreet.core.numbers import Number
 from discreet.engine.connect import connect
+from discreet.kernel.canonical.paths import every_path
 from discreet.learn.regress import regress
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
@@ -72,7 +73,7 @@ def curator_over(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
-                    paths=catalog.paths,
+                    paths=every_path(catalog.datasets.values()),
                 )
             ) as engine,
         ):
@@ -105,7 +106,7 @@ def synthetic_copy(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
-                    paths=catalog.paths,
+                    paths=every_path(catalog.datasets.values()),
                 )
             ) as engine,
         ):

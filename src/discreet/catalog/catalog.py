@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from discreet.catalog import axes
 from discreet.catalog.describe import describe
+from discreet.catalog.renewal import Renewal
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.path import UnitPath
 from discreet.core.region import Region
 from discreet.core.schema import Column, Dataset, Table
 from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError, NotReviewed, UnknownName
 
+ALERT = Fraction(4, 5)
+"""The part of a budget after which its owner is told, where discreet.toml says nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the people of one or several datasets can lose in all."""
+    """What the people of one or several datasets can lose in all.
+
+    `alert`: the part of it after which the owner is told that it nears its end.
+    """
 
     name: str
     epsilon: Epsilon
     delta: Delta
     neighbours: Neighbours
+    renewal: Renewal | None = None
+    alert: Fraction = ALERT
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +90,6 @@ class Catalog:
             for dataset in self.datasets.values()
             for table in dataset.tables
             if table.encoding
-        }
-
-    @property
-    def paths(self) -> dict[str, UnitPath]:
-        """Return by the engine's name the paths over which rows reach their people, in its names."""
-        return {
-            engine_name(dataset, table): engine_path(dataset, table.path)
-            for dataset in self.datasets.values()
-            for table in dataset.tables
-            if table.path is not None
         }
 
     def dataset(self, name: str) -> Dataset:
@@ -183,13 +182,6 @@ class Catalog:
 def engine_name(dataset: Dataset, table: Table) -> str:
     """Return the name under which the engine knows `table`: unique over all datasets."""
     return f"{dataset.name}.{table.name}"
-
-
-def engine_path(dataset: Dataset, path: UnitPath) -> UnitPath:
-    """Return a path whose tables go by the engine's names."""
-    by_name = {table.name.lower(): engine_name(dataset, table) for table in dataset.tables}
-    steps = tuple(replace(step, table=by_name[step.table.lower()]) for step in path.steps)
-    return replace(path, steps=steps)
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -24,12 +24,50 @@ class PathStep:
 class UnitPath:
     """Steps from a row to its person, who is named in `column` of the last table.
 
+    `reads` says how the tables on the way read their keys and the last one its people: whoever
+    follows the path in another way finds other people, so it is part of the path.
+
     Guarantee (of whoever follows it): a row belongs to every person whose rows it reaches, once for
         each, so the rows of one person depend on nobody else's.
     """
 
     steps: tuple[PathStep, ...]
     column: str
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathCell:
+    """A column of a source, and the SQL that reads it for each way in which it may be stored."""
+
+    column: str
+    by_storage: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedStep:
+    """A step as an engine takes it: both cells read as the table that is reached reads its key."""
+
+    table: str
+    here: PathCell
+    key: PathCell
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedPath:
+    """A path as an engine follows it, its tables by the engine's names; `unit` is the person.
+
+    `whole`: people come as integers of 64 bits, otherwise as texts.
+    """
+
+    steps: tuple[FollowedStep, ...]
+    unit: PathCell
+    whole: bool
+
+    @property
+    def column(self) -> str:
+        """Return what the person's column is called."""
+        return self.unit.column
 
 
 def unit_path(written: str) -> UnitPath:

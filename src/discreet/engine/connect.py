@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.core.path import UnitPath
+from discreet.core.path import FollowedPath
 from discreet.engine.base import Engine, EngineLimits
 from discreet.errors import CatalogError
 
@@ -20,7 +20,7 @@ def connect(
     limits: EngineLimits | None = None,
     allow_superuser: bool = False,
     encodings: Mapping[str, str] = MappingProxyType({}),
-    paths: Mapping[str, UnitPath] = MappingProxyType({}),
+    paths: Mapping[str, FollowedPath] = MappingProxyType({}),
 ) -> Engine:
     """Return the engine behind `url`, with each table of `sources` attached under its name.
 

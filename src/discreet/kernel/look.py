@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -246,14 +245,24 @@ def _integers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 
 def _sums(found: _Places, values: list[list[Any]]) -> dict[Group, tuple[int, ...]]:
+    """Return the outputs by group.
+
+    Guarantee: no row takes another's place. The SQL groups by its keys and `canonical` keeps
+        different keys apart, whatever domain a planner names, so each group comes once; what was
+        bounded for the SQL's groups is bounded for these. Were there two rows of one group all the
+        same, they are added up: then a unit still moves the sums by no more than it moved the rows
+        (in L1), while the last one winning would make one unit's row erase everybody's. Refusing
+        here would be too late: whether two rows meet depends on who is in the data.
+    """
     sums: dict[Group, tuple[int, ...]] = {}
+    nothing = (0,) * len(values)
     for i, place in enumerate(found.place.tolist()):
         group = found.values[place]
         if _UNLISTED in group:
             continue
         # SUM over no row is NULL.
-        row = tuple(int(column[i] or 0) for column in values)
-        sums[group] = row
+        row = (int(column[i] or 0) for column in values)
+        sums[group] = tuple(a + b for a, b in zip(sums.get(group, nothing), row, strict=True))
     return sums
 
 
@@ -307,25 +316,43 @@ def _choose(histograms: npt.NDArray[np.int64], selection: Selection, rng: Rng) -
 def canonical(value: Any, domain: Domain) -> Any:
     """Return a key as a declared value, None for everything else.
 
-    Guarantee: total, whatever the value is: it never raises because of what a row says.
+    Guarantee: total, whatever the value is: it never raises because of what a row says. And
+        one-to-one: two different keys of a column never become the same one, whatever domain is
+        named, because a planner that names a wrong one must not fold the SQL's groups into each
+        other (a unit that is in two groups by 1 each would be in one by 2, for which Gaussian noise
+        was not made).
     """
     if value is None:
         return None
     match domain:
-        case IntegerDomain() | NumberDomain() if not isinstance(value, int | Decimal):
-            return None
         case IntegerDomain(lower=lower, upper=upper):
-            number = int(value)
-            return number if lower <= number <= upper else None
+            number = _whole(value)
+            return number if number is not None and lower <= number <= upper else None
         case NumberDomain(lower=lower, upper=upper, step=step):
-            exact = Fraction(int(value)) * step
-            return exact if lower <= exact <= upper else None
+            number = _whole(value)
+            exact = None if number is None else number * step
+            return exact if exact is not None and lower <= exact <= upper else None
         case CategoryDomain():
             return value if isinstance(value, str) and domain.position(value) is not None else None
         case BooleanDomain():
-            return bool(value)
+            return value if isinstance(value, bool) else None
         case DateDomain(lower=first, upper=last):
-            day = value.date() if isinstance(value, dt.datetime) else value
-            return day if isinstance(day, dt.date) and first <= day <= last else None
+            day = _day(value)
+            return day if day is not None and first <= day <= last else None
         case _:
             return str(value)
+
+
+def _whole(value: Any) -> int | None:
+    """Return an integer, also one that the engine hands over as a decimal; None for others."""
+    if isinstance(value, int):
+        return int(value)
+    whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
+    return int(value) if whole else None
+
+
+def _day(value: Any) -> dt.date | None:
+    """Return a day, also one that the engine hands over as its first moment; None for others."""
+    if isinstance(value, dt.datetime):
+        return value.date() if value.time() == dt.time() else None
+    return value if isinstance(value, dt.date) else None

@@ -7,6 +7,8 @@ another question than was asked, so what nobody reads is refused before anything
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sqlglot import exp
@@ -91,6 +93,9 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
 }
 """What is not a key here is refused by the rules of its place, or at the latest by `only_known`."""
 
+_NOTHING: frozenset[str] = frozenset()
+_NO_MORE: Mapping[type[exp.Expr], frozenset[str]] = MappingProxyType({})
+
 _WORDS = {
     "qualify": "QUALIFY",
     "into": "SELECT INTO",
@@ -98,17 +103,25 @@ _WORDS = {
     "locks": "FOR UPDATE",
     "symmetric": "BETWEEN SYMMETRIC",
     "recursive": "WITH RECURSIVE",
+    "pivots": "PIVOT or UNPIVOT",
+    "joins": "JOIN in brackets",
+    "columns": "Renaming columns in FROM or WITH",
+    "except_": "* EXCLUDE",
+    "replace": "* REPLACE",
+    "rename": "* RENAME",
+    "by_name": "UNION BY NAME",
+    "laterals": "LATERAL",
 }
 
 
-def only_read(node: exp.Expr) -> None:
-    """Refuse a node with an argument that no rule reads.
+def only_read(node: exp.Expr, more: Mapping[type[exp.Expr], frozenset[str]] = _NO_MORE) -> None:
+    """Refuse a node with an argument that no rule reads; `more` are parts that other rules read.
 
     Guarantee: whatever the parser kept of a known node is either read or refused.
     """
-    allowed = READ.get(type(node))
-    if allowed is None:
+    if type(node) not in READ and type(node) not in more:
         return
+    allowed = READ.get(type(node), _NOTHING) | more.get(type(node), _NOTHING)
     for name, value in node.args.items():
         if name not in allowed and not _nothing(value):
             raise _unread(node, name)

@@ -15,6 +15,7 @@ from discreet.catalog.read.policy_file import FILE_NAME, loads
 from discreet.catalog.write import write_over
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, InvalidInput, UnknownName
+from discreet.kernel.canonical.paths import followed_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     encodings = {
         f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
     }
-    paths = {f"{t.dataset}.{t.table.name}": t.path for t in tables if t.path is not None}
+    paths: dict[str, Any] = {}
+    for name in {each.dataset: None for each in tables}:
+        paths |= followed_paths(name, [each.table for each in tables if each.dataset == name])
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
     found = []
     try:

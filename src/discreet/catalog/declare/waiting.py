@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.catalog.declare.sections import parsed
 from discreet.catalog.read.datasets import table_of
-from discreet.catalog.read.file_shape import FileShape, shape_of
-from discreet.core.path import UnitPath
+from discreet.catalog.read.file_shape import DatasetShape, FileShape, shape_of
+from discreet.catalog.read.people import one_reading
 from discreet.core.schema import Table
 
 
@@ -22,16 +22,6 @@ class DeclaredTable:
     budget_known: bool
 
     @property
-    def path(self) -> UnitPath | None:
-        """Return the path to the people of this table, its tables by the engine's names."""
-        if self.table.path is None:
-            return None
-        steps = tuple(
-            replace(step, table=f"{self.dataset}.{step.table}") for step in self.table.path.steps
-        )
-        return replace(self.table.path, steps=steps)
-
-    @property
     def waiting(self) -> tuple[str, ...]:
         """Return the columns that wait for review."""
         return tuple(c.name for c in self.table.columns if not c.reviewed and not c.hidden)
@@ -42,13 +32,22 @@ def declared_tables(text: str, *, base: Path, file: str) -> tuple[str, list[Decl
     shape: FileShape = shape_of(parsed(text), file=file)
     found = []
     for name, dataset in shape.datasets.items():
-        for table, settings in dataset.tables.items():
-            if settings.public:
-                continue
-            known = settings.unit is not None
-            filled = settings if known else settings.model_copy(update={"unit": "row"})
-            place = f"table '{table}' of dataset '{name}'"
-            budget = dataset.epsilon is not None or dataset.budget is not None
-            declared = table_of(table, filled, place=place, base=base)
-            found.append(DeclaredTable(name, declared, known, budget))
+        budget = dataset.epsilon is not None or dataset.budget is not None
+        for table in _private_tables(name, dataset, base):
+            known = dataset.tables[table.name].unit is not None
+            found.append(DeclaredTable(name, table, known, budget))
     return shape.engine.url, found
+
+
+def _private_tables(name: str, dataset: DatasetShape, base: Path) -> tuple[Table, ...]:
+    """Return the tables as they are read; one without a unit yet counts as rows."""
+    shapes = {
+        table: settings if settings.unit else settings.model_copy(update={"unit": "row"})
+        for table, settings in dataset.tables.items()
+        if not settings.public
+    }
+    tables = [
+        table_of(table, settings, place=f"table '{table}' of dataset '{name}'", base=base)
+        for table, settings in shapes.items()
+    ]
+    return one_reading(name, tables, shapes)

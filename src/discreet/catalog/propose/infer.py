@@ -48,7 +48,7 @@ def propose(
     )
     return Proposal(
         dataset=dataset,
-        tables=tables,
+        tables=_read_alike(tables),
         engine_url=engine_url,
         epsilon=epsilon,
         delta=delta,
@@ -114,6 +114,34 @@ def _unit_spelling(profile: Profile) -> Mapping[str, Setting]:
     if not pa.types.is_string(profile.values.type) or not profile.distinct:
         return {}
     return bare_texts(profile)[1]
+
+
+def _read_alike(tables: tuple[TableProposal, ...]) -> tuple[TableProposal, ...]:
+    """Return the tables with one spelling of the person: what one of them needs, all of them have."""
+    spelled = [_person_settings(table) for table in tables]
+    trim = any(settings.get("trim") for settings in spelled)
+    words = {str(word) for settings in spelled for word in _listed(settings.get("empty"))}
+    found: dict[str, Setting] = {"type": "identifier"}
+    found |= {"trim": True} if trim else {}
+    found |= {"empty": tuple(sorted(words))} if words else {}
+    return tuple(
+        replace(
+            table,
+            columns=tuple(
+                replace(column, settings=found) if column.name == table.unit else column
+                for column in table.columns
+            ),
+        )
+        for table in tables
+    )
+
+
+def _person_settings(table: TableProposal) -> Mapping[str, Setting]:
+    return next((c.settings for c in table.columns if c.name == table.unit), {})
+
+
+def _listed(setting: Setting | None) -> tuple[str, ...]:
+    return setting if isinstance(setting, tuple) else ()
 
 
 def _person_column(names: list[str], unit: str, table: str) -> str:

@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 from discreet.catalog.read.domains import column_of
 from discreet.catalog.read.file_shape import BudgetShape, DatasetShape, TableShape
+from discreet.catalog.read.people import one_reading
 from discreet.core.numbers import to_fraction
 from discreet.core.path import ARROW, UnitPath, unit_path
 from discreet.core.schema import CategoryDomain, Column, Dataset, IdentifierDomain, Table
@@ -50,9 +51,13 @@ def dataset_of(
     if not shape.tables:
         raise CatalogError(f"{place} has no tables; add [datasets.{name}.tables.NAME].")
     refuse_twins(shape.tables, f"{place}: tables")
-    tables = tuple(
-        table_of(table, settings, place=f"table '{table}' of {place}", base=base)
-        for table, settings in shape.tables.items()
+    tables = one_reading(
+        name,
+        [
+            table_of(table, settings, place=f"table '{table}' of {place}", base=base)
+            for table, settings in shape.tables.items()
+        ],
+        shape.tables,
     )
     written = shape.neighbours if shared is None else shared.neighbours
     dataset = Dataset(
@@ -65,7 +70,6 @@ def dataset_of(
         seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
         memory_mb=_megabytes(shape.memory, place),
     )
-    check_paths(dataset)
     if dataset.seconds is not None and dataset.seconds <= 0:
         raise CatalogError(f"{place}: seconds must be greater than 0.")
     return Finished(dataset, tuple(_warnings(dataset)))
@@ -142,7 +146,7 @@ def _shared_budget(
 ) -> BudgetShape | None:
     if shape.budget is None:
         return None
-    for key in ("epsilon", "delta", "neighbours"):
+    for key in ("epsilon", "delta", "neighbours", "renew", "alert"):
         if getattr(shape, key) is not None:
             raise CatalogError(
                 f"{place} uses the budget '{shape.budget}': move '{key}' to "
@@ -206,33 +210,6 @@ def _path(shape: TableShape, place: str) -> UnitPath | None:
         return unit_path(shape.unit)
     except CatalogError as error:
         raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
-
-
-def check_paths(dataset: Dataset) -> None:
-    """Refuse a path that leaves its dataset, or that ends at somebody else than the others' person.
-
-    Guarantee: all tables on a path are of one dataset, so one budget pays for all of them, and the
-        last one names people by the column that is its own unit.
-    """
-    tables = {table.name.lower(): table for table in dataset.tables}
-    for table in dataset.tables:
-        if table.path is None:
-            continue
-        place = f"table '{table.name}' of dataset '{dataset.name}'"
-        for step in table.path.steps:
-            other = tables.get(step.table.lower())
-            if other is None or other.unit is None or other is table:
-                raise CatalogError(
-                    f"{place}: its path names '{step.table}', which is no other private table of "
-                    "this dataset."
-                )
-        last = tables[table.path.steps[-1].table.lower()]
-        whose = None if last.unit is None else last.unit.column
-        if last.path is not None or (whose or "").lower() != table.path.column.lower():
-            raise CatalogError(
-                f"{place}: its path must end at the unit of table '{last.name}'.",
-                hint=f"Write ... -> {last.name}.KEY -> {whose or 'UNIT'}.",
-            )
 
 
 def _rows_kept(shape: TableShape, unit: PrivacyUnit | None, place: str) -> Fraction | None:

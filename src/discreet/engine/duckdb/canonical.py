@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.core.path import PathStep
+from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
@@ -38,8 +38,8 @@ class SourceOrigin:
     name: str
     files: FileSource
     parts: tuple[str, ...] = ()
-    joined: tuple[tuple[PathStep, SourceOrigin], ...] = ()
-    unit: str = ""
+    joined: tuple[tuple[FollowedStep, SourceOrigin], ...] = ()
+    unit: PathCell | None = None
 
     @property
     def every(self) -> tuple[SourceOrigin, ...]:
@@ -162,13 +162,17 @@ def place_of(
 
 def joined_place(origin: SourceOrigin, places: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return how a child opens a table of which rows reach their people over others."""
-    if not origin.joined:
+    if origin.unit is None:
         return places[0]
     steps = [
-        {"column": step.column, "key": step.key, "place": place}
+        {"here": _read(step.here), "key": _read(step.key), "place": place}
         for (step, _), place in zip(origin.joined, places[1:], strict=True)
     ]
-    return {"join": {"base": places[0], "steps": steps, "unit": origin.unit}}
+    return {"join": {"base": places[0], "steps": steps, "unit": _read(origin.unit)}}
+
+
+def _read(cell: PathCell) -> dict[str, Any]:
+    return {"column": cell.column, "by_storage": dict(cell.by_storage)}
 
 
 def _described(name: str, columns: list[list[str]]) -> Types:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.path import UnitPath
+from discreet.core.path import FollowedPath
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
 from discreet.engine.duckdb.canonical import (
@@ -71,7 +71,7 @@ class DuckDBEngine:
         state: Path | None,
         limits: EngineLimits,
         encodings: Mapping[str, str] = MappingProxyType({}),
-        paths: Mapping[str, UnitPath] = MappingProxyType({}),
+        paths: Mapping[str, FollowedPath] = MappingProxyType({}),
     ) -> None:
         self._limits = limits
         self._paths = dict(paths)
@@ -226,7 +226,7 @@ class DuckDBEngine:
         if path is None:
             return own
         joined = tuple((step, self._own_origin(step.table)) for step in path.steps)
-        return replace(own, joined=joined, unit=path.column)
+        return replace(own, joined=joined, unit=path.unit)
 
     def _own_origin(self, name: str) -> SourceOrigin:
         source = self._sources[name]
@@ -240,8 +240,10 @@ class DuckDBEngine:
         files = self._origin(name).files
         if files.kind is FileKind.CSV:
             names = csv_parts(name, files)[0]["columns"]
-            names = [*names, *self._reached(name, names)]
-            return {column.lower(): "VARCHAR" for column in names}
+            path = self._paths.get(name)
+            person = "BIGINT" if path is not None and path.whole else "VARCHAR"
+            reached = {column.lower(): person for column in self._reached(name, names)}
+            return {column.lower(): "VARCHAR" for column in names} | reached
         return {column.lower(): kind for column, kind in self.columns(name)}
 
     def _reached(self, name: str, own: Sequence[str]) -> list[str]:

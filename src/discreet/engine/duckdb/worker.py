@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
+from discreet.engine.types import storage
 
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
@@ -77,17 +78,17 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
         for name, place in setup["sources"].items():
             if "join" in place and _has_unit(connection, place["join"]):
                 return str(name)
-            view = f"CREATE VIEW source.{quoted(name)} AS {_rows(place)}"
+            view = f"CREATE VIEW source.{quoted(name)} AS {_rows(connection, place)}"
             connection.execute(view)
-    except duckdb.Error:
+    except (duckdb.Error, KeyError):  # a path may name a column that is not there
         return name or ""
     return None
 
 
-def _rows(place: dict[str, Any]) -> str:
+def _rows(connection: duckdb.DuckDBPyConnection, place: dict[str, Any]) -> str:
     """Return the SELECT of all rows of a source: Parquet or CSV files, or a table."""
     if "join" in place:
-        return _joined_rows(place["join"])
+        return _joined_rows(connection, place["join"])
     if "table" in place:
         return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
     if "csv" in place:
@@ -96,37 +97,54 @@ def _rows(place: dict[str, Any]) -> str:
     return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
 
 
+def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
+    described = connection.execute(f"DESCRIBE {rows}").fetchall()
+    return {str(row[0]).lower(): str(row[1]) for row in described}
+
+
 def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bool:
     """Return whether a table has the column already that its path would add."""
-    described = connection.execute(f"DESCRIBE {_rows(join['base'])}").fetchall()
-    return str(join["unit"]).lower() in {str(row[0]).lower() for row in described}
+    types = _types(connection, _rows(connection, join["base"]))
+    return str(join["unit"]["column"]).lower() in types
 
 
-def _joined_rows(join: dict[str, Any]) -> str:
+def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> str:
     """Return the rows of a table, each beside the person whom it reaches over other tables.
 
-    A key that two people have makes a row of each; one that a person has twice makes one.
+    A key that two people have makes a row of each; one that a person has twice makes one. Keys and
+    people are compared as their own tables read them, so a person of many spellings is one.
     """
-    first = quoted(join["steps"][0]["column"])
+    base, unit = _rows(connection, join["base"]), join["unit"]
+    first = _cell(join["steps"][0]["here"], _types(connection, base))
+    people = _people(connection, join["steps"], unit)
     return (
-        f"SELECT b.*, p.unit AS {quoted(join['unit'])} FROM ({_rows(join['base'])}) AS b "
-        f"LEFT JOIN ({_people(join['steps'], join['unit'])}) AS p "
-        f"ON CAST(b.{first} AS VARCHAR) = p.key"
+        f"SELECT b.*, p.unit AS {quoted(unit['column'])} FROM ({base}) AS b "
+        f"LEFT JOIN ({people}) AS p ON {first} = p.key"
     )
 
 
-def _people(steps: list[dict[str, Any]], unit: str) -> str:
+def _people(
+    connection: duckdb.DuckDBPyConnection, steps: list[dict[str, Any]], unit: dict[str, Any]
+) -> str:
     """Return the keys of the first step's table with the people whom they lead to, each pair once."""
     step, rest = steps[0], steps[1:]
-    rows, key = _rows(step["place"]), f"CAST(o.{quoted(step['key'])} AS VARCHAR)"
-    whose, more = f"CAST(o.{quoted(unit)} AS VARCHAR)", ""
+    rows = _rows(connection, step["place"])
+    types = _types(connection, rows)
+    key, more = _cell(step["key"], types), ""
     if rest:
-        next_key = f"CAST(o.{quoted(rest[0]['column'])} AS VARCHAR)"
-        whose, more = "n.unit", f" JOIN ({_people(rest, unit)}) AS n ON {next_key} = n.key"
+        whose, next_key = "n.unit", _cell(rest[0]["here"], types)
+        more = f" JOIN ({_people(connection, rest, unit)}) AS n ON {next_key} = n.key"
+    else:
+        whose = _cell(unit, types)
     return (
         f"SELECT DISTINCT {key} AS key, {whose} AS unit FROM ({rows}) AS o{more} "
         f"WHERE {key} IS NOT NULL AND {whose} IS NOT NULL"
     )
+
+
+def _cell(read: dict[str, Any], types: dict[str, str]) -> str:
+    """Return the SQL of a cell of a path, for what its column is stored as."""
+    return str(read["by_storage"][storage(types[str(read["column"]).lower()]).value])
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ from discreet.kernel.canonical.cells import (
     is_whole,
 )
 from discreet.kernel.canonical.literals import constant
+from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.source import PlainSource, unit_column
 from discreet.kernel.canonical.spelled import plain_cell
 
@@ -186,8 +187,13 @@ class CanonicalRecipe:
         if unit is not None:
             said = (unit.name, isinstance(unit.domain, IntegerDomain))
             said += () if unit.spelling.plain else (unit.spelling,)
-        path = () if self.table.path is None else (self.table.path,)
-        return repr((FORMAT, self.table.source, said, columns, *path))
+        return repr((FORMAT, self.table.source, said, columns, *self._path()))
+
+    def _path(self) -> tuple[object, ...]:
+        if self.table.path is None:
+            return ()
+        by_name = {table.name.lower(): table for table in self.dataset.tables}
+        return (self.table.path, followed_path(self.dataset.name, self.table, by_name))
 
     @property
     def people(self) -> tuple[str, ...]:

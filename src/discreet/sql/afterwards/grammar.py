@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.sql.grammar import READ
+from discreet.sql.grammar import READ, only_read
 from discreet.sql.parse import MOST_NODES
 from discreet.sql.refuse import refusal, too_large
 from discreet.sql.scalars import function_name
@@ -29,7 +29,44 @@ _FUNCTIONS = (
     *(exp.Corr, exp.CovarPop, exp.CovarSamp, exp.CountIf, exp.Mode, exp.ArgMax, exp.ArgMin),
 )
 _NAMES = frozenset({"var", "std", "strlen", "clamp", "clip", "date_part", "log10"})
+_RANKS = (exp.DenseRank, exp.PercentRank, exp.Rank, exp.CumeDist)
+_ONE = (exp.RespectNulls, exp.IgnoreNulls, exp.Qualify, exp.Ntile, exp.RowNumber, exp.CountIf)
+_ENDS = (exp.FirstValue, exp.LastValue)
+KEPT: dict[type[exp.Expr], frozenset[str]] = {
+    kind: frozenset(parts)
+    for kinds, parts in (
+        ((exp.Select,), ("distinct", "qualify")),
+        ((exp.Group,), ("rollup", "cube", "grouping_sets", "totals", "all")),
+        (
+            (exp.Union, exp.Intersect, exp.Except),
+            ("with_", "this", "expression", "distinct", "order", "limit", "offset"),
+        ),
+        ((exp.Rollup, exp.Cube, exp.GroupingSets, exp.Grouping, exp.Tuple), ("expressions",)),
+        (_RANKS, ("expressions",)),
+        ((*_ONE, *_ENDS), ("this",)),
+        ((exp.Lag, exp.Lead), ("this", "offset", "default")),
+        ((exp.NthValue,), ("this", "offset")),
+        ((exp.ArgMax, exp.ArgMin), ("this", "expression")),
+        ((exp.Window,), ("this", "partition_by", "order", "spec", "over")),
+        ((exp.WindowSpec,), ("kind", "start", "start_side", "end", "end_side")),
+    )
+    for kind in kinds
+}
+"""What a statement with steps may hold beyond `READ`: the parts of each node that are kept."""
 STEPS = frozenset(READ) | frozenset((*_CLAUSES, *_WINDOWS, *_FUNCTIONS))
+
+
+def only_kept(tree: exp.Expr) -> None:
+    """Refuse a statement with a part that its steps would drop.
+
+    Taking a statement apart keeps of each node what it knows: the joins of a bracket, a PIVOT, new
+    names of columns or a WINDOW clause would be lost, and another question answered.
+
+    Guarantee: every argument of every node of the statement, as it was written, is one that steps or
+        the private questions below them read, or the statement is refused.
+    """
+    for node in tree.walk():
+        only_read(node, KEPT)
 
 
 def only_steps(tree: exp.Expr) -> None:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Dataset, Table
 from discreet.errors import UnknownName
-from discreet.sql.afterwards.grammar import only_steps
+from discreet.sql.afterwards.grammar import only_kept, only_steps
 from discreet.sql.afterwards.lineage import bars_of, with_row
 from discreet.sql.afterwards.needed import (
     aggregates,
@@ -35,6 +35,7 @@ def split(tree: exp.Expr, catalog: Catalog) -> Program | None:
     """
     if not has_steps(tree, catalog):
         return None
+    only_kept(tree)
     splitter = _Splitter(catalog)
     found = splitter.query(tree, _Scope())
     after = found.node

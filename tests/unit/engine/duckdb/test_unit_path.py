@@ -13,7 +13,11 @@ import discreet
 from discreet.catalog.read.policy_file import loads
 from discreet.core.path import PathStep, UnitPath, unit_path
 from discreet.engine.duckdb import worker
+from discreet.engine.duckdb.canonical import SourceOrigin, joined_place
+from discreet.engine.types import Storage, storage
 from discreet.errors import CatalogError
+from discreet.kernel.canonical import paths
+from discreet.kernel.canonical.paths import every_path
 
 TOML = """
 [datasets.shop]
@@ -115,24 +119,20 @@ def joined(connection, select):
 
 def test_the_rows_of_one_person_depend_on_nobody_else(tmp_path):
     dice = random.Random(3)
-    spec = {
-        "base": {"parquet": [str(tmp_path / "items.parquet")]},
-        "steps": [
-            {
-                "column": "order_no",
-                "key": "number",
-                "place": {"parquet": [str(tmp_path / "orders.parquet")]},
-            }
-        ],
-        "unit": "customer",
-    }
-    select = worker._rows({"join": spec})
+    catalog = loads(TOML.replace("{max_rows}", "50"), base=tmp_path)
+    path = every_path(catalog.datasets.values())["shop.items"]
+    files = [{"parquet": [str(tmp_path / f"{name}.parquet")]} for name in ("items", "orders")]
+    origin = SourceOrigin("items", None, joined=((path.steps[0], None),), unit=path.unit)
+    connection = duckdb.connect(config={"threads": "1"})
+    kinds = pa.schema([("number", pa.int64()), ("customer", pa.string())])
+    pq.write_table(kinds.empty_table(), tmp_path / "orders.parquet")
+    pq.write_table(pa.table({"order_no": [1], "price": [1]}), tmp_path / "items.parquet")
+    select = worker._rows(connection, joined_place(origin, files))
     # The twin drops what two people claim: then removing one of them changes the other.
     twin = select.replace("SELECT DISTINCT", "SELECT * FROM (SELECT DISTINCT", 1).replace(
         ") AS p ON", ") QUALIFY COUNT(*) OVER (PARTITION BY key) = 1) AS p ON", 1
     )
     changed = {"ours": 0, "twin": 0}
-    connection = duckdb.connect(config={"threads": "1"})
     for _ in range(60):
         orders = [(dice.randrange(4), dice.choice("abc")) for _ in range(5)]
         items = [(dice.randrange(4), dice.randrange(9)) for _ in range(6)]
@@ -141,7 +141,6 @@ def test_the_rows_of_one_person_depend_on_nobody_else(tmp_path):
             seen = []
             for kept in (orders, [order for order in orders if order[1] != gone]):
                 keys = {"number": [o[0] for o in kept], "customer": [o[1] for o in kept]}
-                kinds = pa.schema([("number", pa.int64()), ("customer", pa.string())])
                 pq.write_table(pa.table(keys, schema=kinds), tmp_path / "orders.parquet")
                 rows = {"order_no": [i[0] for i in items], "price": [i[1] for i in items]}
                 pq.write_table(pa.table(rows), tmp_path / "items.parquet")
@@ -156,3 +155,85 @@ def test_a_column_of_that_name_needs_no_path(tmp_path):
     (tmp_path / "items.csv").write_text("id,order_no,price,Customer\n1,1,1,a\n")
     with pytest.raises(CatalogError, match="needs no path"), discreet.open(config) as curator:
         curator.query("SELECT COUNT(*) AS n FROM items", epsilon=1)
+
+
+SPELLED = """
+[datasets.shop]
+epsilon = 1000000
+[datasets.shop.tables.orders]
+source = "orders.csv"
+unit = "customer"
+max_rows = 1
+[datasets.shop.tables.orders.columns]
+customer = { %s }
+number = { %s }
+[datasets.shop.tables.items]
+source = "items.csv"
+unit = "order_no -> orders.number -> customer"
+max_rows = 1
+[datasets.shop.tables.items.columns]
+price = { type = "integer", lower = 0, upper = 1000 }
+[datasets.shop.tables.returns]
+source = "returns.csv"
+unit = "item -> items.id -> order_no -> orders.number -> customer"
+max_rows = 1
+"""
+WHOLE = 'type = "integer", lower = 0, upper = 1000000'
+TRIMMED = 'type = "identifier", trim = true'
+
+
+def spelled_shop(folder, person, key, names):
+    """One order and one item for each spelling of a person, and one return of each item."""
+    orders = "".join(f'{i},"{name}"\n' for i, name in enumerate(names))
+    (folder / "orders.csv").write_text("number,customer\n" + orders)
+    # Odd numbers of orders are written in another way by who wrote the items.
+    items = [
+        f'{i},"{"0" * (i % 2) if "integer" in key else " " * (i % 2)}{i}",1000\n' for i in range(9)
+    ]
+    (folder / "items.csv").write_text("id,order_no,price\n" + "".join(items))
+    (folder / "returns.csv").write_text("item\n" + "".join(f"{i}\n" for i in range(9)))
+    (folder / "discreet.toml").write_text(SPELLED % (person, key))
+    return folder / "discreet.toml"
+
+
+@pytest.mark.parametrize(
+    ("person", "names"),
+    [(WHOLE, ["7", "07", "007", "+7", "7.0"]), (TRIMMED, ["bob", " bob", "bob ", "\tbob"])],
+)
+@pytest.mark.parametrize("key", [WHOLE, TRIMMED])
+def test_a_person_of_many_spellings_is_one_at_every_end_of_a_path(tmp_path, person, names, key):
+    config = spelled_shop(tmp_path, person, key, [*names, "1", "2"])
+    with discreet.open(config) as curator:
+        for table in ("orders", "items", "returns"):
+            asked = f"SELECT COUNT(DISTINCT customer) AS p, COUNT(*) AS n FROM {table}"
+            ((people, rows),) = curator.query(asked, epsilon=10000).rows
+            assert (people, rows) == (3, 3), table
+        ((moved,),) = curator.query("SELECT SUM(price) AS s FROM items", epsilon=100000).rows
+        assert moved == 3 * 1000
+
+
+def test_without_its_reading_a_person_would_be_many(tmp_path, monkeypatch):
+    """The twin of the test above: a path that compares texts as they stand."""
+    bare = lambda column, cell, kind, _dialect: (f"CAST({cell} AS VARCHAR)", "VARCHAR")  # noqa: E731
+    monkeypatch.setattr(paths, "plain_cell", bare)
+    monkeypatch.setattr(paths, "unit_cell", lambda _c, plain, *_, **__: plain)
+    config = spelled_shop(tmp_path, TRIMMED, TRIMMED, ["bob", " bob", "bob ", "\tbob", "1"])
+    with discreet.open(config) as curator:
+        ((people,),) = curator.query(
+            "SELECT COUNT(DISTINCT customer) AS p FROM items", epsilon=10000
+        ).rows
+    assert people == 3  # bob, bob with a space behind him, and 1; read rightly they are two
+
+
+def test_another_reading_of_the_parent_is_another_path(tmp_path):
+    found = []
+    for person in (WHOLE, TRIMMED, 'type = "identifier"'):
+        catalog = loads(SPELLED % (person, WHOLE), base=tmp_path)
+        found.append((catalog.table("items").path, every_path(catalog.datasets.values())))
+    assert len({path for path, _ in found}) == 3
+    assert len({repr(every) for _, every in found}) == 3
+
+
+def test_every_storage_has_its_text():
+    assert set(paths._TYPES) == set(Storage)
+    assert all(storage(kind) is stored for stored, kind in paths._TYPES.items())

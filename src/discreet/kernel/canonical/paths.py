@@ -1,0 +1,96 @@
+"""How the tables of a dataset reach people over each other: the SQL of every cell that is compared.
+
+A person has one reading in a dataset. The table that names people says how, and a table that reaches
+them over a path gets them as that table reads them; a key on the way is read as its own table reads
+it, on both sides. What a column is stored as is known to whoever opens the files, so a cell comes as
+one text for each storage, and the engine picks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
+
+from discreet.core.path import FollowedPath, FollowedStep, PathCell
+from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
+from discreet.engine.types import Storage
+from discreet.kernel.canonical.cells import unit_cell
+from discreet.kernel.canonical.literals import column_name
+from discreet.kernel.canonical.spelled import plain_cell
+
+_DIALECT = "duckdb"
+"""The one engine that follows paths (engine/connect.py)."""
+OWN, OTHER = "b", "o"
+"""What the rows at hand, and those of the tables on the way, go by in these texts."""
+
+
+def followed_paths(dataset: str, tables: Sequence[Table]) -> dict[str, FollowedPath]:
+    """Return by the engine's name the paths of a dataset's tables.
+
+    Guarantee: two cells lead to one person exactly if the table that names people reads them as one:
+        the text is that of its own canonical rows (`unit_cell` over `plain_cell`).
+    """
+    by_name = {table.name.lower(): table for table in tables}
+    return {
+        f"{dataset}.{table.name}": followed_path(dataset, table, by_name)
+        for table in tables
+        if table.path is not None
+    }
+
+
+def every_path(datasets: Iterable[Dataset]) -> dict[str, FollowedPath]:
+    """Return by the engine's name the paths of all tables of these datasets."""
+    found: dict[str, FollowedPath] = {}
+    for dataset in datasets:
+        found |= followed_paths(dataset.name, dataset.tables)
+    return found
+
+
+def followed_path(dataset: str, table: Table, by_name: Mapping[str, Table]) -> FollowedPath:
+    """Return the path of one table; `by_name` are all tables of the dataset in small letters."""
+    assert table.path is not None, "only a table with a path is asked"
+    steps = []
+    sides = chain([OWN], repeat(OTHER))
+    reached = table
+    for step, side in zip(table.path.steps, sides, strict=False):
+        reached = by_name[step.table.lower()]
+        key = _declared(reached, step.key)
+        steps.append(
+            FollowedStep(
+                f"{dataset}.{reached.name}",
+                _cell(step.column, key, side),
+                _cell(step.key, key, OTHER),
+            )
+        )
+    person = _declared(reached, table.path.column)
+    whole = isinstance(person.domain, IntegerDomain)
+    return FollowedPath(tuple(steps), _cell(table.path.column, person, OTHER), whole)
+
+
+def _declared(table: Table, name: str) -> Column:
+    for column in table.columns:
+        if column.name.lower() == name.lower():
+            return column
+    return Column(name, IdentifierDomain())
+
+
+def _cell(name: str, read_as: Column, side: str) -> PathCell:
+    bare = f"{side}.{column_name(name, _DIALECT)}"
+    texts = []
+    for kind, engine_type in _TYPES.items():
+        plain, now = plain_cell(read_as, bare, engine_type, _DIALECT)
+        texts.append((kind.value, unit_cell(read_as, plain, now, _DIALECT, whole=False)))
+    return PathCell(name, tuple(texts))
+
+
+_TYPES = {
+    Storage.INTEGER: "bigint",
+    Storage.DECIMAL: "decimal(38,0)",
+    Storage.NUMBER: "double",
+    Storage.BOOLEAN: "boolean",
+    Storage.DATE: "date",
+    Storage.TIMESTAMP: "timestamp",
+    Storage.TEXT: "varchar",
+    Storage.OTHER: "blob",
+}
+"""One type for each storage: how a cell is read depends on nothing else (engine/types.py)."""
