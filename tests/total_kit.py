@@ -160,9 +160,9 @@ def drafts() -> Iterator[str]:
         yield from (f"SPLIT_PART({text}, {w}, {a})" for w, a in product(WORDS, NUMBERS))
         yield from (f"REPLACE({text}, {w}, {v})" for w, v in product(WORDS, repeat=2))
         yield from (f"({text} LIKE {p})" for p in (*WORDS, "'%_a%_a%_a%_a%b'", r"'a\'", "'_%'"))
-        yield from (f"regexp_matches({text}, {p})" for p in PATTERNS)
-        for p, r in product(PATTERNS, REWRITES):
-            yield from (f"regexp_replace({text}, {p}, {r}{o})" for o in ("", ", 'g'", ", 'q'"))
+    yield from (f"regexp_matches(t.c0, {p})" for p in PATTERNS)
+    for p, r in product(PATTERNS, REWRITES):
+        yield from (f"regexp_replace(t.c0, {p}, {r}{o})" for o in ("", ", 'g'", ", 'q'"))
     for one, two in product(TEXT_FORMS, repeat=2):
         inner = two.replace("{}", "t.c0")
         yield one.replace("{}", inner)
