@@ -34,7 +34,7 @@ DOMAINS = (
 COLUMNS = (
     [False, True],
     [0, 1, 2, 3, 7, 9],
-    [Decimal("0"), Decimal("0.5"), Decimal("1"), Decimal("1.5"), Decimal("1.9"), Decimal("NaN")],
+    [Decimal(0), Decimal("0.5"), Decimal(1), Decimal("1.5"), Decimal("1.9"), Decimal("NaN")],
     [0.0, 0.5, 1.0, 1.5, float("inf")],
     ["", "1", "01", "True", "true", "2024-01-01", "a", "A"],
     [b"", b"1"],

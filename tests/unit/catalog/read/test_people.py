@@ -58,7 +58,7 @@ def written(one, two):
 
 @pytest.mark.parametrize(("one", "two"), DIFFERENT)
 def test_two_readings_are_refused_and_the_line_to_write_mends_it(tmp_path, one, two):
-    with pytest.raises(CatalogError, match="table 'a'.*table 'b'|table 'b'.*table 'a'") as refused:
+    with pytest.raises(CatalogError, match=r"table 'a'.*table 'b'|table 'b'.*table 'a'") as refused:
         loads(written(one, two), base=tmp_path)
     place, _, hint = refused.value.hint.removeprefix("Write under ").partition(": ")
     name, said = next(iter(tomllib.loads(hint).items()))

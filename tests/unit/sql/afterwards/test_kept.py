@@ -41,17 +41,23 @@ def test_what_is_listed_is_a_part_of_the_node(kind):
 
 
 DROPPED = [
-    "SELECT COUNT(*) AS n FROM ((SELECT sex FROM (SELECT DISTINCT sex FROM people) a) s "
-    "JOIN people v ON s.sex = v.sex)",
-    "SELECT n FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t "
-    "PIVOT (MAX(n) FOR sex IN ('Female', 'Male'))",
+    (
+        "SELECT COUNT(*) AS n FROM ((SELECT sex FROM (SELECT DISTINCT sex FROM people) a) s "
+        "JOIN people v ON s.sex = v.sex)"
+    ),
+    (
+        "SELECT n FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t "
+        "PIVOT (MAX(n) FOR sex IN ('Female', 'Male'))"
+    ),
     "SELECT t.* REPLACE (0 AS n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
     "SELECT t.* EXCLUDE (n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
     "SELECT * FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t(a, b)",
     "SELECT n FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t WINDOW w AS (ORDER BY n)",
     "SELECT n FROM ((SELECT COUNT(*) AS n FROM people) LIMIT 0) t",
-    "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex UNION ALL BY NAME "
-    "SELECT COUNT(*) AS n, sex FROM people GROUP BY sex",
+    (
+        "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex UNION ALL BY NAME "
+        "SELECT COUNT(*) AS n, sex FROM people GROUP BY sex"
+    ),
     "SELECT DISTINCT ON (n) sex, n FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
     "SELECT n FROM (SELECT COUNT(*) AS n FROM people) t TABLESAMPLE 10%",
     "SELECT n FROM (SELECT COUNT(*) AS n FROM people) t, LATERAL (SELECT 1 AS x) l",
@@ -79,17 +85,27 @@ def test_without_the_list_they_were_answered_wrongly(monkeypatch):
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT sex, RANK() OVER (PARTITION BY sex ORDER BY COUNT(*) DESC) AS r "
-        "FROM people GROUP BY sex",
-        "SELECT SUM(n) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s "
-        "FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
-        "SELECT LAG(n, 1, 0) OVER (ORDER BY n) AS s "
-        "FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
-        "(SELECT COUNT(*) AS n FROM people) UNION ALL (SELECT COUNT(*) FROM people) "
-        "ORDER BY n LIMIT 1 OFFSET 0",
+        (
+            "SELECT sex, RANK() OVER (PARTITION BY sex ORDER BY COUNT(*) DESC) AS r "
+            "FROM people GROUP BY sex"
+        ),
+        (
+            "SELECT SUM(n) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s "
+            "FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t"
+        ),
+        (
+            "SELECT LAG(n, 1, 0) OVER (ORDER BY n) AS s "
+            "FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t"
+        ),
+        (
+            "(SELECT COUNT(*) AS n FROM people) UNION ALL (SELECT COUNT(*) FROM people) "
+            "ORDER BY n LIMIT 1 OFFSET 0"
+        ),
         "SELECT sex, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex)",
-        "WITH t AS (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) "
-        "SELECT DISTINCT n FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY n) = 1",
+        (
+            "WITH t AS (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) "
+            "SELECT DISTINCT n FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY n) = 1"
+        ),
     ],
 )
 def test_what_steps_know_is_still_split(sql):
