@@ -257,16 +257,18 @@ def said_about(wire, sql):
     wire.send(b"D", b"S\0")
     wire.send(b"S")
     found.append(wire.until(b"Z"))
-    for word in ("", "EXPLAIN "):
-        found.append(wire.query(f"{word}/* discreet.epsilon=0.01 */ {sql}"))
+    asked = f"/* discreet.epsilon=0.01 */ {sql}"
+    found += [wire.query(asked), wire.query(f"EXPLAIN {asked}")]
     return [[(tag, body) for tag, body in messages if tag in b"TE"] for messages in found]
 
 
 HIDDEN = [
     "SELECT {column}, COUNT(*) AS n FROM {name} GROUP BY {column}",
     # A WITH clause of that name, elsewhere, does not make it a table of the caller's.
-    "SELECT {column}, COUNT(*) AS n FROM {bare} GROUP BY {column} HAVING COUNT(*) > "
-    "(WITH {bare} AS (SELECT COUNT(*) AS c FROM people) SELECT c FROM {bare})",
+    (
+        "SELECT {column}, COUNT(*) AS n FROM {bare} GROUP BY {column} HAVING COUNT(*) > "
+        "(WITH {bare} AS (SELECT COUNT(*) AS c FROM people) SELECT c FROM {bare})"
+    ),
 ]
 
 
