@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers fmt lint types reference docs lock clean
+.PHONY: course stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers release bundle evidence fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -65,6 +65,15 @@ bench-peers: setup  ## the curator and the synthesizer beside other systems, eac
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.synth --peer all
 
+release: $(READY)  ## dist/: wheel, source archive, bill of materials, licences, hashes
+	scripts/release
+
+bundle: release  ## dist/: one archive that installs without network, for this Python and system
+	scripts/bundle
+
+evidence: $(READY)  ## write docs/evidence.md anew: every claim with its command and its latest figure
+	$(BIN)/python scripts/evidence.py
+
 fmt: $(READY)  ## format
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix-only src tests benchmarks
@@ -80,6 +89,9 @@ types: $(READY)  ## mypy, strict
 reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
 	$(BIN)/python scripts/reference.py
 
+course: $(READY)  ## write the notebooks from the lessons; with FACTS=1 also the figures that the product works out (15 minutes)
+	$(BIN)/python scripts/course.py $(if $(FACTS),--facts)
+
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 lock: $(READY)  ## compile both locks anew from pyproject.toml; the pins of the smaller are those of the larger
 	$(COMPILE) --all-extras --group dev --group fuzz pyproject.toml -o requirements.lock
@@ -87,4 +99,4 @@ lock: $(READY)  ## compile both locks anew from pyproject.toml; the pins of the 
 	  --extra fast --extra plot --extra server pyproject.toml -o requirements-run.lock
 
 clean:  ## remove what make made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

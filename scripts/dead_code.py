@@ -26,10 +26,11 @@ NAMES = {
         "connection_made", "data_received", "eof_received", "connection_lost", "pause_writing",
         "resume_writing",
     },
+    "urllib calls them": {"redirect_request"},
     "scikit-learn's habits": {
         "predict_proba", "set_params", "fit_transform", "inverse_transform", "score",
     },
-    "commands, found by the name of their module": {"demo", "synth", "completion"},
+    "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
     "accountants and mechanisms for Python users": {
         "PldAccountant", "total_delta", "zcdp", "renyi", "SparseVector", "above_threshold",
         "permute_and_flip_rows", "report_noisy_max_rows", "coin_epsilon", "appearance_bounds",

@@ -6,6 +6,7 @@ import atexit
 import datetime as dt
 import functools
 import math
+import os
 import shutil
 import tempfile
 import warnings
@@ -25,6 +26,8 @@ ENGINES = [
     pytest.param("postgres", id="postgres", marks=pytest.mark.postgres),
     pytest.param("spark", id="spark", marks=pytest.mark.spark),
 ]
+SPARK = os.environ.get("DISCREET_SPARK", "spark://local[2]")
+"""The Spark that tests run on: in this machine's Java, or a cluster (tests/end_to_end/test_spark_cluster.py)."""
 CANARY = "CANARY-7351"
 NUMBER_CANARY = 7351735173517351
 BIG = 2**62
@@ -123,7 +126,7 @@ def engine_place(kind: str, tables: dict[str, pa.Table], folder: Path) -> Place:
         return Place(postgres_url(), {table: f"town.{table}" for table in tables}, folder)
     for table, content in tables.items():
         pq.write_table(content, folder / f"{table}.parquet")
-    url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[kind]
+    url = {"duckdb": "duckdb:", "spark": SPARK}[kind]
     return Place(url, {table: f"{table}.parquet" for table in tables}, folder)
 
 

@@ -47,11 +47,14 @@ ROOMS: dict[str, set[str]] = {
     "attack": BELOW_ATTACK | {"api"},
     "api": BELOW_ATTACK,
     "tasks": BELOW_ATTACK | {"api", "attack"},
+    # attack and api: a lesson shows the product itself, its attacks and its curator, on the made-up town.
+    "course": BELOW_ATTACK | {"api", "attack"},
     "client": set(),
     # catalog and engine: the owner uploads a file and reviews what was inferred from it.
     "server": {
         "api",
         "attack",
+        "course",
         "examples",
         "report",
         "catalog",
@@ -66,6 +69,7 @@ ROOMS: dict[str, set[str]] = {
         "api",
         "tasks",
         "attack",
+        "course",
         "examples",
         "server",
         "client",

@@ -17,7 +17,7 @@ sync_axe = pytest.importorskip(
 DESKTOP, PHONE = {"width": 1200, "height": 800}, {"width": 360, "height": 740}
 WAYS = [(DESKTOP, "light"), (PHONE, "dark"), (DESKTOP, "dark"), (PHONE, "light")]
 OPTIONS = {"resultTypes": ["violations"]}
-NO_PAGES = {"/start/{word}", "/static/charts.js", "/static", "/favicon.ico"}
+NO_PAGES = {"/start/{word}", "/static/charts.js", "/static", "/favicon.ico", "/learn"}
 """Routes that show nothing of their own."""
 COUNT = "SELECT sex, COUNT(*) AS n, AVG(age) AS mean FROM people GROUP BY sex"
 
@@ -96,19 +96,29 @@ def a_notebook(page, served):
 def places(page, served, tmp_path):
     """Yield the address of every page there is, with something on it."""
     survey, release = a_survey(served, tmp_path), a_release(page, served)
-    yield from ("/", f"/ask?answer={an_answer(served)}", "/ask", "/data", "/budget", "/learn")
+    yield from (
+        "/",
+        f"/ask?answer={an_answer(served)}",
+        "/ask",
+        "/data",
+        "/budget",
+        "/course",
+        "/course/promise",
+        "/course/teacher",
+    )
     yield from ("/publish", f"/publish/{release}", "/releases", f"/releases/{release}")
     yield from ("/surveys", f"/surveys/{survey}", f"/surveys/{survey}/projector", f"/s/{survey}")
     yield from ("/synthesize", a_copy(page, served), "/anonymize", an_anonymized(page, served))
     yield from ("/notebooks", a_notebook(page, served))
     yield from ("/models", "/lab", "/lab/differencing", "/notes", "/notes/0010", "/nowhere")
+    yield from ("/docs", "/docs/coming-from", "/docs/tutorials/first-answer")
 
 
 @pytest.mark.parametrize(
     "ways", [pytest.param(WAYS[:2], id="two"), pytest.param(WAYS, id="all", marks=pytest.mark.slow)]
 )
 def test_every_page_in_both_themes_on_desktop_and_phone(served, visit, tmp_path, ways):
-    page = visit(served, "/learn")
+    page = visit(served, "/course")
     wrong, seen = [], []
     for path in places(page, served, tmp_path):
         page.goto(served.address + path)
@@ -138,7 +148,7 @@ def fits(route, path):
 
 
 def test_the_walk_finds_what_is_wrong(served, visit):
-    page = visit(served, "/learn")
+    page = visit(served, "/course")
     page.evaluate("document.querySelector('main').append(document.createElement('input'))")
     page.evaluate("document.querySelector('h1').className = 'faint'")
     page.evaluate(

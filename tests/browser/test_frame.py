@@ -3,7 +3,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ("/ask", "/data", "/budget", "/learn", "/notes", "/notes/0010")
+PAGES = ("/ask", "/data", "/budget", "/course", "/course/promise", "/notes", "/notes/0010")
 
 
 def test_no_request_leaves_for_anywhere_else(served, visit):
@@ -47,7 +47,7 @@ def test_dark_follows_the_system_and_the_switch_which_is_remembered(served, visi
     assert paper(page) == "rgb(21, 23, 24)"
     page.click("#theme")
     assert paper(page) == "rgb(251, 250, 247)"
-    page.goto(served.address + "/learn")
+    page.goto(served.address + "/course")
     assert paper(page) == "rgb(251, 250, 247)"
     light = visit(served, "/budget", color_scheme="light")
     assert paper(light) == "rgb(251, 250, 247)"
@@ -70,9 +70,9 @@ def test_only_places_that_exist_are_linked(served, visit):
         "Survey",
         "Models",
         "Teach & attack",
+        "Course",
         "Data",
         "Budget",
-        "Learn",
     ]
     for link in [link.get_attribute("href") for link in links.all()]:
         assert page.request.get(served.address + link).status == 200
@@ -109,7 +109,7 @@ def test_every_control_has_a_name(served, visit, path):
 
 
 def test_the_watch_itself_notices_what_the_policy_forbids(served, visit):
-    page = visit(served, "/learn")
+    page = visit(served, "/course")
     with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
         page.evaluate("document.body.setAttribute('style', 'color: red')")
     with page.expect_console_message(lambda message: "Content Security Policy" in message.text):

@@ -26,9 +26,9 @@ def test_the_token_leaves_the_address_and_hides_from_scripts(served, visit):
 
 
 def test_a_link_on_another_site_asks_whose_account_it_shall_be(served, visit):
-    page = visit(served, "/learn", token="")
+    page = visit(served, "/course/promise", token="")
     page.goto(
-        served.address.replace("127.0.0.1", "localhost") + "/learn"
+        served.address.replace("127.0.0.1", "localhost") + "/course"
     )  # another site to browsers
     page.evaluate(
         "address => { location.href = address }", f"{served.address}/?token={served.owner}"
@@ -49,7 +49,7 @@ def test_a_foreign_form_cannot_sign_out(served, visit):
     expect(page.locator("h1")).to_have_text("You are still signed in")
 
 
-def test_everybody_may_learn(served, visit):
-    page = visit(served, "/learn", token="")
-    assert page.locator(".places a").all_inner_texts() == ["Learn"]
+def test_everybody_may_take_the_course(served, visit):
+    page = visit(served, "/course/promise", token="")
+    assert page.locator(".places a").all_inner_texts() == ["Course"]
     expect(page.locator("#laws-words")).to_contain_text("compared with you not taking part")

@@ -133,6 +133,7 @@ def test_on_a_phone_nothing_runs_over_the_edge(served, visit, copy, scheme):
 def test_too_much_is_said_and_what_is_left_can_be_used(small, visit):
     page = visit(small, "/synthesize", token=small.analyst)
     page.select_option("#table", "town.people")
+    choose(page, "independent", epsilon="1")
     expect(page.locator("#price-problem")).to_contain_text("more than is left")
     page.get_by_role("button", name="Use what is left").click()
     expect(page.locator("#go")).to_contain_text("uses 0.30")

@@ -12,7 +12,7 @@ from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import run
 from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect
-from engines import ENGINES, LIMITS, fill_postgres, people, postgres_url
+from engines import ENGINES, LIMITS, SPARK, fill_postgres, people, postgres_url
 
 QUASI = ["sex", "age", "income", "day", "member"]
 
@@ -25,7 +25,7 @@ def source(request, tmp_path_factory):
         found = connect(postgres_url(), {"odd": "town.odd"}, base=folder, limits=LIMITS)
     else:
         pq.write_table(people(), folder / "odd.parquet")
-        url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[request.param]
+        url = {"duckdb": "duckdb:", "spark": SPARK}[request.param]
         found = connect(url, {"odd": "odd.parquet"}, base=folder, limits=LIMITS)
     yield narrowed(found, "odd", "odd")
     found.close()

@@ -111,8 +111,9 @@ def test_the_watch_sees_floats():
 
 @pytest.mark.parametrize("law", [discrete_laplace, discrete_gaussian])
 @pytest.mark.parametrize("scale", ["0.7", 10**6])
-def test_a_million_outputs_lie_on_the_lattice(law, scale):
+def test_a_million_outputs_lie_on_the_lattice(law, scale, record_property):
     drawn = law(scale, 1_000_000)
     assert drawn.dtype == np.int64
     # Every remainder by a small number occurs: the lattice is the whole numbers, not a coarser one.
     assert len(np.unique(drawn % 4)) == 4
+    record_property("draws on the lattice", drawn.size)

@@ -11,7 +11,7 @@ from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planne
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError
 from discreet.plan.ir import scans_of
-from engines import LIMITS, fill_postgres, postgres_url
+from engines import LIMITS, SPARK, fill_postgres, postgres_url
 from queries import Questions
 
 HAND_WRITTEN = (
@@ -56,7 +56,7 @@ def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
     else:
         for name, table in content.items():
             pq.write_table(table, folder / f"{name}.parquet")
-        url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[kind]
+        url = {"duckdb": "duckdb:", "spark": SPARK}[kind]
         engine = connect(url, catalog.sources, base=folder, limits=LIMITS)
     try:
         found = []

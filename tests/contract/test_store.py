@@ -176,7 +176,9 @@ def test_a_reading_connection_sees_what_others_commit(url, tmp_path):
     ("processes", "spends"),
     [(8, 50), pytest.param(16, 10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
 )
-def test_many_processes_are_granted_exactly_what_is_allowed(url, tmp_path, processes, spends):
+def test_many_processes_are_granted_exactly_what_is_allowed(
+    url, tmp_path, processes, spends, record_property
+):
     """Security test 1. Half of what is asked fits; every process must find out by itself."""
     allowed = processes * spends // 2
     limit = f"{allowed}/10"
@@ -201,9 +203,15 @@ def test_many_processes_are_granted_exactly_what_is_allowed(url, tmp_path, proce
     assert spent.charges == allowed
     assert ledger.verify() == allowed + 2
     ledger.close()
+    record_property(
+        "charges asked of stores by several processes at once, exactly half allowed and granted",
+        processes * spends,
+    )
 
 
-def test_the_same_request_many_times_at_once_is_one_charge_and_one_answer(url, tmp_path):
+def test_the_same_request_many_times_at_once_is_one_charge_and_one_answer(
+    url, tmp_path, record_property
+):
     """Security test 17: 4 processes x 25 threads ask under one id."""
     open_ledger(tmp_path, url=url).close()
 
@@ -232,6 +240,7 @@ def test_the_same_request_many_times_at_once_is_one_charge_and_one_answer(url, t
         ledger.charge(OWNER, quote("1/10"), request_id="once", body="another")
     assert ledger.spent("census").charges == 1
     ledger.close()
+    record_property("requests under one id, 1 charge and 1 answer for each store", len(told))
 
 
 def test_a_killed_holder_lets_others_in(url, tmp_path):

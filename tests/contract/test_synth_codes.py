@@ -21,7 +21,7 @@ from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedSource, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
-from engines import ENGINES, LIMITS, fill_postgres, postgres_url
+from engines import ENGINES, LIMITS, SPARK, fill_postgres, postgres_url
 
 TOWN = SealedSource("town", EVERYONE)
 TABLES = {"town.people": people(600), "clinic.visits": visits(120)}
@@ -38,7 +38,7 @@ def engine(request, tmp_path_factory):
     else:
         for name, table in TABLES.items():
             pq.write_table(table, folder / f"{names[name]}.parquet")
-        url = {"duckdb": "duckdb:", "spark": "spark://local[2]"}[request.param]
+        url = {"duckdb": "duckdb:", "spark": SPARK}[request.param]
         sources = {name: f"{table}.parquet" for name, table in names.items()}
         found = connect(url, sources, base=folder, limits=LIMITS)
     yield found

@@ -65,7 +65,7 @@ def broken_promises(base, said: list[str]) -> list[str]:
     "cycles",
     [30, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
 )
-def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, cycles):
+def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, cycles, record_property):
     rng = random.Random(os.urandom(8))
     for cycle in range(cycles):
         base = tmp_path / str(cycle // 50)  # a long history would only slow the check
@@ -77,6 +77,7 @@ def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, cycles):
         child.kill()
         said += child.lines()
         assert broken_promises(base, said) == []
+    record_property("kills at random points, 0 promises broken", cycles)
 
 
 def test_the_check_catches_a_twin_that_charges_last(tmp_path):

@@ -75,7 +75,7 @@ def points(log: list[tuple]) -> range:
     return range(1, len(log) + 1)
 
 
-def test_power_loss_at_every_write_point_loses_nothing_acknowledged(tmp_path):
+def test_power_loss_at_every_write_point_loses_nothing_acknowledged(tmp_path, record_property):
     log = record(tmp_path / "live", synchronous="FULL")
     kinds = {kind for kind, *_ in log}
     assert {"write", "sync", "sync folder", "charged", "told"} <= kinds
@@ -84,6 +84,7 @@ def test_power_loss_at_every_write_point_loses_nothing_acknowledged(tmp_path):
         assert lost(log[:point], tmp_path / f"drop{point}", None) == [], point
         seeded = random.Random(point)
         assert lost(log[:point], tmp_path / f"some{point}", seeded) == [], point
+    record_property("losses of power, 0 acknowledged charges lost", 2 * len(log))
 
 
 @pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
@@ -94,7 +95,7 @@ def test_the_shim_catches_a_twin_that_does_not_sync(tmp_path, synchronous):
     assert any(lost(log[:point], tmp_path / f"drop{point}", None) for point in told)
 
 
-def test_a_write_that_fails_answers_nothing_uncharged(tmp_path):
+def test_a_write_that_fails_answers_nothing_uncharged(tmp_path, record_property):
     """Step 1, 2, ... fails, and all after it: nothing is acknowledged that is not there, the words
     are ours, and when the disk works again every request can be repeated, charged once."""
     failed = 0
@@ -116,6 +117,7 @@ def test_a_write_that_fails_answers_nothing_uncharged(tmp_path):
         assert ledger.verify() == 14  # each answer is an entry, too
         ledger.close()
     assert failed > 30
+    record_property("failing writes, 0 uncharged answers", failed)
 
 
 def _until_failure(base, step: int) -> list[tuple[str, str]] | None:

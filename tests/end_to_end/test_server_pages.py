@@ -27,7 +27,8 @@ def signed_in(server, role="owner", analyst=None):
 def test_strangers_get_the_door_and_the_lessons(server):
     with server.client() as nobody:
         assert "Sign in" in nobody.get("/").text
-        assert nobody.get("/learn").status_code == 200
+        assert nobody.get("/course").status_code == 200
+        assert nobody.get("/learn").headers["location"] == "/course"
         assert nobody.get("/ask").headers["location"] == "/"
 
 

@@ -104,9 +104,9 @@ SELECT COUNT(DISTINCT serial) AS serials FROM people
 --> duckdb:
 -->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM canon."census.people" AS t0
 --> postgres:
--->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT (CAST((s."serial") AS TEXT) COLLATE "C") AS c13 FROM "census.people" AS s) AS t0
+-->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT SUBSTR((CAST((s."serial") AS TEXT) COLLATE "C"), 1, 10000) AS c13 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT CAST((s.`serial`) AS STRING) AS c13 FROM `census.people` AS s) AS t0
+-->   SELECT COUNT(DISTINCT t0.c13) AS r0 FROM (SELECT SUBSTR(CAST((s.`serial`) AS STRING), 1, 10000) AS c13 FROM `census.people` AS s) AS t0
 
 SELECT COUNT(*) FILTER (WHERE sex = 'Female') AS women, COUNT(*) AS all_people FROM people
 --> shows women, all_people

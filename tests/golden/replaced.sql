@@ -152,9 +152,9 @@ SELECT town, COUNT(DISTINCT member_id) AS people FROM members GROUP BY town
 --> duckdb:
 -->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> postgres:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c3) AS n FROM (SELECT (CAST(((CAST((s."town") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS c3, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c3) AS n FROM (SELECT SUBSTR((CAST(((CAST((s."town") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C"), 1, 10000) AS c3, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> spark:
--->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c3) AS STRING), '')), t0.c3) AS n FROM (SELECT CAST((CAST((s.`town`) AS STRING)) AS STRING) AS c3, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
+-->   SELECT t1.c0 AS k0, COUNT(DISTINCT t1.u) AS r0 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c3) AS STRING), '')), t0.c3) AS n FROM (SELECT SUBSTR(CAST((CAST((s.`town`) AS STRING)) AS STRING), 1, 10000) AS c3, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 
 SELECT grade, MEDIAN(fee) FROM members GROUP BY grade
 --> shows grade, median(fee)

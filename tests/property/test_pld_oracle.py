@@ -98,10 +98,11 @@ def check(seed, count):
     return closest
 
 
-def test_two_hundred_random_batches():
+def test_two_hundred_random_batches(record_property):
     closest = check(seed=16, count=200)
     # The lower side is worth something: somewhere it comes within a few per cent of ours.
     assert closest < 1.05
+    record_property("random compositions, none below the oracle", 200)
 
 
 @pytest.mark.slow

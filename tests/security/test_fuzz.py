@@ -69,9 +69,10 @@ def fuzz(seed: int, count: int) -> int:
     return accepted
 
 
-def test_mutated_statements_end_in_a_plan_or_a_sentence():
+def test_mutated_statements_end_in_a_plan_or_a_sentence(record_property):
     accepted = fuzz(seed=10, count=1000)
     assert 20 < accepted < 700, "too tame or too wild to say anything"
+    record_property("mutated statements, 0 crashes, 0 rows", 1000)
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def charges(server):
 
 
 @pytest.mark.parametrize("sql", PROBES)
-def test_probes_through_http_are_refused_for_free(server, client, sql):
+def test_probes_through_http_are_refused_for_free(server, client, sql, record_property):
     before = charges(server)
     for route in ("explain", "query"):
         reply = client.post(f"/api/v1/{route}", json={"sql": sql, "epsilon": 1})
@@ -50,6 +50,7 @@ def test_probes_through_http_are_refused_for_free(server, client, sql):
         assert reply.json()["kind"] in {"QueryRefused", "UnknownName", "NotAllowed", "InvalidInput"}
         assert CANARY not in reply.text
     assert charges(server) == before
+    record_property("lockdown probes through HTTP, 0 open", 1)
 
 
 def test_a_harmless_question_passes_the_same_way(server, client):

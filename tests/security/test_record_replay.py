@@ -159,7 +159,7 @@ def replay(folder, sqls, seed, monkeypatch, neighbours="add-remove"):
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_everything_but_the_noisy_values_is_the_same_on_neighbours(
-    tmp_path, monkeypatch, neighbours
+    tmp_path, monkeypatch, neighbours, record_property
 ):
     rng = random.Random(5)
     questions = Questions(rng)
@@ -168,6 +168,7 @@ def test_everything_but_the_noisy_values_is_the_same_on_neighbours(
     for first, second in zip(one, two, strict=True):
         assert first == second
     assert len(one[3]) > 15, "hardly anything was answered"
+    record_property("questions replayed on neighbours, 0 differences", len(sqls))
 
 
 @pytest.mark.slow
@@ -236,7 +237,7 @@ def absent_engine() -> FakeEngine:
     )
 
 
-def test_the_price_with_the_data_absent_is_the_charge(tmp_path):
+def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property):
     rng = random.Random(9)
     questions = Questions(rng)
     engine = MemoryEngine({n: arrow(n, r) for n, r in world_rows(rng).items()}, hide=True)
@@ -261,6 +262,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path):
             charged += ready.quote.cost != FREE
     assert absent.ran == []
     assert charged > 30
+    record_property("prices with the data absent, all equal to the charge", charged)
 
 
 def test_a_failing_engine_is_charged_like_a_working_one(tmp_path):

@@ -3,6 +3,7 @@
 Commands, server, attacks and tasks import from here.
 """
 
+from discreet.api.budgets import renew_budget, renewed_report
 from discreet.api.curator import Curator
 from discreet.api.limits import policy_of
 from discreet.api.opening import (
@@ -28,5 +29,7 @@ __all__ = [
     "policy_of",
     "promise",
     "question_of",
+    "renew_budget",
+    "renewed_report",
     "restore_ledger",
 ]

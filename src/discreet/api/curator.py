@@ -12,6 +12,7 @@ from discreet.anonymize.release import release as release_copy
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.run import Anonymized
 from discreet.anonymize.source import declared_source, find_table
+from discreet.api.budgets import alerts_of, notes_of, renewals
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
 from discreet.catalog.outline import outline
@@ -186,13 +187,25 @@ class Curator(Publishing, Learning):
     def budget_report(self) -> dict[str, Any]:
         """Return what each dataset has spent, the object that `discreet budget --json` prints."""
         found = budget_report(self.ledger, self._paid_by(), describe=self.catalog.describe_region)
+        alerts, policies = self.budget_alerts(), renewals(self.catalog)
+        for name, facts in found["datasets"].items():
+            facts["alert"] = alerts[facts["budget"]]["alert"]
+            facts["renewal"] = policies.get(name)
         exposed = self._exposed_without_budget()
         return found | {"without_budget": exposed} if exposed else found
+
+    def budget_alerts(self) -> dict[str, dict[str, Any]]:
+        """Return of every budget how much is used, and an alert where that passed its mark. For the owner."""
+        return alerts_of(self.catalog, self.ledger)
 
     def budget_words(self, *, last: int = 10) -> str:
         """Return gauge, history and most exposed group of each dataset, for a terminal."""
         known = budget_words(
-            self.ledger, self._paid_by(), describe=self.catalog.describe_region, last=last
+            self.ledger,
+            self._paid_by(),
+            describe=self.catalog.describe_region,
+            last=last,
+            notes=notes_of(self.catalog, self.ledger),
         )
         exposed = [
             f"{name} (no budget yet)\n  released without any guarantee: {', '.join(columns)}"

@@ -5,25 +5,35 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from discreet.catalog import axes
 from discreet.catalog.describe import describe
+from discreet.catalog.renewal import Renewal
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import Region
 from discreet.core.schema import Column, Dataset, Table
 from discreet.core.unit import Neighbours
 from discreet.errors import CatalogError, NotReviewed, UnknownName
 
+ALERT = Fraction(4, 5)
+"""The part of a budget after which its owner is told, where discreet.toml says nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the people of one or several datasets can lose in all."""
+    """What the people of one or several datasets can lose in all.
+
+    `alert`: the part of it after which the owner is told that it nears its end.
+    """
 
     name: str
     epsilon: Epsilon
     delta: Delta
     neighbours: Neighbours
+    renewal: Renewal | None = None
+    alert: Fraction = ALERT
 
 
 @dataclass(frozen=True, slots=True)

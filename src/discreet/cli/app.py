@@ -39,6 +39,10 @@ COMMANDS = {
         "discreet.cli.commands.attack",
         "Attack a release, and its private version beside it.",
     ),
+    "course": (
+        "discreet.cli.teach.course",
+        "Lessons on privacy, with exercises that are worked out.",
+    ),
     "anonymize": (
         "discreet.cli.commands.anonymize",
         "A k-anonymous copy of a table, or what one is worth.",
@@ -47,7 +51,9 @@ COMMANDS = {
         "discreet.cli.commands.audit",
         "How much privacy a mechanism loses at the very least.",
     ),
+    "run": ("discreet.cli.owner.run", "What a schedule has due: each line once a period."),
     "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
+    "sheet": ("discreet.cli.owner.sheet", "A data-protection impact sheet, as a document."),
     "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
     "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),
     "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),

@@ -54,8 +54,10 @@ def _finite(dialect: str, value: str) -> str:
     # NaN sorts above every number on all three, so one comparison removes it; 0 swallows -0.
     kind = DOUBLE[dialect]
     known = f" AND NOT isnan(CAST({value} AS DOUBLE))" if dialect == "duckdb" else ""
+    # PostgreSQL raises where a decimal is too small for a double.
+    tiny = f"{value} > -1e-300 AND {value} < 1e-300"
     return (
-        f"CASE WHEN {value} = 0 THEN CAST(0 AS {kind}) "
+        f"CASE WHEN {tiny if dialect == 'postgres' else f'{value} = 0'} THEN CAST(0 AS {kind}) "
         f"WHEN {value} >= -1e300 AND {value} <= 1e300{known} THEN CAST({value} AS {kind}) END"
     )
 
@@ -94,11 +96,15 @@ def _date_of_text(dialect: str) -> str:
     return f"CASE WHEN {_matches(dialect, _DAY)} THEN {whole} END"
 
 
-def _date_of_timestamp(value: str) -> str:
+def _in_calendar(value: str, found: str) -> str:
     return (
         f"CASE WHEN {value} >= TIMESTAMP '0001-01-01 00:00:00' AND {value} < TIMESTAMP "
-        f"'9999-12-31 00:00:00' THEN CAST({value} AS DATE) END"
+        f"'9999-12-31 00:00:00' THEN {found} END"
     )
+
+
+def _date_of_timestamp(value: str) -> str:
+    return _in_calendar(value, f"CAST({value} AS DATE)")
 
 
 def _boolean_of(value: str) -> str:
@@ -164,6 +170,13 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             duckdb="CAST($0 AS VARCHAR)",
             postgres='(CAST($0 AS TEXT) COLLATE "C")',
             spark="CAST($0 AS STRING)",
+        ),
+        # DuckDB fails on moments before its calendar begins, also in the branch of a CASE that they
+        # do not take: a file's whole dictionary is cast at once. So only the others are cast.
+        "text_of_timestamp": _each(
+            duckdb=f"CAST({_in_calendar('TRY_CAST($0 AS TIMESTAMP)', '$0')} AS VARCHAR)",
+            postgres=f'(CAST({_in_calendar("$0", "$0")} AS TEXT) COLLATE "C")',
+            spark=f"CAST({_in_calendar('$0', '$0')} AS STRING)",
         ),
         "text_of_number": _by_dialect(_text_of_number),
         # -- a hash of text that sorts: the first 60 bits of MD5 as a non-negative BIGINT

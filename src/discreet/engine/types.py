@@ -63,7 +63,7 @@ _READERS: dict[tuple[ColumnKind, Storage], str] = {
     (ColumnKind.TEXT, Storage.NUMBER): "text_of_number",
     (ColumnKind.TEXT, Storage.BOOLEAN): "text_of_any",
     (ColumnKind.TEXT, Storage.DATE): "text_of_any",
-    (ColumnKind.TEXT, Storage.TIMESTAMP): "text_of_any",
+    (ColumnKind.TEXT, Storage.TIMESTAMP): "text_of_timestamp",
 }
 
 _EMPTY = frozenset({"null", "void"})

@@ -320,6 +320,12 @@ class Ledger:
                 account.where(2 if bill.epsilon is None else 0),
             )
 
+    def balance(self, budget: str) -> Balance:
+        """Return what the worst-hit person has paid, as the latest entry recorded it: no search."""
+        with self._current() as book:
+            account = known_account(book, budget, None)
+            return account.balance(account.top)
+
     @property
     def budgets(self) -> tuple[str, ...]:
         """Return the names of all budgets in force, sorted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -40,13 +40,19 @@ def budget_report(
 
 
 def budget_words(
-    ledger: Ledger, datasets: Mapping[str, str], *, describe: Describe, last: int
+    ledger: Ledger,
+    datasets: Mapping[str, str],
+    *,
+    describe: Describe,
+    last: int,
+    notes: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Return the report for people: a gauge, the most exposed group, the history."""
+    """Return the report for people: a gauge, `notes` by dataset, the most exposed group, the history."""
+    notes = notes or {}
     parts = []
     for name, budget in datasets.items():
         spent = ledger.spent(budget)
-        lines = [_title(name, budget), *_gauge(spent)]
+        lines = [_title(name, budget), *_gauge(spent), *notes.get(name, ())]
         if spent.charges:
             lines.append(f"  most exposed: {visible(describe(spent.worst))}")
         exposures = ledger.exposures(name)

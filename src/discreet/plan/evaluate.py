@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.core.numbers import plain, to_fraction
 from discreet.errors import InvalidInput
+from discreet.kernel.derive.values import LONGEST_TEXT
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
 from discreet.plan.functions import MORE
@@ -32,16 +33,18 @@ def evaluate(expr: Expr, row: Row) -> Any:
 
     Guarantee: total. Whatever the values are, the result is a value or NULL, never an exception: it
         is computed from noisy values after the charge, when no error may happen any more. Numbers
-        that are not finite, not real, or longer than any use, are NULL.
+        that are not finite, not real, or longer than any use, are NULL, and so are texts.
     """
     try:
         found = _RULES[type(expr)](expr, row)
     except (ArithmeticError, ValueError, TypeError, AttributeError, InvalidInput):
         return None
-    return found if isinstance(found, bool | str) or _is_plain(found) else None
+    return found if isinstance(found, bool) or _is_plain(found) else None
 
 
 def _is_plain(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= LONGEST_TEXT
     if isinstance(value, int):
         return value.bit_length() <= LONGEST
     if isinstance(value, Fraction):

@@ -11,6 +11,7 @@ import datetime as dt
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import QueryRefused
+from discreet.kernel.derive.patterns import Odd, Pattern, check_replacement, pattern_of
+from discreet.kernel.derive.values import LONGEST_TEXT as GREATEST_PLACE
 
 LONGEST_TEXT = 1_000
 """Free text counts as no longer than this: a length has a range, as every number does."""
@@ -39,21 +42,79 @@ class ScalarFunction:
 
 
 def checked_pattern(pattern: Any) -> str:
-    """Return a regular expression that can be searched for in linear time, or refuse it."""
-    if not isinstance(pattern, str) or len(pattern) > 1_000:
-        raise _wrong_pattern()
+    """Return a regular expression that never fails and takes linear time, or refuse it."""
+    _pattern(pattern)
+    return str(pattern)
+
+
+def checked_replacement(pattern: Any, other: Any) -> str:
+    """Return what a pattern's matches are replaced by, or refuse it."""
+    found = _pattern(pattern)
+    if not isinstance(other, str):
+        raise _wrong_pattern("a replacement that is no text")
     try:
+        check_replacement(other, found.groups)
+    except Odd as odd:
+        raise _wrong_pattern(str(odd)) from None
+    return other
+
+
+def _pattern(pattern: Any) -> Pattern:
+    if not isinstance(pattern, str):
+        raise _wrong_pattern("a pattern that is no text")
+    try:
+        found = pattern_of(pattern)
         pc.match_substring_regex(pa.array([""]), pattern)
-    except (pa.ArrowInvalid, ValueError):
-        raise _wrong_pattern() from None
-    return pattern
+    except (Odd, pa.ArrowInvalid) as odd:
+        raise _wrong_pattern(str(odd) if isinstance(odd, Odd) else "one that RE2 refuses") from None
+    return found
 
 
-def _wrong_pattern() -> QueryRefused:
+def _wrong_pattern(why: str) -> QueryRefused:
     return QueryRefused(
-        "This regular expression is not one that RE2 knows.",
-        hint="Look-around and back-references are left out, since they can take for ever.",
+        f"This regular expression is declined: {why}.",
+        hint="Letters, classes, anchors, plain groups, alternatives and repetitions up to 100 "
+        "times are safe on every row.",
         construct="pattern",
+    )
+
+
+_TEXTS_ONLY = frozenset({"replace", "position", "starts_with", "ends_with", "contains"})
+_PLACES = {"left": (1, 1), "right": (1, 1), "substring": (1, 2), "split_part": (1, 1)}
+
+
+def checked_options(function: str, options: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the constants beside the first argument of a function, or refuse them.
+
+    Guarantee: texts where texts belong, and whole numbers that are no longer than any text.
+    """
+    if function in _TEXTS_ONLY and not all(isinstance(option, str) for option in options):
+        raise _wrong_options(function, "texts")
+    if function not in _PLACES:
+        if not all(option is not None for option in options):
+            raise _wrong_options(function, "values that are not NULL")
+        return options
+    texts = options[:1] if function == "split_part" else ()
+    places = [_whole(option) for option in options[len(texts) :]]
+    least, most = _PLACES[function]
+    fits = least <= len(places) <= most and all(isinstance(text, str) for text in texts)
+    if not fits or any(place is None or abs(place) > GREATEST_PLACE for place in places):
+        raise _wrong_options(function, f"whole numbers up to {GREATEST_PLACE:,}")
+    if function == "split_part" and not places[0]:
+        raise _wrong_options(function, "places from 1 on")
+    return (*texts, *places)
+
+
+def _whole(option: Any) -> int | None:
+    number = isinstance(option, int | Fraction) and not isinstance(option, bool)
+    return int(option) if number and Fraction(option).denominator == 1 else None
+
+
+def _wrong_options(function: str, wanted: str) -> QueryRefused:
+    return QueryRefused(
+        f"{function.upper()} takes {wanted} as constants here.",
+        hint="What could fail on some row is never run.",
+        construct="text",
     )
 
 
@@ -67,6 +128,14 @@ def _replaced(value: str, pattern: str, other: str, *every: str) -> str:
     most = None if "g" in every else 1
     found = pc.replace_substring_regex(pa.array([value]), pattern, other, max_replacements=most)
     return str(found[0].as_py())
+
+
+def _exchanged(value: str, old: str, new: str) -> str:
+    if not old:
+        return value
+    if value.count(old) * len(new) > GREATEST_PLACE:
+        raise ValueError("longer than any text")
+    return value.replace(old, new)
 
 
 def _split_part(value: str, by: str, place: Any) -> str:
@@ -152,7 +221,7 @@ def _number(compute: Callable[[float], float]) -> ScalarFunction:
 MORE: dict[str, ScalarFunction] = {
     "matches": _text("boolean", lambda value, pattern: _matches(str(value), pattern)),
     "replace_pattern": _text("category", lambda v, *given: _replaced(str(v), *map(str, given))),
-    "replace": _text("category", lambda v, old, new: str(v).replace(old, new) if old else str(v)),
+    "replace": _text("category", lambda v, old, new: _exchanged(str(v), old, new)),
     "split_part": _text("category", lambda v, by, place: _split_part(str(v), str(by), place)),
     "position": _text("number", lambda value, part: str(value).find(str(part)) + 1),
     "starts_with": _text("boolean", lambda value, part: str(value).startswith(str(part))),

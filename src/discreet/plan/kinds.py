@@ -147,9 +147,10 @@ def _coalesce(node: e.Coalesce, kinds: Kinds) -> str:
 
 
 def _concat(node: e.Concat, kinds: Kinds) -> str:
-    for operand in node.operands:
-        _must(operand, kinds, "category", "What is put together")
-    return _same(list(node.operands), kinds, "||")
+    found = {kind_of(operand, kinds) for operand in node.operands}
+    for each in sorted(found):
+        _expect(each, "category", "What is put together")
+    return "text" if "text" in found else NULL if found == {NULL} else "category"
 
 
 def _date_part(node: e.DatePart, kinds: Kinds) -> str:
@@ -172,8 +173,10 @@ _CASTS = {"integer": "number", "number": "number", "text": "category"}
 
 
 def _call(node: e.Call, kinds: Kinds) -> str:
+    # Asked once at each level: twice would take 2^levels.
+    operand = kind_of(node.operand, kinds)
     if node.function in _CASTS:
-        if kind_of(node.operand, kinds) not in _CASTABLE[node.function]:
+        if operand not in _CASTABLE[node.function]:
             raise QueryRefused(
                 f"What is cast to a {_CASTS[node.function]} must be a number, text or truth value.",
                 hint="Take parts of a date with EXTRACT; identifiers and free text are never read.",
@@ -181,8 +184,8 @@ def _call(node: e.Call, kinds: Kinds) -> str:
             )
         return _CASTS[node.function]
     taken, given = _CALLS[node.function]
-    _must(node.operand, kinds, taken, f"What {node.function.upper()} takes")
-    free = given == "category" and kind_of(node.operand, kinds) == "text"
+    _expect(operand, taken, f"What {node.function.upper()} takes")
+    free = given == "category" and operand == "text"
     return "text" if free else given
 
 

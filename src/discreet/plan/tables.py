@@ -39,7 +39,7 @@ def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
     name = _one_small_column(expr, fields)
     if name is None:
         return None
-    return list(_tables(Written(expr), name, fields[name]))
+    return list(_tables(ExprKey(expr), name, fields[name]))
 
 
 def _one_small_column(expr: Expr, fields: Fields) -> str | None:
@@ -56,7 +56,7 @@ def _one_small_column(expr: Expr, fields: Fields) -> str | None:
     return name
 
 
-class Written:
+class ExprKey:
     """An expression that equals only one written the same: Python holds 1 and True for equal."""
 
     __slots__ = ("expr", "text")
@@ -67,14 +67,14 @@ class Written:
         self.text = hashlib.sha256(repr(expr).encode("utf-8", "surrogatepass")).digest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Written) and self.text == other.text
+        return isinstance(other, ExprKey) and self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)
 
 
 @lru_cache(maxsize=256)
-def _tables(written: Written, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
+def _tables(written: ExprKey, name: str, domain: FiniteDomain) -> tuple[Any, ...]:
     # Planning and rendering ask for the same few tables a hundred times.
     found = (evaluate(written.expr, {name: value}) for value in (None, *points(domain)))
     return tuple(rounded(value) if isinstance(value, float) else value for value in found)
@@ -83,11 +83,11 @@ def _tables(written: Written, name: str, domain: FiniteDomain) -> tuple[Any, ...
 def table_domain(expr: Expr, fields: Fields) -> Domain | None:
     """Return the least domain of the values of `expr`; None where it cannot be tabulated."""
     name = _one_small_column(expr, fields)
-    return None if name is None else _least_domain(Written(expr), name, fields[name])
+    return None if name is None else _least_domain(ExprKey(expr), name, fields[name])
 
 
 @lru_cache(maxsize=1024)
-def _least_domain(written: Written, name: str, domain: FiniteDomain) -> Domain:
+def _least_domain(written: ExprKey, name: str, domain: FiniteDomain) -> Domain:
     return domain_of_values(list(_tables(written, name, domain)))
 
 

@@ -36,7 +36,7 @@ from discreet.plan.lattices import (
     not_exact,
     number_domain,
 )
-from discreet.plan.tables import TABULATE, Fields, Written, rather_ruled, table_domain
+from discreet.plan.tables import TABULATE, ExprKey, Fields, rather_ruled, table_domain
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:
@@ -47,13 +47,13 @@ def infer(expr: Expr, fields: Fields) -> Domain:
     if rather_ruled(expr, fields):
         # A rule that refuses says so by a sentence; the table may still hold what it could not see.
         with suppress(QueryRefused):
-            return _by_rule(Written(expr), known)
+            return _by_rule(ExprKey(expr), known)
     found = table_domain(expr, fields)
-    return _by_rule(Written(expr), known) if found is None else found
+    return _by_rule(ExprKey(expr), known) if found is None else found
 
 
 @lru_cache(maxsize=512)
-def _by_rule(written: Written, known: tuple[tuple[str, Domain], ...]) -> Domain:
+def _by_rule(written: ExprKey, known: tuple[tuple[str, Domain], ...]) -> Domain:
     # Rules ask for their operands more than once, at every level: kept, or it takes 2^levels.
     return infer_by_rule(written.expr, dict(known))
 

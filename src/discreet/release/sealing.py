@@ -14,12 +14,13 @@ from discreet.core.schema import Dataset, Table
 from discreet.engine.base import Engine
 from discreet.kernel.canonical.select import canonical_select, column_types, ranked_select
 from discreet.kernel.derive.scans import CatalogScans, Declared, dataset_of, region_of
+from discreet.kernel.derive.values import TooLong
 from discreet.kernel.mechanism import Mechanisms
 from discreet.kernel.seal import Read, admit, parse, sealed
 from discreet.kernel.trees.nodes import SelectNode, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
-from discreet.sql.refuse import too_large
+from discreet.sql.refuse import refusal, too_large
 from discreet.sql.write.statement import render
 
 
@@ -51,6 +52,8 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
         for draft in render(question, engine):
             tree = parse(draft.sql, dialect, engine.tree(draft.sql))
             reads.append(sealed(draft, tree, scans))
+    except TooLong as found:
+        raise refusal("long text", what=f"{found.letters:,}") from None
     except RecursionError:
         # How deeply a question is nested is its own affair, and public.
         raise too_large() from None

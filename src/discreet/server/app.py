@@ -11,7 +11,6 @@ from starlette.routing import Mount
 
 from discreet import __version__
 from discreet.errors import InternalError
-from discreet.server import health
 from discreet.server.access import audit_routes as audit
 from discreet.server.access import token_routes as tokens
 from discreet.server.access.auth import API, GuardedRoute, add_routes, all_routes
@@ -23,6 +22,7 @@ from discreet.server.feature import features
 from discreet.server.logs import RequestLog
 from discreet.server.problems import add_problems
 from discreet.server.settings import Settings
+from discreet.server.watch import health
 
 UPLOADS = f"{API}/data/uploads"
 ENVELOPE = 64 << 10
@@ -51,9 +51,11 @@ def _built(context: Context) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         postgres = await _postgres(context)
+        watching = asyncio.create_task(context.watch.watch())
         try:
             yield
         finally:
+            watching.cancel()
             if postgres is not None:
                 postgres.close()
             context.close()

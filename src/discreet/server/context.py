@@ -13,8 +13,9 @@ from discreet.server.access.limits import Buckets
 from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
 from discreet.server.jobs.queue import Runner
-from discreet.server.metrics import Metrics
 from discreet.server.settings import Settings
+from discreet.server.watch.budget_watch import BudgetWatch
+from discreet.server.watch.metrics import Metrics
 from discreet.server.workspace import Workspace
 
 
@@ -32,6 +33,7 @@ class Context:
     by_token: Buckets
     by_address: Buckets
     metrics: Metrics
+    watch: BudgetWatch
 
     @classmethod
     def open(cls, settings: Settings) -> Context:
@@ -56,6 +58,7 @@ class Context:
             by_token=Buckets(settings.rate, settings.burst),
             by_address=Buckets(settings.address_rate, settings.address_burst),
             metrics=Metrics(),
+            watch=BudgetWatch(workspace),
         )
 
     def close(self) -> None:

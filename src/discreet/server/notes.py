@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from discreet.errors import UnknownName
+from discreet.server.markdown import to_markup
 
 HERE = Path(__file__).parent
 _NAME = re.compile(r"(\d{4})-[a-z0-9-]+\.md")
@@ -27,7 +27,7 @@ class Note:
 
 def notes_folder() -> Path:
     """Return where the notes lie: in the package, or in the repository that it runs from."""
-    inside = HERE / "note_files"
+    inside = HERE / "doc_files" / "notes"
     return inside if inside.is_dir() else HERE.parents[2] / "docs" / "notes"
 
 
@@ -56,26 +56,12 @@ def rendered(number: str, text: str) -> Note:
     Guarantee: markup inside the text is shown as text; no picture, script or style leaves here, and
         a link leads to another note or is told as words, so that a page asks nobody else.
     """
-    from markdown_it import MarkdownIt  # when a note is first read, not when the server starts
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     heading, _, rest = text.partition("\n")
     title = heading.removeprefix("#").strip().removeprefix(number).lstrip(": ").strip()
-    tokens = parser.parse(rest)
-    for token in tokens:
-        _tamed(token)
-        for inner in token.children or ():
-            _tamed(inner)
-    # Only our own parser's markup: its text is escaped, its attributes are those left by _tamed.
-    body = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 see above
-    return Note(number, title, body)
+    return Note(number, title, to_markup(rest, _link))
 
 
-def _tamed(token: Any) -> None:
-    """Take away styles, which the content policy forbids, and addresses that lead elsewhere."""
-    token.attrs.pop("style", None)
-    address = token.attrs.pop("href", None)
-    if address is not None:
-        match = _NAME.search(str(address))
-        if match is not None:
-            token.attrs["href"] = f"/notes/{match[1]}"
+def _link(address: str) -> str | None:
+    """Return the page of another note; addresses that lead elsewhere have none."""
+    match = _NAME.search(address)
+    return None if match is None else f"/notes/{match[1]}"

@@ -23,7 +23,7 @@ class Settings:
     caller and `waiting_each` waiting; `reading_each` of them read data at once, so that nobody can
     hold the whole engine. `default_epsilon` is for clients of the PostgreSQL endpoint that name
     none; None means that every question must name its own. An upload that nobody has confirmed or
-    looked at for `upload_hours` is deleted.
+    looked at for `upload_hours` is deleted. `openid` is the file of a sign-in provider.
     """
 
     config: Path
@@ -47,6 +47,7 @@ class Settings:
     waiting_each: int = 200
     session_hours: float = 12.0
     default_epsilon: str | None = None
+    openid: Path | None = None
 
     def __post_init__(self) -> None:
         if (self.tls_certificate is None) != (self.tls_key is None):

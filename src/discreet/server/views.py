@@ -134,10 +134,33 @@ def _purse(
         "asked": spent_some,
         "gone": epsilon["left"] < CRUMB,
         "worst": facts.get("worst_region", "") if spent_some else "",
+        "alert": _alert(facts.get("alert"), facts.get("renewal")),
+        "alert_word": "Gone" if facts.get("alert") == "spent" else "Nearly gone",
+        "renewal": _renewal(facts.get("renewal")),
         "exposures": _exposed(exposures, facts.get("exposed", ())) if exposures else "",
         "history": [_entry(entry) for entry in mine[:SHOWN_ENTRIES]],
         "first_sql": " ".join(first_question([listed]).split()),
     }
+
+
+def _alert(alert: str | None, renewal: Mapping[str, Any] | None) -> str:
+    if alert is None:
+        return ""
+    what = (
+        "Questions about the most exposed people are refused"
+        if alert == "spent"
+        else "It nears its end"
+    )
+    then = (
+        "until it is renewed"
+        if renewal and len(renewal["granted"]) < renewal["at_most"]
+        else "and it does not renew"
+    )
+    return f"{what}, {then}."
+
+
+def _renewal(renewal: Mapping[str, Any] | None) -> str:
+    return "" if renewal is None else f"This budget {renewal['words']}"
 
 
 def _exposed(releases: int, columns: Iterable[str]) -> str:

@@ -105,6 +105,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "{what}, more than can be planned.",
         "Ask for less at once, or in steps: an answer that was paid for costs nothing again.",
     ),
+    "long text": (
+        "A text here may become {what} letters long, more than any row may take.",
+        "Cut it first, as in LEFT(x, 200), or replace and put together less of it.",
+    ),
     "clause": ("{what} is not supported.", "Leave it out."),
     "star": ("SELECT * would show single rows.", "Ask for aggregates, such as COUNT(*)."),
     "within": (

@@ -13,6 +13,7 @@ from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator
+from discreet.plan.functions import checked_options
 from discreet.plan.kinds import kind_of
 from discreet.sql.days import DAYS, Value, constant_day, moved, part_named, today
 from discreet.sql.refuse import refusal, too_large
@@ -223,7 +224,8 @@ def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
             if not isinstance(constant, e.Literal):
                 raise refusal("clause", what=f"{function.upper()} with a varying argument")
             values.append(constant.value)
-        return e.Call(function, to_expr(node.this, scope), tuple(values))
+        checked = checked_options(function, tuple(values))
+        return e.Call(function, to_expr(node.this, scope), checked)
 
     return build
 

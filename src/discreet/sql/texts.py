@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.functions import checked_pattern
+from discreet.plan.functions import checked_options, checked_pattern, checked_replacement
 from discreet.sql.days import Rule, Value
 from discreet.sql.refuse import refusal
 
@@ -29,7 +29,11 @@ def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[An
 
 
 def _call(function: str, *names: str) -> Rule:
-    return lambda node, value: e.Call(function, value(node.this), _constants(node, names, value))
+    def build(node: exp.Expr, value: Value) -> Expr:
+        options = checked_options(function, _constants(node, names, value))
+        return e.Call(function, value(node.this), options)
+
+    return build
 
 
 def _matches(node: exp.RegexpLike, value: Value) -> Expr:
@@ -52,7 +56,8 @@ def _replace_pattern(node: exp.RegexpReplace, value: Value) -> Expr:
     every = _constants(node, ("modifiers",), value)
     if every and every != ("g",):
         raise refusal("clause", what="REGEXP_REPLACE with options other than 'g'")
-    return e.Call("replace_pattern", value(node.this), (checked_pattern(pattern), other, *every))
+    options = (checked_pattern(pattern), checked_replacement(pattern, other), *every)
+    return e.Call("replace_pattern", value(node.this), options)
 
 
 def _joined(node: exp.DPipe, value: Value) -> Expr:
@@ -73,7 +78,8 @@ def _text(node: exp.Expr, value: Value) -> Expr:
 
 
 def _position(node: exp.StrPosition, value: Value) -> Expr:
-    return e.Call("position", value(node.this), _constants(node, ("substr",), value))
+    options = checked_options("position", _constants(node, ("substr",), value))
+    return e.Call("position", value(node.this), options)
 
 
 def _same(*, equal: bool) -> Callable[[Any, Value], Expr]:

@@ -6,7 +6,8 @@ import pytest
 
 from discreet.kernel import seal
 from discreet.kernel.derive.facts import Form, facts_of
-from discreet.kernel.derive.scalars import Value, ValueKind, value_of
+from discreet.kernel.derive.scalars import value_of
+from discreet.kernel.derive.values import Value, ValueKind
 from discreet.kernel.seal import parse
 from discreet.kernel.trees.nodes import Name, Unfit
 from kernel_kit import SCANS

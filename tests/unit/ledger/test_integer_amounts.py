@@ -53,10 +53,11 @@ def test_a_component_without_limit_still_counts():
     assert unit.cost(unit.amounts(Cost(ZERO, Fraction(1, 2), ZERO, ZERO))).delta > 0
 
 
-def test_a_million_tenths_are_exactly_a_hundred_thousand():
+def test_a_million_tenths_are_exactly_a_hundred_thousand(record_property):
     """Security test 16, the sum itself; floats drift."""
     unit = quanta("100000")
     tenth = unit.amounts(Cost(Fraction(1, 10), ZERO, ZERO, ZERO))[0]
     total = sum(tenth for _ in range(1_000_000))
     assert unit.cost((total, 0, 0, 0)).epsilon == 100_000
     assert sum(0.1 for _ in range(1_000_000)) != 100_000
+    record_property("tenths, summed exactly", 1_000_000)

@@ -12,11 +12,11 @@ def names(role):
 
 def test_each_role_sees_the_places_that_exist_for_it():
     owner = names(Role.OWNER)
-    assert {"Ask", "Synthesize", "Teach & attack", "Data", "Budget", "Learn"} <= set(owner)
+    assert {"Ask", "Synthesize", "Teach & attack", "Data", "Budget", "Course"} <= set(owner)
     assert owner[0] == "Ask"
     assert set(owner) - set(names(Role.ANALYST)) >= {"Data"}
-    assert names(Role.REVIEWER) == ["Publish", "Budget", "Learn"]
-    assert names(None) == ["Learn"]
+    assert names(Role.REVIEWER) == ["Publish", "Course", "Budget"]
+    assert names(None) == ["Course"]
 
 
 def test_a_new_folder_is_a_new_feature(tmp_path, monkeypatch):

@@ -24,14 +24,14 @@ def test_every_note_of_the_documentation_is_there():
 def test_the_wheel_takes_the_notes_along():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert included["docs/notes"] == "discreet/server/note_files"
+    assert included["docs"] == "discreet/server/doc_files"
 
 
 def test_notes_of_the_package_come_first(tmp_path, monkeypatch):
     monkeypatch.setattr(notes, "HERE", tmp_path)
     assert notes_folder().name == "notes"
-    (tmp_path / "note_files").mkdir()
-    assert notes_folder() == tmp_path / "note_files"
+    (tmp_path / "doc_files" / "notes").mkdir(parents=True)
+    assert notes_folder() == tmp_path / "doc_files" / "notes"
 
 
 def test_each_mechanism_has_a_note_and_each_note_named_exists():

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.renewals import as_settings
 from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
 from discreet.errors import CatalogError, UnknownName
 
-_PROMISED = ("epsilon", "delta", "neighbours")
+_PROMISED = ("epsilon", "delta", "neighbours", "renew", "alert")
 
 
 def without_dataset(text: str, name: str) -> str:
@@ -80,4 +81,6 @@ def _renamed_lines(lines: list[str], old: str, new: str, *, budget: bool) -> lis
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return toml.inline_table(as_settings(value))
     return toml.text(value) if isinstance(value, str) else toml.value(value)

@@ -146,7 +146,7 @@ def _shared_budget(
 ) -> BudgetShape | None:
     if shape.budget is None:
         return None
-    for key in ("epsilon", "delta", "neighbours"):
+    for key in ("epsilon", "delta", "neighbours", "renew", "alert"):
         if getattr(shape, key) is not None:
             raise CatalogError(
                 f"{place} uses the budget '{shape.budget}': move '{key}' to "

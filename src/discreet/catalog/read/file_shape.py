@@ -78,6 +78,18 @@ class TableShape(_Shape):
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
 
+class RenewShape(_Shape):
+    """`renew = { every = "quarter", since = "2026-Q4", epsilon = 0.5, at_most = 4 }`."""
+
+    every: StrictStr
+    since: StrictStr
+    epsilon: _Number
+    delta: _Number | None = None
+    share: _Number | None = None
+    at_most: StrictInt
+    granted: _Texts = ()
+
+
 class DatasetShape(_Shape):
     """`[datasets.NAME]`."""
 
@@ -85,6 +97,8 @@ class DatasetShape(_Shape):
     delta: _Number | None = None
     neighbours: StrictStr | None = None
     budget: StrictStr | None = None
+    renew: RenewShape | None = None
+    alert: _Number | None = None
     accepted: StrictBool = False
     seconds: _Number | None = None
     memory: StrictStr | StrictInt | None = None
@@ -98,6 +112,8 @@ class BudgetShape(_Shape):
     epsilon: _Number | None = None
     delta: _Number | None = None
     neighbours: StrictStr | None = None
+    renew: RenewShape | None = None
+    alert: _Number | None = None
 
 
 class CapShape(_Shape):

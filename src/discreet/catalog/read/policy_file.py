@@ -6,10 +6,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.catalog import Budget, Catalog, DeclaredCap
+from discreet.catalog.catalog import ALERT, Budget, Catalog, DeclaredCap
+from discreet.catalog.period import Every
 from discreet.catalog.read.datasets import (
     Finished,
     Unfinished,
@@ -22,11 +24,13 @@ from discreet.catalog.read.file_shape import (
     BudgetShape,
     DatasetShape,
     FileShape,
+    RenewShape,
     shape_of,
 )
 from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
 from discreet.catalog.read.sources import refuse_password
-from discreet.core.numbers import Delta, Epsilon
+from discreet.catalog.renewal import LENGTHS, Renewal
+from discreet.core.numbers import Delta, Epsilon, to_fraction
 from discreet.core.schema import Dataset
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
@@ -118,9 +122,33 @@ def _budget(name: str, shape: BudgetShape | DatasetShape, place: str) -> Budget:
             epsilon=Epsilon.of(shape.epsilon),
             delta=Delta.of(0 if shape.delta is None else shape.delta),
             neighbours=neighbours_of(shape.neighbours),
+            renewal=None if shape.renew is None else _renewal(shape.renew),
+            alert=ALERT if shape.alert is None else _alert(shape.alert),
         )
     except (InvalidInput, CatalogError) as error:
         raise CatalogError(f"{place}: {error.message}", hint=error.hint) from None
+
+
+def _renewal(shape: RenewShape) -> Renewal:
+    lengths = [each.value for each in LENGTHS]
+    if shape.every not in lengths:
+        raise CatalogError(f"renew: 'every' is {', '.join(lengths[:-1])} or {lengths[-1]}.")
+    return Renewal(
+        every=Every(shape.every),
+        since=shape.since,
+        epsilon=Epsilon.of(shape.epsilon),
+        delta=Delta.of(0 if shape.delta is None else shape.delta),
+        share=None if shape.share is None else Epsilon.of(shape.share),
+        at_most=shape.at_most,
+        granted=shape.granted,
+    )
+
+
+def _alert(written: int | Decimal) -> Fraction:
+    part = to_fraction(written, name="alert")
+    if not 0 < part <= 1:
+        raise CatalogError("alert is a part of the budget, above 0 and at most 1.")
+    return part
 
 
 def _analysts(

@@ -14,6 +14,10 @@ from discreet.cli.terminal import say
 def budget(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    renew: Annotated[
+        str | None,
+        typer.Option(metavar="DATASET", help="Renew its budget by the policy in discreet.toml."),
+    ] = None,
     last: Annotated[int, typer.Option(min=0, help="How many entries of history.")] = 10,
     config: Annotated[
         Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
@@ -21,12 +25,27 @@ def budget(
 ) -> None:
     """Show what each dataset has spent, its history, and the most exposed group.
 
+    With --renew a budget is renewed for the present period, once, as discreet.toml declares it.
+    What was spent stays spent; losses add up over periods.
+
     Example: discreet budget --last 5
     """
     from discreet.api import open as open_curator
 
+    if renew is not None:
+        from discreet.api import renew_budget
+
+        done = renew_budget(_file(config), renew)
+        said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
+        say(json.dumps(done) if as_json else said)
+        return
     curator = open_curator(config)
     if as_json:
         say(json.dumps(curator.budget_report()))
     else:
         say(curator.budget_words(last=last))
+
+
+def _file(config: Path | None) -> Path:
+    path = Path("discreet.toml") if config is None else config
+    return path / "discreet.toml" if path.is_dir() else path

@@ -36,6 +36,9 @@ def serve(
         str | None,
         typer.Option(help="For PostgreSQL clients that name no epsilon; none otherwise."),
     ] = None,
+    openid: Annotated[
+        Path | None, typer.Option(help="Also sign in by the OpenID Connect provider of this file.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings only.")] = False,
 ) -> None:
     """Serve the datasets of one discreet.toml until stopped with Ctrl-C.
@@ -56,6 +59,7 @@ def serve(
         max_upload_mb=max_upload_mb,
         upload_hours=upload_hours,
         default_epsilon=default_epsilon,
+        openid=openid,
     )
     parts.refuse_taken(host, port)
     first = parts.owner_token(settings)

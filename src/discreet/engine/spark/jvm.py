@@ -163,6 +163,8 @@ def driver(master: str, limits: EngineLimits) -> Driver:
     with _LOCK:
         found = _current.get("driver")
         if found is None or not found.alive:
+            if found is not None:
+                found.kill()  # it died by itself: its pipe is still open
             _forget()
             found = _current["driver"] = Driver(master, limits)
         return found

@@ -29,6 +29,10 @@ _BIGINTS = frozenset({"tinyint", "smallint", "integer", "int", "bigint", "utinyi
 _BIGINTS |= {"uinteger", "int2", "int4", "int8", "byte", "short", "long"}
 
 
+LONGEST_CELL = 10_000
+"""Letters of a text cell; what follows is cut off, so that no cell is longer than one can say."""
+
+
 def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> str:
     """Return SQL for the canonical value of a column, given its bare name and engine type.
 
@@ -62,7 +66,8 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
             low, high = constant(first, dialect), constant(last, dialect)
             return f"CASE WHEN {read} BETWEEN {low} AND {high} THEN {read} END"
         case _:
-            return read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            read = read_as(ColumnKind.TEXT, bare, engine_type=engine_type, dialect=dialect)
+            return f"SUBSTR({read}, 1, {LONGEST_CELL})"
 
 
 def unit_cell(column: Column, bare: str, engine_type: str, dialect: str, *, whole: bool) -> str:
@@ -109,6 +114,11 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     # A step of 5 is written as 5.0: between two integers PostgreSQL would cut off the fraction.
     whole = ".0" if domain.step.denominator == 1 else ""
     scaled = f"{read} * {factor}" if factor else f"{read} / {decimal(domain.step)}{whole}"
+    if dialect == "postgres" and not factor:
+        # PostgreSQL raises where a quotient is too small for a double. What is below a quarter of a
+        # step is nearest to none at all.
+        near = decimal(domain.step / 4)
+        scaled = f"CASE WHEN {read} > -{near} AND {read} < {near} THEN 0.0 ELSE {scaled} END"
     if stored is Storage.INTEGER and factor:
         nearest = f"CAST({read} AS BIGINT) * {factor}"
     else:
@@ -133,6 +143,12 @@ def _number(bare: str, engine_type: str, dialect: str) -> str:
     a decimal becomes the nearest double for certain on DuckDB, too.
     """
     stored = storage(engine_type)
+    if stored is Storage.DECIMAL and dialect == "postgres":
+        # Of any size there, and a cast raises on what no double holds; NaN is above all numbers.
+        return (
+            f"CAST(CASE WHEN {bare} > -1e-300 AND {bare} < 1e-300 THEN 0 "
+            f"WHEN {bare} > -1e300 AND {bare} < 1e300 THEN {bare} END AS {DOUBLE[dialect]})"
+        )
     if stored is Storage.DECIMAL:
         text = f"CAST({bare} AS VARCHAR)" if dialect == "duckdb" else bare
         return f"CAST({text} AS {DOUBLE[dialect]})"

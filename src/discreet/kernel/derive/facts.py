@@ -12,7 +12,8 @@ from enum import Enum
 
 from discreet.core.region import Positions
 from discreet.kernel.derive.rows import Base, Rows, Scans, filtered
-from discreet.kernel.derive.scalars import ValueKind, clamp_of, value_of
+from discreet.kernel.derive.scalars import clamp_of, value_of
+from discreet.kernel.derive.values import ValueKind
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, SelectNode, Term, Unfit, walk
 
 _WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})

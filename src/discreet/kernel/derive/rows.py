@@ -15,7 +15,8 @@ from typing import Protocol, TypeAlias
 from discreet.core.region import Positions
 from discreet.core.schema import FiniteDomain
 from discreet.kernel.derive.positions import positions_of
-from discreet.kernel.derive.scalars import Value, ValueKind, condition, value_of
+from discreet.kernel.derive.scalars import condition, value_of
+from discreet.kernel.derive.values import Value, ValueKind
 from discreet.kernel.trees.nodes import (
     Apply,
     Constant,

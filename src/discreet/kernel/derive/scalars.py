@@ -9,63 +9,10 @@ Guarantee: a term that `value_of` accepts is a function of the one row below it,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from discreet.kernel.derive import texts
+from discreet.kernel.derive.values import BOOLEAN, Value, ValueKind, Values, integer, text
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, Term, Unfit, Window
-
-WIDEST = 2**63 - 1
-"""No whole number on the way may be larger in size than this."""
-
-
-class ValueKind(Enum):
-    """What a value is, as far as operators must agree on it."""
-
-    INTEGER = "integer"
-    TEXT = "text"
-    BOOLEAN = "boolean"
-    DATE = "date"
-    UNIT = "unit"
-    """Whose row it is: compared with other units, grouped by and counted, nothing else."""
-    NOTHING = "nothing"
-    """The bare NULL, which goes with every kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """The kind of a term; for whole numbers their range and whether 64 bits are certain.
-
-    `low` and `high` are None for a whole number of any size (a person's own sum), which only a clamp
-    may read; of a text that is stored as one of a list they are the places in it. `canonical`: the
-    value of a declared column as it is, which is its own clamp.
-    """
-
-    kind: ValueKind
-    low: int | None = None
-    high: int | None = None
-    wide: bool = False
-    canonical: bool = False
-
-    @property
-    def bounded(self) -> tuple[int, int]:
-        """Return the range of a whole number that has one."""
-        if self.kind is not ValueKind.INTEGER or self.low is None or self.high is None:
-            raise Unfit("an operand that is no bounded whole number")
-        return self.low, self.high
-
-
-Values = Mapping[Name, Value]
-BOOLEAN, TEXT = Value(ValueKind.BOOLEAN), Value(ValueKind.TEXT)
-
-
-def integer(low: int, high: int, *, wide: bool = True) -> Value:
-    """Return whole numbers in a range that must fit into 64 bits."""
-    if not -WIDEST <= low <= high <= WIDEST:
-        raise Unfit("a whole number that could leave 64 bits")
-    return Value(ValueKind.INTEGER, low, high, wide)
 
 
 def value_of(term: Term, columns: Values) -> Value:
@@ -87,7 +34,21 @@ def value_of(term: Term, columns: Values) -> Value:
                 raise Unfit(f"the kernel does not list '{name}'")
             if len(operands) not in _OPERANDS.get(name, range(1, 10_000)):
                 raise Unfit(f"'{name}' of {len(operands)} operands")
+            if name == "md5":
+                # A whole row may be hashed: each part of it is no longer than any text.
+                operands = _parts_of_text(operands[0])
             return rule([value_of(operand, columns) for operand in operands], term)
+
+
+def _parts_of_text(term: Term) -> tuple[Term, ...]:
+    found, waiting = [], [term]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Apply) and part.name == "||":
+            waiting += part.operands
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def condition(term: Term, columns: Values) -> None:
@@ -130,7 +91,9 @@ def _constant(value: object, kind: str) -> Value:
         raise Unfit("a number that is not whole")
     if isinstance(value, bool):
         return BOOLEAN
-    return integer(value, value, wide=abs(value) >= 2**31) if isinstance(value, int) else TEXT
+    if isinstance(value, int):
+        return integer(value, value, wide=abs(value) >= 2**31)
+    return text(len(str(value)))
 
 
 def _case(term: Apply, columns: Values) -> Value:
@@ -156,8 +119,10 @@ def _one_of(found: list[Value], _term: Term) -> Value:
         return Value(ValueKind.NOTHING)
     if len({value.kind for value in known}) > 1:
         raise Unfit("branches of different kinds")
-    if known[0].kind is not ValueKind.INTEGER:
+    if known[0].kind is ValueKind.TEXT:
         # Without places: two texts need not be of one list.
+        return text(max(value.letters for value in known))
+    if known[0].kind is not ValueKind.INTEGER:
         return Value(known[0].kind)
     bounds = [value.bounded for value in known]
     low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
@@ -264,88 +229,14 @@ def _small(found: list[Value], _term: Term) -> Value:
     return integer(low, high, wide=False)
 
 
-def _to_text(found: list[Value], _term: Term) -> Value:
-    if found[0].kind is ValueKind.UNIT:
-        raise Unfit("a unit read as text")
-    return TEXT
-
-
-def _texts(found: list[Value], _term: Term) -> Value:
-    if any(value.kind is not ValueKind.TEXT for value in found):
-        raise Unfit("a function of text over something else")
-    return TEXT
-
-
-def _collated(found: list[Value], term: Term) -> Value:
-    return _texts(found[:1], term)
-
-
-def _cut(found: list[Value], term: Term) -> Value:
-    """Return the rule of substr: constant places only, since a negative length can raise."""
-    others = term.operands[1:] if isinstance(term, Apply) else ()
-    if not all(isinstance(each, Constant) and type(each.value) is int for each in others):
-        raise Unfit("a text cut at what a row says")
-    if any(value.low is None or value.low < 0 for value in found[1:]):
-        raise Unfit("a text cut at a negative place")
-    return _texts(found[:1], term)
-
-
-def _pattern(found: list[Value], term: Term) -> Value:
-    """Return the rule of LIKE: a text beside a constant one, without an escape sign."""
-    _fixed(term, 1)
-    _texts(found, term)
-    return BOOLEAN
-
-
-def _fixed(term: Term, first: int) -> None:
-    others = term.operands[first:] if isinstance(term, Apply) else ()
-    if not all(isinstance(each, Constant) and isinstance(each.value, str) for each in others):
-        raise Unfit("a text changed by what a row says")
-
-
-def _replaced(found: list[Value], term: Term) -> Value:
-    _fixed(term, 1)
-    return _texts(found, term)
-
-
-def _split(found: list[Value], term: Term) -> Value:
-    """Return the rule of split_part: the place is a constant from 1 on, since 0 can raise."""
-    match term:
-        case Apply(operands=(_, Constant(value=str()), Constant(value=int(place), kind=""))):
-            if type(place) is int and place >= 1:
-                return _texts(found[:2], term)
-    raise Unfit("a text split at what a row says")
-
-
-def _searched(found: list[Value], term: Term) -> Value:
-    """Return the rule of a regular expression: a constant that RE2 knows, so never an error."""
-    _fixed(term, 1)
-    _texts(found, term)
-    if isinstance(term, Apply) and not _is_pattern(term.operands[1]):
-        raise Unfit("a regular expression that RE2 does not know")
-    return BOOLEAN if isinstance(term, Apply) and term.name == "regexp_matches" else TEXT
-
-
-def _is_pattern(term: Term) -> bool:
-    try:
-        pc.match_substring_regex(pa.array([""]), str(getattr(term, "value", "")))
-    except (pa.ArrowInvalid, ValueError):
-        return False
-    return True
-
-
-def _length(found: list[Value], _term: Term) -> Value:
-    _texts(found, _term)
-    return integer(0, 2**31 - 1, wide=False)
-
-
 def _of_list(found: list[Value], term: Term) -> Value:
     """Return a text looked up in a list of constants: one of them, or NULL."""
     listed = term.operands[1:] if isinstance(term, Apply) else ()
     if not listed or not all(isinstance(each, Constant) for each in listed):
         raise Unfit("a list of something that is not constant")
-    _texts(found, term)
-    return Value(ValueKind.TEXT, 0, len(listed) - 1)
+    texts.joined(found, term)
+    longest = max(len(str(each.value)) for each in listed if isinstance(each, Constant))
+    return Value(ValueKind.TEXT, 0, len(listed) - 1, length=longest)
 
 
 def _place_in_list(found: list[Value], _term: Term) -> Value:
@@ -406,17 +297,9 @@ RULES: Mapping[str, Rule] = {
     "cast bigint": _widened,
     "cast decimal(19, 0)": _widened,
     "cast smallint": _small,
-    **dict.fromkeys(("cast varchar", "cast text", "cast string"), _to_text),
-    **dict.fromkeys(("||", "md5", "lower", "upper", "trim"), _texts),
-    **dict.fromkeys(("~~", "like"), _pattern),
-    "replace": _replaced,
-    **dict.fromkeys(("split_part", "splitpart"), _split),
-    **dict.fromkeys(("regexp_matches", "regexp_replace"), _searched),
-    **dict.fromkeys(("substr", "substring"), _cut),
-    "length": _length,
+    **texts.RULES,
     "try_cast enum": _of_list,
     "enum_code": _place_in_list,
-    "collate": _collated,
     **dict.fromkeys(("date_part", "extract"), _part_of_date),
     "date_diff": _days_between,
     "unixdate": _day_number,
@@ -425,15 +308,10 @@ RULES: Mapping[str, Rule] = {
 
 _OPERANDS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "//", "/", "%"), (2,)),
-    **dict.fromkeys(("not", "is null", "is not null", "negate", "abs", "md5", "unixdate"), (1,)),
+    **dict.fromkeys(("not", "is null", "is not null", "negate", "abs", "unixdate"), (1,)),
     **dict.fromkeys(("cast bigint", "cast decimal(19, 0)"), (1,)),
-    **dict.fromkeys(("cast varchar", "cast text", "cast string"), (1,)),
-    **dict.fromkeys(("date_part", "extract", "collate", "||"), (2,)),
-    **dict.fromkeys(("substr", "substring"), (2, 3)),
+    **dict.fromkeys(("date_part", "extract"), (2,)),
     "date_diff": (3,),
-    **dict.fromkeys(("lower", "upper", "trim"), (1,)),
-    **dict.fromkeys(("~~", "like", "regexp_matches"), (2,)),
-    **dict.fromkeys(("replace", "split_part", "splitpart"), (3,)),
-    "regexp_replace": (3, 4),
+    **texts.OPERANDS,
 }
 """How many operands there may be; for what is not here, any number."""

@@ -26,9 +26,10 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
+from discreet.kernel.canonical.cells import LONGEST_CELL
 from discreet.kernel.canonical.select import stored_columns
 from discreet.kernel.derive.rows import Base, BilledAxis, Rows
-from discreet.kernel.derive.scalars import Value, ValueKind
+from discreet.kernel.derive.values import Value, ValueKind
 from discreet.kernel.trees.nodes import Derived, Name, SelectNode, StoredScan, Unfit
 
 _OWN = re.compile("c[0-9]*|u|r")
@@ -66,7 +67,7 @@ class CatalogScans:
         found = _rows(source.path[1], declared, source.alias, tuple(columns), ranked=True)
         # Stored as one of its declared list, in that order.
         listed = {
-            Name(source.alias, f"c{i}"): Value(ValueKind.TEXT, 0, column.domain.size - 1)
+            Name(source.alias, f"c{i}"): _listed(column.domain)
             for i, column in columns.items()
             if isinstance(column.domain, CategoryDomain)
         }
@@ -137,8 +138,14 @@ def canonical_value(domain: Domain) -> Value:
             return Value(ValueKind.BOOLEAN)
         case DateDomain():
             return Value(ValueKind.DATE)
+        case CategoryDomain(values=values):
+            return Value(ValueKind.TEXT, length=max(map(len, values), default=0))
         case _:
-            return Value(ValueKind.TEXT)
+            return Value(ValueKind.TEXT, length=LONGEST_CELL)
+
+
+def _listed(domain: CategoryDomain) -> Value:
+    return replace(canonical_value(domain), low=0, high=domain.size - 1)
 
 
 class Reaching(Protocol):

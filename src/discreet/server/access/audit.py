@@ -52,6 +52,7 @@ class Deed(Enum):
     DATASET_REMOVED = "dataset removed"
     SURVEY_BEGUN = "survey begun"
     SURVEY_CLOSED = "survey closed"
+    BUDGET_RENEWED = "budget renewed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def form(request: Request, template: str, *, status: int = 200, **shown: Any) ->
     context = context_of(request)
     nonce = request.cookies.get(_form_cookie(context)) or secrets.token_urlsafe(24)
     shown |= {"nonce": nonce, "exposed": context.settings.exposed}
+    shown |= {"openid": context.settings.openid is not None}
     response = page(request, template, "Sign in", status=status, **shown)
     _set(response, context, _form_cookie(context), nonce)
     return response

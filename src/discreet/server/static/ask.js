@@ -119,9 +119,10 @@ async function ask() {
 }
 
 async function work(begun) {
-  busy = true;
+  busy = price.busy = true;
   answer = null;
   byId("result").hidden = true;
+  byId("panel-table").replaceChildren();
   byId("preview").replaceChildren();
   sayProblem(byId("price-problem"), null);
   byId("go").disabled = true;
@@ -138,7 +139,7 @@ async function work(begun) {
     if (problem.kind === "BudgetExceeded") showFree(read);
   } finally {
     forget(KEY);
-    busy = false;
+    busy = price.busy = false;
     byId("go").disabled = false;
   }
 }

@@ -163,7 +163,7 @@ export class Price {
 
   sayButton(explanation) {
     const button = byId("go");
-    button.disabled = explanation === null;
+    button.disabled = explanation === null || this.busy === true;
     if (!explanation) {
       button.textContent = "Ask";
       return;

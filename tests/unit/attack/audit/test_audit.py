@@ -73,7 +73,9 @@ def test_the_bound_is_close_below_the_truth(epsilon):
     # itself off by one: looser limits than at 95%, where 5% must hold.
     found = audit(target, Effort(samples=1_000_000, confidence=SURE), claim=None, delta=0.0)
     assert found.bound <= float(epsilon)
-    assert found.bound > float(epsilon) * (0.95 if float(epsilon) >= 0.5 else 0.8)
+    # At 0.1 one standard deviation is 3% of it: six for the bound, five for this test, and the half
+    # of the samples that chooses the event may choose a worse one.
+    assert found.bound > float(epsilon) * (0.95 if float(epsilon) >= 0.5 else 0.5)
 
 
 @pytest.mark.slow

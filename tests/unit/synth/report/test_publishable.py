@@ -82,8 +82,10 @@ def test_what_was_not_measured_is_judged_at_best():
     assert singles["counts by one column"] == ("well", "3 of 3")
     assert singles["counts by two columns"][0].startswith("at best")
     assert singles["counts by two columns"][1] == "0 of 3"
+    # How well they were measured is a matter of the noise; that they were measured is not.
     joint = verdicts(fit_joint)
-    assert joint["counts by two columns"] == ("well", "3 of 3")
+    assert not joint["counts by two columns"][0].startswith("at best")
+    assert joint["counts by two columns"][1] == "3 of 3"
 
 
 def test_slow_methods_are_not_rehearsed_unless_asked_for():

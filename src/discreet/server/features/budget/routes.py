@@ -36,6 +36,8 @@ def budget(request: Request) -> dict[str, Any]:
                 found["datasets"][name]["worst_region"] = facts["worst_region"]
                 found["datasets"][name]["exposures"] = facts["exposures"]
                 found["datasets"][name]["exposed"] = facts["exposed"]
+                found["datasets"][name]["alert"] = facts["alert"]
+                found["datasets"][name]["renewal"] = facts["renewal"]
         found["analysts"] = {
             name: curator.share_report(name)["datasets"] for name in curator.catalog.analysts
         }

@@ -122,6 +122,9 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     Deed.BUDGET_CHANGED.value: lambda facts: (
         f"changed the budget of {facts['dataset']} {_moved(facts)}"
     ),
+    Deed.BUDGET_RENEWED.value: lambda facts: (
+        f"renewed the budget of {facts['dataset']} for {facts['period']}, {_moved(facts)}"
+    ),
     Deed.SHARE_CHANGED.value: lambda facts: (
         f"set the share of {facts['analyst']} in {facts['dataset']} {_moved(facts)}"
     ),

@@ -1,4 +1,4 @@
-"""What epsilon means, in pictures that are worked out in the browser.
+"""The course as pages: its contents, one page a lesson, and answers that are graded.
 
 Only the frame finds it, through its `feature`.
 """

@@ -1,8 +1,10 @@
-"""What epsilon means, in pictures, as the server finds it."""
+"""The course, as the server finds it."""
 
 from __future__ import annotations
 
 from discreet.server.feature import EVERYBODY, Feature, Place
-from discreet.server.features.course import pages
+from discreet.server.features.course import pages, routes
 
-FEATURE = Feature((pages.router,), places=(Place("Learn", "/learn", 100, EVERYBODY),))
+FEATURE = Feature(
+    (routes.router, pages.router), places=(Place("Course", "/course", 70, EVERYBODY),)
+)

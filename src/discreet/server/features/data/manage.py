@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.amounts import with_share
 from discreet.catalog.declare.columns import Settings, with_columns
 from discreet.catalog.declare.datasets import with_new_name, with_source, without_dataset
 from discreet.core.schema import Table
@@ -17,7 +18,6 @@ from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.confirm import dataset_of
 from discreet.server.features.data.review.review import NAME, ColumnReview, settings_of
-from discreet.server.features.data.toml_edit import with_share
 from discreet.server.features.data.upload.store import Upload, UploadStore
 from discreet.server.workspace import Workspace
 

@@ -18,7 +18,13 @@ from discreet.server.features.data.review.confirm import dataset_of, open_for
 from discreet.server.features.data.review.losses import draft_losses
 from discreet.server.features.data.review.proposal import look, proposal_json
 from discreet.server.features.data.review.review import AnalystShare, Review, still_open
-from discreet.server.features.data.shares import NewBudget, remove_share, set_budget, set_share
+from discreet.server.features.data.shares import (
+    NewBudget,
+    remove_share,
+    renew,
+    set_budget,
+    set_share,
+)
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.expire import expire
 from discreet.server.features.data.upload.receive import FIELD, OVERHEAD
@@ -171,6 +177,16 @@ def budget(request: Request, dataset: Name, wanted: NewBudget) -> dict[str, Any]
     """Change the total of a dataset; the ledger records it."""
     found = set_budget(context_of(request).workspace, dataset, wanted)
     _tell(request, Deed.BUDGET_CHANGED, dataset=dataset, **_change(found))
+    return found
+
+
+@router.post("/data/datasets/{dataset}/renewal")
+@allow(Role.OWNER)
+def renewal(request: Request, dataset: Name) -> dict[str, Any]:
+    """Renew the budget of a dataset for the present period, by its declared policy; the ledger records it."""
+    found = renew(context_of(request).workspace, dataset)
+    facts = _change(found) | {"period": found["period"]}
+    _tell(request, Deed.BUDGET_RENEWED, dataset=dataset, **facts)
     return found
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, StrictBool
 
+from discreet.api import renewed_report
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.amounts import with_amounts, with_share
+from discreet.catalog.declare.renewals import with_renewal
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, UnknownName
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.review import Amount, AnalystShare, checked_share
-from discreet.server.features.data.toml_edit import with_amounts, with_share
 from discreet.server.workspace import Workspace
 
 
@@ -55,6 +58,20 @@ def set_budget(workspace: Workspace, dataset: str, wanted: NewBudget) -> dict[st
     now = new.budget_of(new.dataset(dataset))
     amounts = {"epsilon": float(now.epsilon), "delta": float(now.delta)}
     return {"budget": now.name, **amounts, "before": before}
+
+
+def renew(workspace: Workspace, dataset: str) -> dict[str, Any]:
+    """Return what a renewal by the declared policy has changed; the ledger has recorded it."""
+    done: list[tuple[Catalog, str]] = []
+
+    def edit(text: str, old: Catalog) -> str:
+        new, period = with_renewal(text, old, dataset, dt.datetime.now(dt.UTC).date())
+        done.append((old, period))
+        return new
+
+    new = change(workspace, edit)
+    ((old, period),) = done
+    return renewed_report(old, new, dataset, period)
 
 
 def set_share(

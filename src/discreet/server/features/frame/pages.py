@@ -34,7 +34,11 @@ YEAR = 365 * 24 * 3600
 _STARTS = {
     "protecting": ("/data", "Protecting data", "Bring a file, say who is protected, set a budget."),
     "asking": ("/ask", "Asking", "Write SQL, see the noise and the price, then the answer."),
-    "teaching": ("/learn", "Teaching", "See what epsilon means, and attacks that fail."),
+    "teaching": (
+        "/course",
+        "Teaching",
+        "Lessons to move with your hands, exercises, attacks that fail.",
+    ),
 }
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.amounts import with_section, with_share
 from discreet.errors import CatalogError, InvalidInput, RequestConflict
 from discreet.server.features.data.change import change
 from discreet.server.features.data.review.declaration import declaration
 from discreet.server.features.data.review.review import Open, Review, checked_share, still_open
-from discreet.server.features.data.toml_edit import with_section, with_share
 from discreet.server.features.data.upload.store import Upload, UploadStore
 from discreet.server.workspace import Workspace
 

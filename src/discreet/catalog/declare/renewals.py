@@ -1,0 +1,68 @@
+"""Grant a renewal in the text of a discreet.toml: the total rises by what was declared, and the period is noted."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.amounts import with_amounts, with_share
+from discreet.catalog.declare.proposal import Setting
+from discreet.catalog.declare.sections import checked, inside, parsed, sections_of
+from discreet.catalog.renewal import Renewal
+from discreet.errors import CatalogError
+
+_LINE = re.compile(r"\s*renew\s*=")
+
+
+def with_renewal(text: str, catalog: Catalog, dataset: str, day: dt.date) -> tuple[str, str]:
+    """Return the text after a renewal on `day`, and the period that it is for; or refuse.
+
+    Guarantee: total, shares and the note of the period are one text, which is written whole or not
+    at all; so a period is never granted twice, and never half.
+    """
+    found = catalog.dataset(dataset)
+    budget = catalog.budget_of(found)
+    policy = budget.renewal
+    if policy is None:
+        raise CatalogError(
+            f"The budget '{budget.name}' does not renew.",
+            hint='Declare it in discreet.toml: renew = { every = "quarter", since = "2026-Q4", epsilon = 0.5, at_most = 4 }.',
+        )
+    period = policy.due(day)
+    place = ("datasets" if found.budget == found.name else "budgets", found.budget)
+    amounts = {"epsilon": budget.epsilon.value + policy.epsilon.value}
+    if policy.delta.value:
+        amounts["delta"] = budget.delta.value + policy.delta.value
+    text = with_amounts(text, place, amounts)
+    if policy.share is not None:
+        for analyst, caps in catalog.analysts.items():
+            for name, cap in caps.items():
+                if catalog.datasets[name].budget == budget.name:
+                    more = {"epsilon": cap.epsilon.value + policy.share.value}
+                    if cap.delta != budget.delta:
+                        more["delta"] = cap.delta.value
+                    text = with_share(text, analyst, name, more)
+    return _noted(text, place, policy, period), period
+
+
+def _noted(text: str, place: tuple[str, ...], policy: Renewal, period: str) -> str:
+    wanted = parsed(text)
+    settings = inside(wanted, place)["renew"]
+    settings["granted"] = [*policy.granted, period]
+    lines = text.splitlines(keepends=True)
+    for section in sections_of(lines):
+        if section.path == place:
+            for i in range(section.first + 1, section.last):
+                if _LINE.match(lines[i]):
+                    lines[i] = f"renew = {toml.inline_table(as_settings(settings))}\n"
+    return checked("".join(lines), wanted)
+
+
+def as_settings(renew: dict[str, object]) -> dict[str, Setting]:
+    """Return the parsed `renew` in the kinds that are written to a file."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value  # type: ignore[misc]
+        for name, value in renew.items()
+    }

@@ -1,0 +1,45 @@
+"""`discreet run`: what a schedule has due, once."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
+
+def run(
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="The SCHEDULE.toml to run.")],
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+    ] = None,
+) -> None:
+    """Run the questions, releases and renewals of a schedule that are due, each once a period.
+
+    Let cron or a timer start it as often as you like: what was paid for in this period is not paid for again.
+
+    Example: discreet run SCHEDULE.toml
+    """
+    from discreet.catalog.read.policy_file import FILE_NAME
+    from discreet.tasks.schedule import run_schedule
+
+    place = Path() if config is None else config
+    file = place / FILE_NAME if place.is_dir() else place
+    failed = 0
+    for done in run_schedule(schedule, file):
+        failed += done.outcome == "failed"
+        if json:
+            say(json_text.dumps(done.to_json()))
+            continue
+        why = "" if done.error is None else f": {done.error['message']}"
+        paid = f", epsilon {done.epsilon:g}" if done.epsilon else ""
+        where = f" -> {done.out}" if done.out else ""
+        say(visible(f"{done.line} {done.period} {done.outcome}{paid}{where}{why}"))
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,10 @@
+"""The course: one folder a lesson, each a text, a thing to move and an exercise graded by computation.
+
+The command, the Course page and the notebooks read it from here; it imports the product, and only the front ends import it.
+"""
+
+from discreet.course.exercise import GradedAnswer, LessonQuestion
+from discreet.course.grading import grade
+from discreet.course.lesson import Lesson, all_lessons, lesson_named
+
+__all__ = ["GradedAnswer", "Lesson", "LessonQuestion", "all_lessons", "grade", "lesson_named"]

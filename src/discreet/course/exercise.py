@@ -1,0 +1,78 @@
+"""What an exercise is made of: a question, how its answer is read, and what the checker says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class AnswerKind(StrEnum):
+    """How an answer is written."""
+
+    NUMBER = "number"
+    NUMBERS = "numbers"
+    LETTERS = "letters"
+    SQL = "sql"
+
+
+@dataclass(frozen=True, slots=True)
+class GradedAnswer:
+    """What the checker found: whether the answer is right, and why, in a sentence or two."""
+
+    right: bool
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the two as plain values."""
+        return {"right": self.right, "words": self.words}
+
+
+@dataclass(frozen=True, slots=True)
+class LessonQuestion:
+    """One question. `check` works out whether an answer is right: it gets a number, a list of numbers, a set
+    of letters or the text of a statement, and computes with the product's own functions.
+
+    `solution` is one answer that `check` accepts and `why` the way to it; both are for teachers.
+    """
+
+    name: str
+    text: str
+    kind: AnswerKind
+    check: Callable[[Any], GradedAnswer]
+    solution: str
+    why: str
+    hint: str = ""
+
+
+def close_to(truth: float, given: float, *, within: float = 0.005) -> bool:
+    """Return whether a number is right up to a share of its size: half of a percent unless said.
+
+    >>> close_to(1.0986, 1.1), close_to(1.0986, 1.2)
+    (True, False)
+    """
+    return abs(given - truth) <= within * max(abs(truth), 1e-12)
+
+
+def judged(right: bool, yes: str, no: str) -> GradedAnswer:
+    """Return the verdict with the words that fit."""
+    return GradedAnswer(right, yes if right else no)
+
+
+def judged_letters(
+    truths: Sequence[bool], given: frozenset[str], why: Sequence[str]
+) -> GradedAnswer:
+    """Return whether exactly the statements that hold were named; `truths` were worked out, A first.
+
+    A wrong answer is told the first statement that was misjudged, and what is true of it.
+    """
+    for place, (holds, reason) in enumerate(zip(truths, why, strict=True)):
+        letter = chr(ord("A") + place)
+        if holds is not (letter in given):
+            said = "holds" if holds else "does not hold"
+            return GradedAnswer(False, f"{letter} {said}: {reason}")
+    beyond = sorted(given - {chr(ord("A") + place) for place in range(len(truths))})
+    if beyond:
+        return GradedAnswer(False, f"There is no statement {beyond[0]}.")
+    return GradedAnswer(True, "Right, every one of them.")

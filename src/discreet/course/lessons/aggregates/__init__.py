@@ -1,0 +1,1 @@
+"""The lesson 'aggregates': why exact totals fail."""

@@ -1,0 +1,1 @@
+"""The lesson 'choosing': the exponential mechanism."""

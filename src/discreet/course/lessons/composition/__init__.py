@@ -1,0 +1,1 @@
+"""The lesson 'composition': how losses add up, and who pays."""

@@ -1,0 +1,1 @@
+"""The lesson 'consent': consent, law and limits."""

@@ -1,0 +1,1 @@
+"""The lesson 'consistency': numbers that agree."""

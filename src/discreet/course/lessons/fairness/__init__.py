@@ -1,0 +1,1 @@
+"""The lesson 'fairness': whom a private model serves."""

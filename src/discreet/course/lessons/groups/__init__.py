@@ -1,0 +1,1 @@
+"""The lesson 'groups': group privacy."""

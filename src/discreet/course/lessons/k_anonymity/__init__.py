@@ -1,0 +1,1 @@
+"""The lesson 'k_anonymity': classes of k, and how they leak."""

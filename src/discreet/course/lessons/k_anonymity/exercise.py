@@ -1,0 +1,52 @@
+"""Exercise of the lesson: classes that agree, and two classes that meet."""
+
+from __future__ import annotations
+
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+
+FIRST = ("flu", "asthma", "heart", "diabetes", "flu")
+SECOND = ("asthma", "cancer", "migraine", "asthma", "back")
+K, SHARE = 5, 0.1
+
+
+def _agree(given: float) -> GradedAnswer:
+    truth = SHARE**K + (1 - SHARE) ** K
+    return judged(
+        close_to(truth, given, within=0.01),
+        f"Yes: 0.9^5 + 0.1^5 is {truth:.3f}. More than half of the classes tell everything.",
+        "A class agrees if all five have the secret, or if none has it.",
+    )
+
+
+def _left(given: float) -> GradedAnswer:
+    both = set(FIRST) & set(SECOND)
+    return judged(
+        given == len(both),
+        f"Yes: only {', '.join(sorted(both))} is in both. The patient has it, for certain.",
+        "Which conditions are in the first class and also in the second?",
+    )
+
+
+QUESTIONS = (
+    LessonQuestion(
+        "left",
+        "Your neighbour is in a class of the first hospital with the conditions flu, asthma, heart, diabetes, flu, and in a "
+        "class of the second with asthma, cancer, migraine, asthma, back. One condition was treated in both. "
+        "How many conditions are still possible?",
+        AnswerKind.NUMBER,
+        _left,
+        "1",
+        "The two sets have asthma alone in common: two 5-anonymous tables, and no doubt left.",
+        "A whole number.",
+    ),
+    LessonQuestion(
+        "agree",
+        "A secret is had by one person in ten, independently of everything else. What is the chance that a class of 5 is "
+        "homogeneous: that all of its members have it, or none?",
+        AnswerKind.NUMBER,
+        _agree,
+        "0.59",
+        "0.1^5 + 0.9^5 = 0.00001 + 0.59049.",
+        "A share such as 0.5, or 50%.",
+    ),
+)

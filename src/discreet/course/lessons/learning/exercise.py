@@ -1,0 +1,69 @@
+"""Exercise of the lesson: what epsilon leaves to any attacker, and the price of tuning."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.learn.select import loss_bound
+
+MODELS, ROWS = 50, 1_000
+
+
+def _area(given: float) -> GradedAnswer:
+    truth = 1 - 1 / (1 + math.e)
+    return judged(
+        close_to(truth, given, within=0.01),
+        f"Yes: {truth:.3f}, for any attacker.",
+        "1 - 1/(1 + e^epsilon).",
+    )
+
+
+def _guarded(given: float) -> GradedAnswer:
+    if not 0 < given < 50:
+        return GradedAnswer(False, "An epsilon is wanted.")
+    found = 1 - 1 / (1 + math.exp(given))
+    return judged(
+        close_to(0.6, found, within=0.005),
+        f"Yes: at most {found:.3f}.",
+        f"At that epsilon the area may be {found:.3f}.",
+    )
+
+
+def _tuning(given: float) -> GradedAnswer:
+    truth = loss_bound(MODELS, Fraction(1, ROWS), Fraction(1), Fraction(1, 20))
+    return judged(
+        close_to(truth, given, within=0.01),
+        f"Yes: {100 * truth:.2f} points of accuracy.",
+        "(2 x sensitivity / epsilon) x ln(k / beta), with sensitivity 1/n.",
+    )
+
+
+QUESTIONS = (
+    LessonQuestion(
+        "area",
+        "A model was trained with pure epsilon 1. What is the most that any membership attack's area under the curve can be?",
+        AnswerKind.NUMBER,
+        _area,
+        "1 - 1/(1 + e)",
+        "At every threshold the rate of right claims is at most e times that of wrong ones, and the other way round.",
+    ),
+    LessonQuestion(
+        "guarded",
+        "Which epsilon keeps that area at 0.6 at most?",
+        AnswerKind.NUMBER,
+        _guarded,
+        "ln(0.6/0.4)",
+        "1 - 1/(1 + e^epsilon) = 0.6 gives e^epsilon = 1.5.",
+    ),
+    LessonQuestion(
+        "tuning",
+        "The best of 50 classifiers is chosen on 1,000 validation rows with epsilon 1. By how much accuracy may the choice be below the best, with 95%?",
+        AnswerKind.NUMBER,
+        _tuning,
+        "2/1000 * ln(50/0.05)",
+        "2/(n epsilon) x ln(k/beta) = 0.0138.",
+        "A share such as 0.02, or 2%.",
+    ),
+)

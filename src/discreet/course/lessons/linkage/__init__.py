@@ -1,0 +1,1 @@
+"""The lesson 'linkage': why taking out names is not enough."""

@@ -1,0 +1,1 @@
+"""The lesson 'local': privacy at scale, without trust."""

@@ -1,0 +1,1 @@
+"""The lesson 'mistakes': a quiz of textbook mistakes."""

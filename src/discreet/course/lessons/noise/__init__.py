@@ -1,0 +1,1 @@
+"""The lesson 'noise': Laplace and Gaussian noise."""

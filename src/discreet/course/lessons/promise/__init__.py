@@ -1,0 +1,1 @@
+"""The lesson 'promise': what epsilon promises, and what not."""

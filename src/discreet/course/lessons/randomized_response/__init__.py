@@ -1,0 +1,1 @@
+"""The lesson 'randomized_response': answering by flipping coins."""

@@ -1,0 +1,89 @@
+"""Exercise of the lesson: epsilon of a coin, the coin of an epsilon, an estimate and its crowd."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.account.explain import truth_probability
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.noise.respond import coin_epsilon
+
+SAID_YES, ASKED = 450, 1_000
+
+
+def _epsilon(given: float) -> GradedAnswer:
+    truth = float(coin_epsilon("0.5"))
+    return judged(
+        close_to(truth, given, within=0.002),
+        f"Yes: the factor is 3, and epsilon is its logarithm, {truth:.4f}.",
+        "A yes is three times as likely from one than from the other. Epsilon is the logarithm of that factor.",
+    )
+
+
+def _truth(given: float) -> GradedAnswer:
+    wanted = truth_probability(1.0)
+    if not 0 <= given < 1:
+        return GradedAnswer(False, "q is a probability, below 1.")
+    found = float(coin_epsilon(repr(given)))
+    return judged(
+        close_to(wanted, given),
+        f"Yes: q = tanh(1/2) = {wanted:.4f}.",
+        f"With that q epsilon is {found:.3f}.",
+    )
+
+
+def _estimate(given: float) -> GradedAnswer:
+    q = 0.5
+    truth = (SAID_YES / ASKED - (1 - q) / 2) / q
+    return judged(
+        close_to(truth, given),
+        "Yes: 2 x 0.45 - 0.5 = 0.4.",
+        "A quarter of all people say yes by the coin alone, and the truth of only half of them was told.",
+    )
+
+
+def _crowd(given: float) -> GradedAnswer:
+    half = 1.96 * math.sqrt(0.25 / given) / 0.5 if given > 0 else math.inf
+    return judged(
+        close_to(0.05, half, within=0.01),
+        f"Yes: ± {100 * half:.2f} points.",
+        f"With so many people it is ± {100 * half:.2f} points.",
+    )
+
+
+QUESTIONS = (
+    LessonQuestion(
+        "epsilon",
+        "What is the epsilon of Warner's two fair coins?",
+        AnswerKind.NUMBER,
+        _epsilon,
+        "ln(3)",
+        "(3/4) / (1/4) = 3, and e^epsilon = 3.",
+        "Arithmetic such as ln(2) will do.",
+    ),
+    LessonQuestion(
+        "truth",
+        "With which probability q must the truth be told for epsilon 1?",
+        AnswerKind.NUMBER,
+        _truth,
+        "tanh(1/2)",
+        "(1+q)/(1-q) = e gives q = (e-1)/(e+1) = tanh(1/2) = 0.4621.",
+    ),
+    LessonQuestion(
+        "estimate",
+        "Two fair coins; 450 of 1,000 people say yes. What share has the secret, by the estimate?",
+        AnswerKind.NUMBER,
+        _estimate,
+        "0.4",
+        "p = 2A - 1/2.",
+        "A share such as 0.5, or 50%.",
+    ),
+    LessonQuestion(
+        "crowd",
+        "Two fair coins. How many people must be asked so that the estimate's noise is ± 5 points at 95% (1.96 standard errors) when half of them say yes?",
+        AnswerKind.NUMBER,
+        _crowd,
+        "1537",
+        "1.96 sqrt(0.25/n) / 0.5 = 0.05 gives n = (1.96 x 0.5 / 0.025)^2 = 1,536.6.",
+    ),
+)

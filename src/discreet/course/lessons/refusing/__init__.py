@@ -1,0 +1,1 @@
+"""The lesson 'refusing': why refusing fails."""

@@ -1,0 +1,1 @@
+"""The lesson 'sensitivity': how far one person moves a statement."""

@@ -1,0 +1,77 @@
+"""Exercise of the lesson: statements of a wanted sensitivity, and the standard deviation."""
+
+from __future__ import annotations
+
+import statistics
+
+from discreet.course.bench import PLAIN
+from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
+from discreet.noise.laws import LaplaceLaw
+
+WANTED, PEOPLE = 120, 400
+
+
+def _moves(sql: str) -> GradedAnswer:
+    plan = PLAIN.explain(sql, epsilon="1")
+    noise = list(plan.expected_error.values())
+    if len(plan.mechanisms) != 1 or len(noise) != 1 or noise[0] is None:
+        return GradedAnswer(
+            False, "One output with additive noise is wanted, such as a single SUM."
+        )
+    right = noise[0] == LaplaceLaw.of(WANTED).half_width("0.95")
+    return judged(
+        right,
+        f"Yes. The planner says: {plan.mechanisms[0]}.",
+        f"The planner says: {plan.mechanisms[0]}.",
+    )
+
+
+def _deviation(given: float) -> GradedAnswer:
+    truth = statistics.pstdev([1.0] + [0.0] * (PEOPLE - 1))
+    return judged(
+        close_to(truth, given, within=0.01),
+        f"Yes: sqrt(399)/400 = {truth:.4f}, twenty times 1/n.",
+        "Work out the standard deviation of 399 zeros and a one.",
+    )
+
+
+def _groups(given: float) -> GradedAnswer:
+    whole = PLAIN.explain("SELECT region, COUNT(*) AS n FROM people GROUP BY region", epsilon="0.1")
+    one = PLAIN.explain("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
+    same = whole.expected_error["n"] == one.expected_error["n"]
+    truth = float(whole.cost.epsilon) if same else float("nan")
+    return judged(
+        close_to(truth, given),
+        "Yes: a person lives in one region, so all fifty counts cost what one costs.",
+        "In how many of the fifty regions does a person live?",
+    )
+
+
+QUESTIONS = (
+    LessonQuestion(
+        "moves",
+        "Write a statement over people whose answer one person can move by exactly 120.",
+        AnswerKind.SQL,
+        _moves,
+        "SELECT SUM(age) AS total FROM people",
+        "Ages are declared from 0 to 120. (income - income + 120 would do as well: what counts is the range.)",
+        "Which column is declared up to 120?",
+    ),
+    LessonQuestion(
+        "groups",
+        "One count with noise of scale 10 costs epsilon 0.1. What do the counts of all fifty regions cost, each with noise of scale 10, as GROUP BY region?",
+        AnswerKind.NUMBER,
+        _groups,
+        "0.1",
+        "The groups are disjoint: parallel composition.",
+    ),
+    LessonQuestion(
+        "deviation",
+        "400 numbers in [0, 1], n public, one of them replaced. How far can the standard deviation move, from all zeros?",
+        AnswerKind.NUMBER,
+        _deviation,
+        "sqrt(399)/400",
+        "The variance of one 1 among 399 zeros is 1/400 - 1/400^2.",
+        "Arithmetic such as sqrt(2)/10 will do.",
+    ),
+)

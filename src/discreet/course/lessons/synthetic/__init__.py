@@ -1,0 +1,1 @@
+"""The lesson 'synthetic': made-up rows."""

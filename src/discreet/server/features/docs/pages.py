@@ -1,0 +1,31 @@
+"""The documentation's pages: what there is, and one document."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from discreet.server.access.auth import GuardedRoute, everybody
+from discreet.server.features.docs.reading import GROUPS, doc, title_of
+from discreet.server.rendering import page
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+
+
+@router.get("/docs")
+@everybody
+def contents(request: Request) -> Response:
+    """List every document."""
+    groups = [
+        {"name": group, "docs": [{"name": name, "title": title_of(name)} for name in names]}
+        for group, names in GROUPS.items()
+    ]
+    return page(request, "docs.html", "Documentation", groups=groups)
+
+
+@router.get("/docs/{name:path}")
+@everybody
+def one(request: Request, name: str) -> Response:
+    """Show one document."""
+    found = doc(name)
+    return page(request, "doc.html", found.title, doc=found)

@@ -1,0 +1,120 @@
+"""Documents from the package: found by name, rendered once, with links that lead to pages of this server."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from discreet.errors import UnknownName
+from discreet.server.markdown import own_address, to_markup
+
+HERE = Path(__file__).parents[2]
+_NAME = re.compile(r"(?:(?:tutorials|reference)/)?[a-z0-9-]{1,40}")
+_NOTE = re.compile(r"(?:\.\./)*notes/(\d{4})-[a-z0-9-]+\.md")
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Tutorials": (
+        "tutorials/first-answer",
+        "tutorials/own-csv",
+        "tutorials/publish",
+        "tutorials/synthetic",
+        "tutorials/survey",
+        "tutorials/anonymize",
+        "tutorials/learn",
+        "tutorials/clients",
+        "tutorials/deploy",
+        "coming-from",
+    ),
+    "How it works": (
+        "course",
+        "town",
+        "catalog",
+        "sql",
+        "publish",
+        "packages",
+        "synth",
+        "survey",
+        "survey-pages",
+        "survey-reports",
+        "learn",
+        "anonymize",
+        "attacks",
+        "audit",
+        "engines",
+        "server",
+        "pages",
+        "pgwire",
+        "security",
+        "mistakes",
+        "tour",
+    ),
+    "Reference": (
+        "reference/commands",
+        "reference/endpoints",
+        "reference/errors",
+        "reference/python",
+    ),
+}
+"""Every document in the order of the contents; a test finds each file in here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """One document: its name, its title, and the rest as markup of our own making."""
+
+    name: str
+    title: str
+    body: Markup
+
+
+def docs_folder() -> Path:
+    """Return where the documents lie: in the package, or in the repository that it runs from."""
+    inside = HERE / "doc_files"
+    return inside if inside.is_dir() else HERE.parents[2] / "docs"
+
+
+@cache
+def doc(name: str) -> Doc:
+    """Return the document of this name; read once. Names are of a closed form and never leave the folder."""
+    path = docs_folder() / f"{name}.md"
+    if _NAME.fullmatch(name) is None or not path.is_file():
+        raise UnknownName("There is no such document.", hint="See /docs for all of them.")
+    return rendered(name, path.read_text(encoding="utf-8"))
+
+
+def title_of(name: str) -> str:
+    """Return the heading of a document."""
+    return doc(name).title
+
+
+def rendered(name: str, text: str) -> Doc:
+    """Return a document from its Markdown; comments in it are for machines."""
+    heading, _, rest = _COMMENT.sub("", text).lstrip().partition("\n")
+    folder = posixpath.dirname(name)
+    body = to_markup(rest, lambda address: link_from(folder, address))
+    return Doc(name, heading.removeprefix("#").strip(), body)
+
+
+def link_from(folder: str, address: str) -> str | None:
+    """Return where a link of a document leads here: to a note, a document or an open page.
+
+    >>> link_from("", "attacks.md#linkage"), link_from("tutorials", "../sql.md"), link_from("", "../src/x.py")
+    ('/docs/attacks#linkage', '/docs/sql', None)
+    """
+    if address.startswith("#"):
+        return address
+    note = _NOTE.search(address)
+    if note is not None:
+        return f"/notes/{note[1]}"
+    path, _, part = address.partition("#")
+    name = posixpath.normpath(posixpath.join(folder, path)).removesuffix(".md")
+    if path.endswith(".md") and _NAME.fullmatch(name):
+        return f"/docs/{name}" + (f"#{part}" if part else "")
+    return own_address(address)

@@ -1,0 +1,4 @@
+"""Signing in by an OpenID Connect provider: its settings, its answers checked, two pages.
+
+Only server/app imports from here.
+"""

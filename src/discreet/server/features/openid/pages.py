@@ -1,0 +1,110 @@
+"""Two steps of a sign-in: to the provider, and back to a form that this browser must send itself.
+
+Guarantee: a session begins only by the form that `/sign-in` asks for anyway (note 0033), after the page has said whose
+account it is. What comes back must carry the state that this browser left with; each is used once.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from discreet.errors import DiscreetError, UnknownName
+from discreet.server.access.audit import STRANGER, Actor, Deed
+from discreet.server.access.auth import GuardedRoute, everybody
+from discreet.server.access.limits import fine
+from discreet.server.access.sign_in import form
+from discreet.server.context import Context, context_of
+from discreet.server.features.openid.provider import Provider
+from discreet.server.features.openid.setting import read_openid
+
+router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
+MINUTES = 10
+Text = Annotated[str, Query(max_length=4096)]
+
+
+def set_up(app: FastAPI) -> None:
+    """Read the settings now: a server with a wrong file does not start."""
+    path = app.state.context.settings.openid
+    app.state.openid = None if path is None else Provider(read_openid(path))
+
+
+@router.get("/openid")
+@everybody
+def leave(request: Request) -> Response:
+    """Send the browser to the provider, with what it must bring back kept in a cookie."""
+    provider, context = _provider(request), context_of(request)
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    try:
+        place = provider.address(state=state, nonce=nonce, verifier=verifier)
+    except DiscreetError as error:
+        return form(request, "sign_in.html", status=502, problem=error.message)
+    response = RedirectResponse(place, 303)
+    response.set_cookie(
+        _cookie(context),
+        f"{state}.{nonce}.{verifier}",
+        max_age=60 * MINUTES,
+        path="/",
+        httponly=True,
+        samesite="lax",  # it must come along when the provider sends the browser back
+        secure=context.settings.tls,
+    )
+    return response
+
+
+@router.get("/openid/callback")
+@everybody
+def come_back(request: Request, code: Text = "", state: Text = "") -> Response:
+    """Exchange the code for a person, and ask whether to sign in as the account that is theirs."""
+    provider, context = _provider(request), context_of(request)
+    kept = request.cookies.get(_cookie(context), "").split(".")
+    if len(kept) != 3 or not code or not hmac.compare_digest(kept[0].encode(), state.encode()):
+        return _refused(
+            request, "This sign-in was not begun in this browser, or it is over. Try again."
+        )
+    try:
+        who = provider.person(code, nonce=kept[1], verifier=kept[2])
+    except DiscreetError as error:
+        return _refused(request, error.message)
+    context.workspace.refresh()
+    found = provider.settings.holder(who)
+    if found is None or (found[1] is not None and not context.workspace.lists(found[1])):
+        return _refused(request, "You are known to your provider, but have no account here.")
+    role, analyst = found
+    days = context.settings.session_hours / 24
+    made = context.tokens.new(
+        role, analyst=analyst, expires_days=days, label="OpenID Connect", by=Actor("openid")
+    )
+    response = form(
+        request, "sign_in_openid.html", holder=made.token, token=made.text, who=who, to="/"
+    )
+    _forget(response, context)
+    return response
+
+
+def _provider(request: Request) -> Provider:
+    provider: Provider | None = request.app.state.openid
+    if provider is None:
+        raise UnknownName("This server has no sign-in provider.")
+    return provider
+
+
+def _refused(request: Request, problem: str) -> Response:
+    context, address = context_of(request), request.client.host if request.client else "unknown"
+    context.access.audit.record_seldom(STRANGER, Deed.SIGN_IN_FAILED, way="openid", address=address)
+    fine(context.by_address, address)
+    response = form(request, "sign_in.html", status=401, problem=problem)
+    _forget(response, context)
+    return response
+
+
+def _forget(response: Response, context: Context) -> None:
+    response.delete_cookie(_cookie(context), path="/", secure=context.settings.tls)
+
+
+def _cookie(context: Context) -> str:
+    return f"{context.settings.cookie}_openid"

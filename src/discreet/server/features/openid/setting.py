@@ -1,0 +1,105 @@
+"""The file that `discreet serve --openid FILE` names: which provider, and who is whom."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from discreet.errors import InvalidInput
+from discreet.server.access.tokens import Role
+
+_KNOWN = {"issuer", "client_id", "client_secret_env", "address", "claim", "people"}
+_ROLES = {f"role:{role.value}": role for role in (Role.OWNER, Role.REVIEWER)}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIdSettings:
+    """What the owner declared. `people` maps the value of `claim` to an analyst or to a role."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    address: str
+    claim: str
+    people: Mapping[str, str]
+
+    @property
+    def callback(self) -> str:
+        """Return the address that the provider sends browsers back to; register it there."""
+        return f"{self.address}/openid/callback"
+
+    def holder(self, who: str) -> tuple[Role, str | None] | None:
+        """Return role and analyst of a person; None for one who is not listed."""
+        found = self.people.get(who)
+        if found is None:
+            return None
+        return (_ROLES[found], None) if found in _ROLES else (Role.ANALYST, found)
+
+
+def read_openid(path: Path) -> OpenIdSettings:
+    """Return what the file says, or refuse it with one sentence."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"There is no readable file '{path}'.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path.name} is not valid TOML: {error}.") from None
+    unknown = sorted(raw.keys() - _KNOWN)
+    if unknown:
+        raise InvalidInput(f"{path.name} has an unknown setting '{unknown[0]}'.")
+    people = raw.get("people", {})
+    if not isinstance(people, dict) or not all(isinstance(v, str) and v for v in people.values()):
+        raise InvalidInput(f"{path.name}: [people] maps persons to analysts or 'role:owner'.")
+    wrong = [v for v in people.values() if v.startswith("role:") and v not in _ROLES]
+    if wrong:
+        raise InvalidInput(f"{path.name}: '{wrong[0]}' is none of {', '.join(sorted(_ROLES))}.")
+    return OpenIdSettings(
+        issuer=_address(_text(raw, "issuer", path), "issuer", path),
+        client_id=_text(raw, "client_id", path),
+        client_secret=_secret(raw.get("client_secret_env"), path),
+        address=_address(_text(raw, "address", path), "address", path).rstrip("/"),
+        claim=_text(raw, "claim", path) if "claim" in raw else "sub",
+        people=people,
+    )
+
+
+def require_safe(address: str) -> str:
+    """Return an address that nobody on the way can change: TLS, or this very machine."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    try:
+        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = False
+    if parts.scheme == "https" or (parts.scheme == "http" and here):
+        return address
+    raise InvalidInput("An OpenID Connect address must be https://...")
+
+
+def _text(raw: Mapping[str, Any], name: str, path: Path) -> str:
+    value = raw.get(name)
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(f"{path.name} must say '{name}'.")
+    return value
+
+
+def _address(value: str, name: str, path: Path) -> str:
+    try:
+        return require_safe(value)
+    except InvalidInput:
+        raise InvalidInput(f"{path.name}: '{name}' must be an https:// address.") from None
+
+
+def _secret(variable: object, path: Path) -> str:
+    """Return the client's secret, from the environment: never from the file itself."""
+    if variable is None:
+        return ""  # a public client: PKCE alone
+    if not isinstance(variable, str) or not os.environ.get(variable):
+        raise InvalidInput(f"{path.name}: 'client_secret_env' names a variable that is not set.")
+    return os.environ[variable]

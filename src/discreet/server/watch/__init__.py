@@ -1,0 +1,1 @@
+"""What an operator watches: health, metrics, budgets that come to their end."""

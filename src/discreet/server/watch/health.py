@@ -1,0 +1,37 @@
+"""Signs of life for operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import PlainTextResponse
+
+from discreet import __version__
+from discreet.server.access.auth import allow, api_router, everybody
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+
+router = api_router("health")
+
+
+@router.get("/health")
+@everybody
+async def health(request: Request) -> dict[str, Any]:
+    """Say that the server lives, and whether the latest discreet.toml is in force."""
+    problem = context_of(request).workspace.problem
+    return {
+        "status": "ok",
+        "version": __version__,
+        "catalog": "in force" if problem is None else "an older one; the file is wrong",
+    }
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+@allow(Role.OWNER, Role.REVIEWER)
+def metrics(request: Request) -> PlainTextResponse:
+    """Return counters in Prometheus' text form, and how much of each budget is used."""
+    context = context_of(request)
+    waiting, running = context.runner.load
+    used = context.watch.look()
+    return PlainTextResponse(context.metrics.text(waiting=waiting, running=running, budgets=used))

@@ -1,0 +1,241 @@
+"""`discreet run`: the questions, releases and renewals of a SCHEDULE.toml that are due, each once a period.
+
+There is no memory of its own that could be wrong after a crash. Every line has a request id made of the schedule's
+name, its own and the period; the ledger charges one id once, and gives its answer again for nothing. So a run may be
+stopped anywhere and repeated at will: what was paid is fetched, what was not is done.
+
+Guarantee: a line is paid for at most once in a period, however often and by however many processes at once the
+schedule is run. A line that was changed within its period is refused, not paid for again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+
+from discreet.api import Curator, renew_budget
+from discreet.api import open as open_curator
+from discreet.catalog.period import Every
+from discreet.errors import DiscreetError, InvalidInput
+from discreet.publish.spec import parse_spec
+
+ONCE = "once"
+PERIOD = "{period}"
+_Amount = StrictInt | Decimal | StrictStr
+_Name = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$")]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: _Name
+    every: StrictStr
+
+    def period(self, day: dt.date) -> str:
+        """Return the name of the period that is due on `day`."""
+        if self.every == ONCE:
+            return ONCE
+        try:
+            return Every(self.every).period(day)
+        except ValueError:
+            known = ", ".join(each.value for each in Every)
+            raise InvalidInput(f"{self.name}: 'every' is one of {known}, {ONCE}.") from None
+
+
+class QuestionLine(_Line):
+    """`[[questions]]`: one SQL question, whose answer is written to a .csv or .json file."""
+
+    sql: StrictStr
+    epsilon: _Amount | None = None
+    within: _Amount | None = None
+    analyst: StrictStr | None = Field(default=None, alias="as")
+    max_rows: StrictInt | None = None
+    out: StrictStr
+
+
+class ReleaseLine(_Line):
+    """`[[releases]]`: a SPEC.toml in which {period} stands for the period, and the package to write."""
+
+    spec: StrictStr
+    out: StrictStr
+
+
+class RenewalLine(BaseModel):
+    """`[[renewals]]`: renew the budget of a dataset when its policy allows it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    dataset: StrictStr
+
+
+class Schedule(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: _Name
+    questions: list[QuestionLine] = Field(default_factory=list)
+    releases: list[ReleaseLine] = Field(default_factory=list)
+    renewals: list[RenewalLine] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LineDone:
+    """What became of one line: `done` now, done `before`, `waits` for its period, or `failed`."""
+
+    line: str
+    kind: str
+    period: str
+    outcome: str
+    epsilon: float = 0.0
+    out: str = ""
+    error: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return one object of `discreet run --json`."""
+        return {
+            "line": self.line,
+            "kind": self.kind,
+            "period": self.period,
+            "outcome": self.outcome,
+            "epsilon": self.epsilon,
+            "out": self.out,
+            "error": self.error,
+        }
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Return what a SCHEDULE.toml says, or one sentence about what is wrong with it."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(
+            f"There is no readable file '{path}'.", hint="docs/operators.md has one."
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path.name} is not valid TOML: {error}.") from None
+    try:
+        found = Schedule.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"{path.name}: {place}: {first['msg']}.") from None
+    lines: list[QuestionLine | ReleaseLine] = [*found.questions, *found.releases]
+    names = [line.name for line in lines]
+    if len(set(names)) != len(names):
+        raise InvalidInput(f"{path.name}: two lines have one name; names tell what was paid for.")
+    for line in lines:
+        line.period(dt.date(2026, 1, 1))  # a wrong 'every' is said before anything runs
+        endings = (".zip",) if isinstance(line, ReleaseLine) else (".csv", ".json")
+        if not line.out.endswith(endings):
+            raise InvalidInput(f"{line.name}: 'out' must end in {' or '.join(endings)}.")
+    return found
+
+
+def run_schedule(path: Path, config: Path, *, today: dt.date | None = None) -> Iterator[LineDone]:
+    """Yield what becomes of each line, in the order of the file: renewals, questions, releases.
+
+    A line that fails does not keep the others from running. Files lie beside the schedule.
+    """
+    schedule = read_schedule(path)
+    day = dt.datetime.now(dt.UTC).date() if today is None else today
+    for renewal in schedule.renewals:
+        yield _renewed(renewal, config, day)
+    with open_curator(config) as curator:
+        for line in schedule.questions:
+            with_id = f"run:{schedule.name}:{line.name}:{line.period(day)}"
+            yield _guarded(line, day, partial(_asked, curator, line, with_id, path.parent))
+        for release in schedule.releases:
+            yield _guarded(release, day, partial(_released, curator, release, path.parent))
+
+
+def _renewed(line: RenewalLine, config: Path, day: dt.date) -> LineDone:
+    try:
+        done = renew_budget(config, line.dataset, today=day)
+    except InvalidInput as error:  # not due: said, and no failure
+        return LineDone(line.dataset, "renewal", "", "waits", error=error.to_json()["error"])
+    except DiscreetError as error:
+        return LineDone(line.dataset, "renewal", "", "failed", error=error.to_json()["error"])
+    return LineDone(line.dataset, "renewal", done["period"], "done")
+
+
+def _guarded(line: _Line, day: dt.date, work: Callable[[str], LineDone]) -> LineDone:
+    period = line.period(day)
+    try:
+        return work(period)
+    except DiscreetError as error:
+        kind = "question" if isinstance(line, QuestionLine) else "release"
+        return LineDone(line.name, kind, period, "failed", error=error.to_json()["error"])
+
+
+def _asked(
+    curator: Curator, line: QuestionLine, request_id: str, base: Path, period: str
+) -> LineDone:
+    place = _place(base, line.out, period)
+    before = curator.stored_answer(request_id, analyst=curator.account_of(line.analyst)) is not None
+    answer = curator.query(
+        line.sql,
+        epsilon=line.epsilon,
+        within=line.within,
+        analyst=line.analyst,
+        max_rows=line.max_rows,
+        request_id=request_id,
+    )
+    text = answer.to_csv() if place.suffix == ".csv" else json.dumps(answer.to_json()) + "\n"
+    _write(place, text.encode())
+    spent = 0.0 if before or answer.free else float(answer.cost.epsilon or 0)
+    outcome = "before" if before else "done"
+    return LineDone(line.name, "question", period, outcome, spent, str(place))
+
+
+def _released(curator: Curator, line: ReleaseLine, base: Path, period: str) -> LineDone:
+    source = base / line.spec
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"There is no readable file '{source}'.") from None
+    if line.every != ONCE and PERIOD not in text:
+        raise InvalidInput(
+            f"{line.name}: the spec's name must hold {PERIOD}, so that each period is a release of "
+            "its own."
+        )
+    spec = parse_spec(text.replace(PERIOD, period), base=source.parent, name=source.name)
+    place = _place(base, line.out, period)
+    found = curator.publish(spec, out=place)
+    spent = 0.0 if found.free else float(found.cost.epsilon or 0)
+    outcome = "before" if found.free else "done"
+    return LineDone(line.name, "release", period, outcome, spent, str(place))
+
+
+def _place(base: Path, out: str, period: str) -> Path:
+    place = base / out.replace(PERIOD, period)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:  # before anything is paid
+        raise InvalidInput(f"The folder '{place.parent}' cannot be made.") from None
+    return place
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Write whole or not at all: whoever reads the folder never sees half an answer."""
+    try:
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".run-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(place)
+    except OSError:
+        raise InvalidInput(
+            f"'{place}' cannot be written.", hint="The answer is paid for: run again, it is free."
+        ) from None

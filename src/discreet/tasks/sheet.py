@@ -1,0 +1,162 @@
+"""`discreet sheet`: a data-protection impact sheet, from what was declared and what was spent.
+
+It answers what Art. 35 (7) GDPR asks of an impact assessment as far as a program can know it, and lists the
+questions that only people can answer. It reads the catalog and the ledger, never a row: so it may be shown to
+whoever may see the history of releases, and it is for the owner to decide who that is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from discreet.account.explain import explain
+from discreet.api import Curator
+from discreet.api import open as open_curator
+from discreet.catalog.outline import outline
+from discreet.core.numbers import counted, plain
+from discreet.core.schema import Dataset
+from discreet.core.unit import Neighbours
+from discreet.report import Document, Grid, Section, Words
+
+ASKED_OF_PEOPLE = (
+    "What is the purpose of the processing, and why is it necessary and proportionate to it (Art. 35 (7) a, b)?",
+    "On which legal ground are the rows held, and for how long? Who erases them, and from which copies?",
+    "Were the people told that statistics about them are answered under this promise? Were they, or their representatives, asked (Art. 35 (9))?",
+    "Do the same people stand in other data sets with budgets of their own, here or elsewhere? Their losses add up.",
+    "Are the bounds of every column public knowledge, and not read from these rows?",
+    "Who may read the files and the machine themselves? Discreet protects answers, not disks.",
+    "Which harm would the loss of a person's secret do here, and is the total below small enough for that?",
+)
+
+
+def impact_sheet(config: Path | None = None) -> Document:
+    """Return the sheet of a catalog; spends nothing and looks at no row."""
+    with open_curator(config) as curator:
+        datasets = curator.catalog.datasets.values()
+        sections = [_section(curator, dataset) for dataset in datasets]
+        history = _history(curator)
+    return Document(
+        title="Data-protection impact sheet",
+        subtitle="Written from discreet.toml and the ledger; no row was read",
+        warning=None,
+        sections=(*sections, *history, _measures(), _outside(), _open_questions()),
+    )
+
+
+def _section(curator: Curator, dataset: Dataset) -> Section:
+    facts = outline(curator.catalog, (dataset.name,))[dataset.name]
+    budget = curator.catalog.budget_of(dataset)
+    spent = curator.budget_report()["datasets"][dataset.name]
+    meaning = explain(budget.epsilon)
+    replaced = dataset.neighbours is Neighbours.REPLACE_ONE
+    blocks: list[Any] = [
+        Words(f"Protected: {facts['protects']}. The promise compares the data with and without one of them"
+              + (", one replaced by another." if replaced else ".")),
+        Words(
+            f"In all, whatever is asked by whomever, at most epsilon {plain(budget.epsilon.value)}"
+            + (f" and delta {plain(budget.delta.value)}" if budget.delta.value else "")
+            + f" is lost; {spent['epsilon']['spent']:g} is spent. {meaning.text}"
+        ),
+    ]  # fmt: skip
+    if budget.renewal is not None:
+        blocks.append(Words(f"This budget {budget.renewal.words(budget.epsilon)}", warning=True))
+    if dataset.accepted:
+        blocks.append(
+            Words("Domains were read from the data and declared public unseen.", warning=True)
+        )
+    if spent["exposures"]:
+        exposed = ", ".join(spent["exposed"]) or "some columns"
+        blocks.append(
+            Words(
+                f"{counted(spent['exposures'], 'release')} without any guarantee. They exposed: {exposed}.",
+                warning=True,
+            )
+        )
+    blocks.append(_columns(dataset))
+    blocks.append(_askers(curator, dataset))
+    return Section(f"Data set {dataset.name}", tuple(blocks))
+
+
+def _columns(dataset: Dataset) -> Grid:
+    rows = [
+        (
+            table.name,
+            column.name,
+            "hidden: no question reads it" if column.hidden
+            else "waits for the owner's review" if not column.reviewed
+            else "public facts" if table.public
+            else "may be asked about",
+            table.max_rows,
+        )
+        for table in dataset.tables
+        for column in table.columns
+    ]  # fmt: skip
+    headers = ("table", "column", "processing", "rows of one person that count, at most")
+    return Grid.of(
+        headers, rows, "What is processed, by column. Columns that are not listed are not read."
+    )
+
+
+def _askers(curator: Curator, dataset: Dataset) -> Grid:
+    rows = [
+        (analyst, plain(caps[dataset.name].epsilon.value))
+        for analyst, caps in sorted(curator.catalog.analysts.items())
+        if dataset.name in caps
+    ]
+    said = "Who may ask, and the epsilon of their share. The total above holds for all of them together."
+    return Grid.of(("analyst", "share"), rows or [("the owner alone", None)], said)
+
+
+def _history(curator: Curator) -> tuple[Section, ...]:
+    kinds = Counter(
+        (entry["kind"], entry.get("dataset") or entry.get("budget") or "")
+        for entry in curator.history(last=1_000_000)
+    )
+    words = {
+        "charge": "answers paid for",
+        "release": "steps of published releases",
+        "exposure": "releases without a guarantee",
+        "look": "looks of the owner at rows",
+        "limit": "changes of limits",
+        "restore": "restored backups",
+    }
+    rows = [
+        (words[kind], name, count) for (kind, name), count in sorted(kinds.items()) if kind in words
+    ]
+    if not rows:
+        return ()
+    caption = "Counted from the ledger, whose entries cannot be changed or taken out unnoticed."
+    return (
+        Section("What happened so far", (Grid.of(("what", "where", "how often"), rows, caption),)),
+    )
+
+
+def _measures() -> Section:
+    rows = [
+        ("a person is singled out from answers", "noise of a stated law, calibrated to what one person can change, for all answers together"),
+        ("answers are combined over time or by several analysts", "one ledger counts all of them for the worst-hit person; it refuses what goes beyond the total"),
+        ("small groups show", "groups that are not declared appear only if a noisy count passes a threshold, with a chance of at most delta for a group of one"),
+        ("errors, prices or times tell about rows", "prices do not depend on rows; errors hold no value; time is bounded, not hidden"),
+        ("an operator takes back what was spent", "a hash chain with its head outside; restored backups keep what was spent"),
+        ("somebody acts unseen", "tokens with roles, an audit log that cannot be changed unnoticed"),
+    ]  # fmt: skip
+    caption = "Measures (Art. 35 (7) d). Each is a test of the product: docs/evidence.md."
+    return Section(
+        "Risks and what is done about them", (Grid.of(("risk", "measure"), rows, caption),)
+    )
+
+
+def _outside() -> Section:
+    words = (
+        "Not inside the promise: what is learnt about groups and holds for a person who never took part; releases without a guarantee, listed above; "
+        "how long answers take; other data sets with the same people; whoever can read the rows themselves."
+    )
+    return Section("What remains", (Words(words, warning=True),))
+
+
+def _open_questions() -> Section:
+    rows = [(question, "") for question in ASKED_OF_PEOPLE]
+    caption = "A program cannot answer these. The sheet is no assessment without them."
+    return Section("For people to answer", (Grid.of(("question", "answer"), rows, caption),))

@@ -1,0 +1,166 @@
+"""The course in a real browser: every lesson on desktop and phone, things that move, answers that are graded."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from test_axe import DESKTOP, PHONE, WAYS, walked
+
+from discreet.course import all_lessons
+
+LESSONS = all_lessons()
+
+RIGHT = re.compile(r"right (\d+) times in 100; guessing")
+
+
+def move(page, slider, value):
+    page.locator(slider).evaluate(
+        "(node, value) => { node.value = value; node.dispatchEvent(new Event('input')); }", value
+    )
+
+
+def test_the_two_laws_move_with_epsilon(served, visit):
+    page = visit(served, "/course/promise")
+    before = page.locator("#laws-picture .with").get_attribute("points")
+    expect(page.locator("#laws-words")).to_contain_text("1.65 times")
+    move(page, "#laws-epsilon", 0)
+    expect(page.locator("#laws-words")).to_contain_text("ε 0.05")
+    expect(page.locator("#laws-words")).to_contain_text("1.06 times")
+    assert page.locator("#laws-picture .with").get_attribute("points") != before
+
+
+def test_coins_and_the_crowd(served, visit):
+    page = visit(served, "/course/randomized_response")
+    page.click("#coins-flip")
+    expect(page.locator("#coins-words")).to_contain_text("3 times in 4")
+    expect(page.locator("#coins-picture rect")).to_have_count(1000)
+    move(page, "#coins-share", 100)
+    expect(page.locator("#coins-share-value")).to_have_text("100%")
+    said = page.locator("#coins-picture .yes").count()
+    # 1,000 answers that are yes 3 times in 4: outside 620..880 with probability below 1e-19.
+    assert 620 < said < 880
+
+
+def test_differencing_fails_on_private_numbers_and_succeeds_without_privacy(served, visit):
+    page = visit(served, "/course/aggregates")
+
+    def rate():
+        return int(RIGHT.search(page.locator("#differencing-words").inner_text()).group(1))
+
+    move(page, "#differencing-epsilon", 0)
+    # 1,000 fair guesses, all but: above 60 in 100 with probability below 1e-9.
+    assert 40 <= rate() <= 60
+    move(page, "#differencing-epsilon", 60)
+    assert rate() >= 99, "at epsilon 10 the attack must succeed, or the lesson proves nothing"
+
+
+def test_the_smoking_study_says_the_same_in_both_worlds(served, visit):
+    page = visit(served, "/course/promise")
+    expect(page.locator("#smoking-picture")).to_contain_text("without you")
+    move(page, "#smoking-people", 40)
+    expect(page.locator("#smoking-people-value")).to_have_text("10,000")
+    expect(page.locator("#smoking-words")).to_contain_text("0.01%")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "buttons"),
+    [
+        ("randomized_response", ("#coins-flip", "#coins-crowd")),
+        ("aggregates", ("#differencing-go",)),
+        ("promise", ("#smoking-again",)),
+    ],
+)
+def test_nothing_is_asked_of_the_server(served, visit, lesson, buttons):
+    page = visit(served, f"/course/{lesson}")
+    page.wait_for_load_state("networkidle")
+    before = asked(page)
+    for button in buttons:
+        page.click(button)
+    assert asked(page) == before
+
+
+def asked(page):
+    """Return what the page asked for; the tab's icon comes whenever the browser likes."""
+    return [request for request in page.watched.requests if not request.endswith("/icon.svg")]
+
+
+def test_every_lesson_fits_and_is_open_to_everybody(served, visit):
+    page = visit(served, "/course", token="")
+    links = page.locator(".contents a").evaluate_all("nodes => nodes.map(node => node.pathname)")
+    assert links == [f"/course/{lesson.name}" for lesson in LESSONS]
+    wrong = []
+    for place, link in enumerate(links):
+        page.set_viewport_size(PHONE)
+        page.goto(served.address + link)
+        page.wait_for_load_state("networkidle")
+        over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(over) == 0, f"{link} scrolls sideways"
+        assert page.locator(".live:empty").count() == 0
+        wrong += walked(page, [WAYS[place % 4]])
+        page.set_viewport_size(DESKTOP)
+    assert wrong == []
+
+
+def test_every_subject_is_two_clicks_away(served, visit):
+    page = visit(served, "/course", token="")
+    subjects = page.locator(".by-topic li")
+    assert subjects.count() == 25
+    for subject in subjects.all():
+        assert subject.locator("a").count() >= 1
+
+
+def test_a_slider_over_steps_shows_one_at_a_time(served, visit):
+    page = visit(served, "/course/k_anonymity", token="")
+    expect(page.locator(".sweep").first.locator("output")).to_have_text("k = 5")
+    move(page, "#sweep_intersection", 0)
+    expect(page.locator(".sweep").first.locator("output")).to_have_text("k = 2")
+    assert page.locator(".sweep").first.locator(".step:visible").count() == 1
+
+
+def test_answers_are_graded_in_place_and_remembered(served, visit):
+    page = visit(served, "/course/randomized_response", token="")
+    form = page.locator('form[data-question="epsilon"]')
+    form.locator("input").fill("3")
+    form.locator("button").click()
+    expect(form.locator(".verdict")).to_contain_text("Not yet.")
+    form.locator("input").fill("ln(3)")
+    form.locator("input").press("Enter")
+    expect(form.locator(".verdict")).to_contain_text("Right.")
+    page.goto(served.address + "/course")
+    expect(page.locator('li[data-lesson="randomized_response"] .done')).to_have_text(
+        " · 1 of 4 right"
+    )
+
+
+def test_the_auditor_gives_everything_away(served, visit):
+    page = visit(served, "/course/refusing", token="")
+    for pair in ("Ann + Ben", "Ann + Cem", "Ann + Dee"):
+        page.get_by_role("button", name=pair).click()
+    expect(page.locator("#live .said")).to_contain_text("2 of 16 tables are possible")
+    assert page.locator("#live .worlds .strong").count() == 2
+
+
+def test_the_bill_of_four_questions(served, visit):
+    page = visit(served, "/course/composition", token="")
+    expect(page.locator("#live .said")).to_contain_text(
+        "The sum of all prices is 1.20. The bill is 1.00"
+    )
+    expect(page.locator("#live .worst")).to_contain_text("women over 20")
+
+
+def test_solutions_are_the_owners(served, small, visit):
+    page = visit(served, "/course/teacher")
+    expect(page.locator("h1")).to_have_text("For teachers")
+    assert page.locator("article li").count() == sum(len(each.questions) for each in LESSONS)
+    assert page.request.get(served.address + "/course/teacher", max_redirects=0).ok
+    stranger = visit(served, "/course/teacher", token="")
+    assert "Solutions" not in stranger.content()
+    analyst = visit(small, "/course/teacher", token=small.analyst)
+    assert "Solutions" not in analyst.content()
+
+
+def test_a_room_sees_it_large(served, visit):
+    page = visit(served, "/course/noise?projector=1", token="")
+    assert page.locator("h1").evaluate("node => node.getBoundingClientRect().height") > 45
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(over) == 0
