@@ -17,7 +17,7 @@ from discreet.kernel.derive.facts import Facts, Form, Output, facts_of
 from discreet.kernel.derive.scans import CatalogScans, dataset_of
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
 from discreet.kernel.sensitivity import Bound, Kind, Stability
-from discreet.kernel.trees.nodes import Apply, Fold, Term, Unfit, folds
+from discreet.kernel.trees.nodes import Apply, Constant, Fold, Term, Unfit, folds, terms
 from discreet.kernel.trees.nodes import SelectNode as Statement
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
@@ -69,12 +69,25 @@ def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
     if own_tree is not None:
         return read_duckdb(own_tree)
     tree = read_sqlglot(sql, dialect)
+    if dialect in _BACKTRACKING and any(map(_is_slow, terms(tree))):
+        raise Unfit("a search that takes as long as a row decides on this engine")
     if dialect in _NARROW_SUMS and not all(map(_is_wide, folds(tree))):
         raise Unfit("a sum that could leave 64 bits on this engine")
     return tree
 
 
 _NARROW_SUMS = frozenset({"spark"})
+_BACKTRACKING = frozenset({"spark"})
+"""Where LIKE tries every way to share a text among its %: (letters)^(number of %) steps."""
+MOST_PARTS = 2
+"""How many % may stand in a pattern there."""
+
+
+def _is_slow(term: Term) -> bool:
+    match term:
+        case Apply(name="like", operands=(_, Constant(value=str(pattern)))):
+            return pattern.count("%") > MOST_PARTS
+    return False
 
 
 def _is_wide(fold: Fold) -> bool:

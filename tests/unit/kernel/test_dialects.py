@@ -67,3 +67,19 @@ def test_a_division_is_whole_only_where_the_engine_says_so(dialect: str, whole: 
     else:
         with pytest.raises(Unfit, match="does not list 'real /'"):
             value_of(tree.outputs[0][1], columns)
+
+
+def searched(pattern: str) -> str:
+    return f"SELECT COUNT(*) AS r0 FROM {SHARED} WHERE t.c1 LIKE '{pattern}'"
+
+
+def test_a_search_with_many_parts_is_refused_where_it_backtracks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Java tries every way to share a text among the parts: how long that takes, a row decides."""
+    assert parse(searched("%a%"), "spark", None)
+    assert parse(searched("%a%a%a%b").replace("`", '"'), "postgres", None)
+    with pytest.raises(Unfit, match="as long as a row decides"):
+        parse(searched("%a%a%a%b"), "spark", None)
+    monkeypatch.setattr(seal, "_BACKTRACKING", frozenset())
+    assert parse(searched("%a%a%a%b"), "spark", None)

@@ -130,17 +130,24 @@ def walk(term: Term) -> Iterator[Term]:
 
 def folds(select: SelectNode) -> Iterator[Fold]:
     """Yield every aggregate of a statement and of the subqueries below it."""
+    return (part for part in terms(select) if isinstance(part, Fold))
+
+
+def terms(select: SelectNode) -> Iterator[Term]:
+    """Yield every term of a statement and of the subqueries below it, and everything in them."""
     waiting: list[SelectNode | Source] = [select]
     while waiting:
         match waiting.pop():
-            case SelectNode(outputs=outputs, source=source):
+            case SelectNode(outputs=outputs, source=source, where=where, group=group):
                 waiting.append(source)
-                for _, term in outputs:
-                    yield from (part for part in walk(term) if isinstance(part, Fold))
+                written = (*(term for _, term in outputs), where, *group)
+                for term in written:
+                    yield from () if term is None else walk(term)
             case Derived(select=inner):
                 waiting.append(inner)
-            case Joined(first=first, second=second):
+            case Joined(first=first, second=second, on=on):
                 waiting += [first, second]
+                yield from walk(on)
             case StoredScan():
                 pass
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.engine.functions import TEXT
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
+from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
 from discreet.plan.functions import LONGEST_TEXT
 
@@ -69,6 +70,12 @@ def like(node: e.Like, value: str, dialect: str) -> str:
         raise QueryRefused(
             "A backslash in LIKE means different things to different engines.",
             hint="Use _ for that sign.",
+            construct="text",
+        )
+    if dialect == "spark" and node.pattern.count("%") > MOST_PARTS:
+        raise QueryRefused(
+            f"LIKE with more than {MOST_PARTS} % over free text takes too long on this engine.",
+            hint="Put several LIKE together with AND.",
             construct="text",
         )
     pattern = node.pattern.lower() if node.ignore_case else node.pattern
