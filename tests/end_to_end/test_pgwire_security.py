@@ -248,3 +248,49 @@ def test_signing_in_leaves_a_line_and_no_secret(tmp_path):
         text = "".join(path.read_text() for path in found.settings.state_folder.glob("audit*"))
         assert found.alice not in text
         assert "dsc_x" not in text
+
+
+def said_about(wire, sql):
+    """Return what Describe, the question and EXPLAIN say, with the dataset's name taken out."""
+    found = []
+    wire.send(b"P", b"\0" + sql.encode() + b"\0" + struct.pack("!h", 0))
+    wire.send(b"D", b"S\0")
+    wire.send(b"S")
+    found.append(wire.until(b"Z"))
+    asked = f"/* discreet.epsilon=0.01 */ {sql}"
+    found += [wire.query(asked), wire.query(f"EXPLAIN {asked}")]
+    return [[(tag, body) for tag, body in messages if tag in b"TE"] for messages in found]
+
+
+HIDDEN = [
+    "SELECT {column}, COUNT(*) AS n FROM {name} GROUP BY {column}",
+    # A WITH clause of that name, elsewhere, does not make it a table of the caller's.
+    (
+        "SELECT {column}, COUNT(*) AS n FROM {bare} GROUP BY {column} HAVING COUNT(*) > "
+        "(WITH {bare} AS (SELECT COUNT(*) AS c FROM people) SELECT c FROM {bare})"
+    ),
+]
+
+
+@pytest.mark.parametrize("column", ["age", "shoe"])
+@pytest.mark.parametrize("sql", HIDDEN)
+def test_a_dataset_without_a_share_does_not_exist(pg, sql, column):
+    """Its columns, and whether it is there, are its own: one error for it and for made-up names."""
+    wire = Wire(pg.port)
+    wire.sign_in("alice", pg.alice)
+    there, nowhere = (
+        said_about(wire, sql.format(column=column, name=f"secret.{bare}", bare=bare))
+        for bare in ("agents", "egants")
+    )
+    wire.close()
+    assert [messages[-1][0] for messages in there] == [b"E"] * 3
+    same = [[(t, body.replace(b"egants", b"agents")) for t, body in said] for said in nowhere]
+    assert there == same
+
+
+def test_the_owner_sees_every_dataset(pg):
+    owner = Wire(pg.port)
+    owner.sign_in("owner", pg.owner)
+    shown = said_about(owner, "SELECT age, COUNT(*) AS n FROM secret.agents GROUP BY age")
+    owner.close()
+    assert [tag for tag, _ in shown[0]] == [b"T"]

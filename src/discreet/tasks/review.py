@@ -13,6 +13,7 @@ from discreet.catalog.declare.columns import Settings, accepted, hidden, with_co
 from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import FILE_NAME, loads
 from discreet.catalog.write import write_over
+from discreet.core.path import FollowedPath
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.kernel.canonical.paths import followed_paths
@@ -53,7 +54,7 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     encodings = {
         f"{t.dataset}.{t.table.name}": t.table.encoding for t in tables if t.table.encoding
     }
-    paths: dict[str, Any] = {}
+    paths: dict[str, FollowedPath] = {}
     for name in {each.dataset: None for each in tables}:
         paths |= followed_paths(name, [each.table for each in tables if each.dataset == name])
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)

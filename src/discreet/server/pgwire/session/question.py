@@ -123,7 +123,9 @@ class Asker:
         """Return the columns of the answer; spends nothing."""
         self._may_ask()
         sql = question.filled(samples(types))
-        return await self._run(lambda curator: curator.columns(sql), question.asked.tree)
+        return await self._run(
+            lambda curator: curator.columns(sql), question.asked.tree, self.caller.analyst
+        )
 
     async def answer(self, question: WireQuestion, values: Sequence[Any], asking: Asking) -> Answer:
         """Return the private answer, charged before any row is read."""
@@ -140,6 +142,7 @@ class Asker:
                 max_rows=asking.max_rows,
             ),
             question.asked.tree,
+            payer,
         )
 
     async def explanation(
@@ -159,6 +162,7 @@ class Asker:
                 max_rows=asking.max_rows,
             ),
             question.asked.tree,
+            payer,
         )
 
     def cancel(self) -> None:
@@ -174,13 +178,24 @@ class Asker:
                 hint="Use an analyst's token.",
             )
 
-    async def _run(self, ask: Callable[[Curator], Found], tree: exp.Expr) -> Found:
+    async def _run(
+        self, ask: Callable[[Curator], Found], tree: exp.Expr, analyst: str | None
+    ) -> Found:
+        """Return what `ask` finds in the curator as `analyst` sees it.
+
+        Guarantee: names are bound in a catalog without the datasets in which the analyst has no
+            share, as at the other doors, whatever was checked of the text before.
+        """
+
         def work(job: Job) -> Found:
             with self._workspace.curator() as curator:
                 job.stop = lambda thread: curator.engine.cancel(thread=thread)
                 try:
                     seen = watched(
-                        curator, tell=job.tell, turn=job.turn, asker=self.caller.analyst or OWNER
+                        curator.seen_by(analyst),
+                        tell=job.tell,
+                        turn=job.turn,
+                        asker=self.caller.analyst or OWNER,
                     )
                     return ask(rehearsed(seen, curator.catalog, self._planner))
                 finally:
