@@ -11,7 +11,7 @@ from discreet.core.region import Positions
 from discreet.core.schema import CategoryDomain
 from discreet.core.unit import Neighbours
 from discreet.kernel import seal
-from discreet.kernel.derive import facts, positions, scalars, scans
+from discreet.kernel.derive import facts, positions, scalars, scans, values
 from discreet.kernel.derive import rows as derive
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind, Stability
@@ -246,7 +246,7 @@ TWINS: dict[str, Twin] = {
         Neighbours.REPLACE_ONE,
     ),
     "64 bits": Twin(
-        lambda patch: patch.setattr(scalars, "WIDEST", 2**200),
+        lambda patch: patch.setattr(values, "WIDEST", 2**200),
         counted(f"{R} AS t WHERE t.c1 * 9223372036854775807 > 5"),
     ),
     "short numbers stay short": Twin(
