@@ -49,9 +49,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "audit",
         "engines",
         "server",
+        "operators",
         "pages",
         "pgwire",
         "security",
+        "evidence",
         "mistakes",
         "tour",
     ),
@@ -60,6 +62,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "reference/endpoints",
         "reference/errors",
         "reference/python",
+        "versions",
     ),
 }
 """Every document in the order of the contents; a test finds each file in here."""
