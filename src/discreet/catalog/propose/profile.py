@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,21 +168,32 @@ def constant_columns(engine: Engine, table: str, unit: str, columns: Sequence[st
     if not columns:
         return set()
     few = f"SELECT * FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}"
-    likely = _constant(engine, f"({few}) AS f", unit, list(columns))
+    kinds = dict(engine.columns(table))
+    cells = {name: _ordered(f"f.{quoted(engine, name)}", kinds[name]) for name in columns}
+    likely = _constant(engine, f"({few}) AS f", unit, cells)
     # What the first rows contradict need not be looked at in all of them.
     return (
-        _constant(engine, f"{engine.relation(table)} AS f", unit, sorted(likely))
+        _constant(
+            engine,
+            f"{engine.relation(table)} AS f",
+            unit,
+            {name: cells[name] for name in sorted(likely)},
+        )
         if likely
         else set()
     )
 
 
-def _constant(engine: Engine, rows: str, unit: str, columns: Sequence[str]) -> set[str]:
-    cells = [f"f.{quoted(engine, name)}" for name in columns]
-    ends = ", ".join(f"MIN({c}) AS a{i}, MAX({c}) AS z{i}" for i, c in enumerate(cells))
+def _ordered(cell: str, kind: str) -> str:
+    # PostgreSQL knows no least truth value.
+    return f"CAST({cell} AS INTEGER)" if kind.lower().startswith("bool") else cell
+
+
+def _constant(engine: Engine, rows: str, unit: str, cells: Mapping[str, str]) -> set[str]:
+    ends = ", ".join(f"MIN({c}) AS a{i}, MAX({c}) AS z{i}" for i, c in enumerate(cells.values()))
     differ = ", ".join(
         f"MAX(CASE WHEN t.a{i} <> t.z{i} THEN 1 ELSE 0 END) AS m{i}" for i in range(len(cells))
     )
     sql = f"SELECT {differ} FROM (SELECT {ends} FROM {rows} GROUP BY f.{quoted(engine, unit)}) AS t"
     found = open_exact(engine.run(sql, seconds=PATIENCE))
-    return {name for i, name in enumerate(columns) if not (found.column(i)[0].as_py() or 0)}
+    return {name for i, name in enumerate(cells) if not (found.column(i)[0].as_py() or 0)}

@@ -31,6 +31,7 @@ def test_every_deed_has_words():
         "dataset": "town",
         "name": "village",
         "columns": "age, sex",
+        "period": "2026-Q4",
         "analyst": "zoe",
         "epsilon": "1",
         "epsilon_after": "0.5",
