@@ -4,10 +4,10 @@ import { Stage } from "/static/course/kit.js";
 const stage = new Stage("");
 const say = (value) => value.toFixed(2);
 const price = (label, value) => stage.slider(label, { low: 0, high: 0.8, step: 0.05, value, say });
-const everybody = price("How many people?", 0.5);
-const men = price("How many men?", 0.2);
-const women = price("How many women?", 0.25);
-const older = price("How many over 20?", 0.25);
+const everybody = price("How many people", 0.5);
+const men = price("How many men", 0.2);
+const women = price("How many women", 0.25);
+const older = price("How many over 20", 0.25);
 
 stage.begin(() => {
   const people = [
