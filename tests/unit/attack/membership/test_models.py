@@ -53,15 +53,23 @@ def test_a_pool_codes_its_people_and_refuses_a_target_without_classes():
         Pool.of(found.rows, found.domains, "nothing")
 
 
+def _agreement(one, two) -> float:
+    return 0.0 if two.std() == 0 else float(np.corrcoef(one, two)[0, 1])
+
+
 def test_an_epsilon_without_meaning_protects_nobody():
     """The same learner: next to no noise knows its rows, noise for epsilon 1/1000 knows nothing."""
     found = people_of(people(200), ("age", "sex", "wage", "rich"))
     pool = Pool.of(found.rows, found.domains, "rich")
     inside = np.arange(200) % 2 == 0
     known = our_learner(pool, "bayes", epsilon=1e6, delta=1e-6)(inside)
-    noise = our_learner(pool, "bayes", epsilon=1e-3, delta=1e-6)(inside)
+    noisy = our_learner(pool, "bayes", epsilon=1e-3, delta=1e-6)
     assert (known > 0).mean() > 0.7
-    assert abs(np.corrcoef(known, noise)[0, 1]) < 0.6
+    # One fit in three gives everybody the same class; the others agree with either class by chance,
+    # with a deviation of 0.35 each and 0.08 for their mean: 0.6 is seven of those away.
+    agreed = [_agreement(known, noisy(inside)) for _ in range(20)]
+    assert abs(np.mean(agreed)) < 0.6
+    assert _agreement(known, known) > 0.99
     assert overfitted(pool)(inside)[inside].mean() > 4
     assert purse_of(1.0, 0.0).amount == 1
 
