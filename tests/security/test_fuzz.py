@@ -12,6 +12,7 @@ from sqlglot import exp
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.sql.scalars import _RULES
+from discreet.sql.write import expressions
 from queries import Mutator
 
 CATALOG = catalog_of(Path())
@@ -80,6 +81,28 @@ def test_mutated_statements_end_in_a_plan_or_a_sentence(record_property):
 @pytest.mark.parametrize("seed", range(10))
 def test_mutated_statements_end_in_a_plan_or_a_sentence_in_full(seed):
     fuzz(seed=100 + seed, count=10_000)
+
+
+MANY = "SELECT " + ", ".join(f"SUM(age + {i})" for i in range(40)) + " FROM people"
+"""Forty short expressions."""
+
+
+def test_a_select_has_a_greatest_length(monkeypatch):
+    """Not only each expression: of many short ones an engine chokes as well."""
+    whole = len(planned(MANY, CATALOG).rendered[0].reads[0].draft.sql)
+    monkeypatch.setattr(expressions, "LONGEST", whole)
+    planned(MANY, CATALOG)
+    monkeypatch.setattr(expressions, "LONGEST", whole - 1)
+    with pytest.raises(QueryRefused, match="characters long"):
+        planned(MANY, CATALOG)
+
+
+def test_a_date_difference_is_computed_and_not_listed():
+    """Listed day by day, eighteen times, it was 31 million characters."""
+    sql = (
+        "SELECT REGR_SLOPE(FLOOR(born - DATE '2000-03-01'), LEAST(income, income) % 7) FROM people"
+    )
+    assert len(planned(sql, CATALOG).rendered[0].reads[0].draft.sql) < 100_000
 
 
 def functions() -> list[str]:

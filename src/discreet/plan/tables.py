@@ -36,13 +36,14 @@ def tabulated(expr: Expr, fields: Fields) -> list[Any] | None:
 
     None where it reads several columns, none, or one that is too large to list.
     """
-    name = _one_small_column(expr, fields)
+    name = small_column(expr, fields)
     if name is None:
         return None
     return list(_tables(ExprKey(expr), name, fields[name]))
 
 
-def _one_small_column(expr: Expr, fields: Fields) -> str | None:
+def small_column(expr: Expr, fields: Fields) -> str | None:
+    """Return the one column that `expr` reads, if it is small enough to list its values."""
     names = e.columns_of(expr)
     if len(names) != 1:
         return None
@@ -80,21 +81,10 @@ def _tables(written: ExprKey, name: str, domain: FiniteDomain) -> tuple[Any, ...
     return tuple(rounded(value) if isinstance(value, float) else value for value in found)
 
 
-def table_domain(expr: Expr, fields: Fields) -> Domain | None:
-    """Return the least domain of the values of `expr`; None where it cannot be tabulated."""
-    name = _one_small_column(expr, fields)
-    return None if name is None else _least_domain(ExprKey(expr), name, fields[name])
-
-
 @lru_cache(maxsize=1024)
-def _least_domain(written: ExprKey, name: str, domain: FiniteDomain) -> Domain:
+def least_domain(written: ExprKey, name: str, domain: FiniteDomain) -> Domain:
+    """Return the least domain that holds all values of an expression over one small column."""
     return domain_of_values(list(_tables(written, name, domain)))
-
-
-def rather_ruled(expr: Expr, fields: Fields) -> bool:
-    """Return whether a rule is to be asked before thousands of values are worked out one by one."""
-    name = _one_small_column(expr, fields)
-    return name is not None and fields[name].size > PLAIN_TABLE and computes(expr)  # type: ignore[union-attr]  # finite: has size
 
 
 def computes(expr: Expr) -> bool:

@@ -36,20 +36,31 @@ from discreet.plan.lattices import (
     not_exact,
     number_domain,
 )
-from discreet.plan.tables import TABULATE, ExprKey, Fields, rather_ruled, table_domain
+from discreet.plan.tables import (
+    PLAIN_TABLE,
+    TABULATE,
+    ExprKey,
+    Fields,
+    computes,
+    least_domain,
+    small_column,
+)
 
 
 def infer(expr: Expr, fields: Fields) -> Domain:
     """Return the domain of `expr`, or refuse it with a sentence."""
     if isinstance(expr, e.ColumnRef):
         return fields[expr.name]
+    written = ExprKey(expr)
     known = tuple((name, fields[name]) for name in sorted(e.columns_of(expr)))
-    if rather_ruled(expr, fields):
-        # A rule that refuses says so by a sentence; the table may still hold what it could not see.
+    name = small_column(expr, fields)
+    if name is None:
+        return _by_rule(written, known)
+    if fields[name].size > PLAIN_TABLE and computes(expr):  # type: ignore[union-attr]  # small: finite
+        # What the rule refuses, the table may still hold.
         with suppress(QueryRefused):
-            return _by_rule(ExprKey(expr), known)
-    found = table_domain(expr, fields)
-    return _by_rule(ExprKey(expr), known) if found is None else found
+            return _by_rule(written, known)
+    return least_domain(written, name, fields[name])
 
 
 @lru_cache(maxsize=512)
