@@ -18,7 +18,7 @@ STALE := $(shell test ! -e $(VENV)/.unfinished && { test ! -e $(VENV)/.place || 
 
 stale:
 
-.PHONY: course stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers release bundle evidence fmt lint types reference docs lock clean
+.PHONY: course screenshots stale help setup system run test test-fast test-full test-clients bench bench-full bench-peers release bundle evidence fmt lint types reference docs lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -40,7 +40,7 @@ $(SYSTEM): scripts/system | $(READY)
 run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
-test: setup lint types  ## lint, types, all tests (at most 10 minutes on 2 cores)
+test: setup lint types  ## lint, types, all tests (about 20 minutes on 2 cores)
 	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax and not clients" tests
 	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security tests/docs
 
@@ -55,11 +55,11 @@ test-clients: setup  ## PostgreSQL clients of other languages and Superset, inst
 	scripts/clients
 	$(BIN)/pytest -m "clients or not clients" tests/end_to_end/test_clients.py
 
-bench: setup  ## the hot paths beside their peers, as ratios
-	$(BIN)/python -m benchmarks
+bench: setup  ## one report with ratios and pictures, build/bench/report.md (at most 30 minutes; ONLY="curator ledger" for sections)
+	$(BIN)/python -m benchmarks --again $(ONLY)
 
 bench-full: setup  ## the same with the sizes of docs/benchmarks.md, TPC-H, 100 million rows, all engines
-	$(BIN)/python -m benchmarks --full
+	$(BIN)/python -m benchmarks --full --again --out build/bench-full $(ONLY)
 
 bench-peers: setup  ## the curator and the synthesizer beside other systems, each in its own environment
 	$(BIN)/python -m benchmarks.peers
@@ -70,6 +70,9 @@ release: $(READY)  ## dist/: wheel, source archive, bill of materials, licences,
 
 bundle: release  ## dist/: one archive that installs without network, for this Python and system
 	scripts/bundle
+
+screenshots: setup  ## make the pictures of the documents anew: a demo, walked with Chromium
+	$(BIN)/python scripts/screenshots.py
 
 evidence: $(READY)  ## write docs/evidence.md anew: every claim with its command and its latest figure
 	$(BIN)/python scripts/evidence.py

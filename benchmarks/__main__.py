@@ -1,66 +1,112 @@
-"""All quick benchmarks, one after the other: python -m benchmarks [--full]
+"""All benchmarks as one report: python -m benchmarks [--full] [--out FOLDER] [--page] [SECTION ...]
 
-`--full` uses the sizes that the figures in docs/benchmarks.md were measured with and adds TPC-H, one
-hundred million rows, and the same plan on three engines. The peers are apart: make bench-peers.
+Each section runs in processes of its own and is kept in FOLDER/results.json as soon as it has ended, so a
+section can be measured alone and an interrupted run goes on with what is missing (`--again` measures
+everything anew). Then FOLDER/report.md and its pictures are written from what is kept. `--page` writes them
+only. With the folder docs/bench the short table of README.md is written too.
+`--full` takes the sizes of docs/benchmarks.md and adds TPC-H, one hundred million rows and all engines. Other
+systems in environments of their own are apart: make bench-peers.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import asdict
+from pathlib import Path
 
-QUICK = {
-    "sampling": [],
-    "accounting": [],
-    "worst": ["--charges", "1000"],
-    "ledger": ["--charges", "200", "--history", "10000"],
-    "curator": ["--rows", "1000000", "--persons", "100000", "--rounds", "3"],
-    "snapshots": ["--rows", "1000000", "--persons", "300000", "--pairs", "5"],
-    "synth": ["--seeds", "3"],
-    "survey": [],
-}
-FULL = {
-    "sampling": [],
-    "accounting": [],
-    "worst": [],
-    "ledger": [],
-    "curator": [],
-    "snapshots": [],
-    "synth": [],
-    "survey": [
-        "--respondents",
-        "1000000",
-        "--repeats",
-        "25",
-        "--words",
-        "1000000",
-        "--scale",
-        "10000000",
-        "100000000",
-    ],
-    "tpch": [],
-    "engines": [],
-    "large": [],
-}
+from benchmarks.figures import PLACE, read
+from benchmarks.machine import machine, versions
+from benchmarks.report import DOCS, readme, write
+from benchmarks.sections import SECTIONS, Section
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT = 15 * 60
+"""Seconds that one quick section may take; the whole quick run has 30 minutes."""
+
+
+def measured(section: Section, *, full: bool) -> dict[str, object]:
+    """Return one section: its figures, what it printed, where and when; what failed is said, not hidden."""
+    began, printed, failed = time.monotonic(), [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        figures = Path(scratch) / "figures.jsonl"
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        settings = os.environ | {PLACE: str(figures), "PYTHONPATH": os.pathsep.join(paths)}
+        for options in section.runs(full=full):
+            command = [sys.executable, "-m", f"benchmarks.{section.name}", *options]
+            printed.append(f"$ python -m benchmarks.{section.name} {' '.join(options)}".rstrip())
+            print(f"\n{printed[-1]}", flush=True)
+            with subprocess.Popen(
+                command, cwd=ROOT, env=settings, stdout=subprocess.PIPE, text=True
+            ) as process:
+                printed += _printed(process, None if full else LIMIT)
+            if process.returncode:
+                failed.append(f"{' '.join(options)} ended with {process.returncode}".strip())
+        found = [asdict(each) for each in read(figures)]
+    return {
+        "title": section.title,
+        "full": full,
+        "figures": found,
+        "printed": printed,
+        "failed": failed,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+        "versions": versions(),
+    }
+
+
+def _printed(process: subprocess.Popen[str], limit: float | None) -> list[str]:
+    """Return what a process prints, shown as it comes; it is ended when its time is over."""
+    import threading
+
+    watch = threading.Timer(limit, process.kill) if limit else None
+    if watch:
+        watch.start()
+    lines = []
+    for line in process.stdout or ():
+        print(line, end="", flush=True)
+        lines.append(line.rstrip())
+    process.wait()
+    if watch:
+        watch.cancel()
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("only", nargs="*", help="names of benchmarks; none means all")
-    options = parser.parse_args()
-    chosen = FULL if options.full else QUICK
-    for name, arguments in chosen.items():
-        if options.only and name not in options.only:
+    parser.add_argument("--again", action="store_true", help="also what is there already")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the report")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench")
+    parser.add_argument("only", nargs="*", help="sections; none means all that are missing")
+    asked = parser.parse_args()
+    unknown = set(asked.only) - {section.name for section in SECTIONS}
+    if unknown:
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    place = asked.out / "results.json"
+    results = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    for section in SECTIONS:
+        there = results.get(section.name, {}).get("full") == asked.full and not asked.again
+        wanted = section.name in asked.only if asked.only else not there
+        if asked.page or not wanted or not section.runs(full=asked.full):
             continue
-        print(f"\n== {name} {' '.join(arguments)}".rstrip(), flush=True)
-        start = time.perf_counter()
-        # Each reads its own options, as if it had been called by itself.
-        sys.argv = [f"benchmarks.{name}", *arguments]
-        importlib.import_module(f"benchmarks.{name}").main()
-        print(f"({time.perf_counter() - start:.0f} s)", flush=True)
+        results[section.name] = measured(section, full=asked.full)
+        fresh = place.with_suffix(".new")
+        fresh.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        fresh.replace(place)
+    written = write(results, asked.out)
+    if asked.out.resolve() == DOCS:
+        readme(results, ROOT / "README.md")
+    print(f"\n{written} written.")
+    failures = [f"{name}: {f}" for name, kept in results.items() for f in kept["failed"]]
+    if failures:
+        sys.exit("failed: " + "; ".join(failures))
 
 
 if __name__ == "__main__":

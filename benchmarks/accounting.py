@@ -9,6 +9,8 @@ import sys
 import time
 from fractions import Fraction
 
+from benchmarks.figures import figure
+
 from discreet.account.batch import batch_epsilon
 from discreet.account.calibrate import gaussian_sigma_squared
 from discreet.account.curves.renyi import RenyiAccountant
@@ -21,6 +23,10 @@ from discreet.core.numbers import Delta, Epsilon
 COUNT = 10_000
 ONE = Fraction(1)
 MICRO = Delta.of("1e-6")
+PEERED = ("PLD, 10,000 equal", "PLD, 10,000 sampled Gaussians")
+
+
+SAID = {}
 
 
 def timed(name, work, *, per=1, unit="s"):
@@ -29,6 +35,13 @@ def timed(name, work, *, per=1, unit="s"):
     wall, cpu = time.perf_counter() - start, time.process_time() - start_cpu
     factor = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit] / per
     print(f"{name:<62} {wall * factor:10.3f} {unit}  (cpu {cpu * factor:.3f})  {result}")
+    beside = name.removeprefix("dp-accounting ")
+    if beside != name:
+        figure(beside, SAID[beside], unit, beside="dp-accounting", theirs=wall * factor)
+    else:
+        SAID[name] = wall * factor
+        if not ("--peer" in sys.argv and name in PEERED):
+            figure(name, wall * factor, unit)
     return wall
 
 

@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from benchmarks.adult import DATA
+from benchmarks.figures import figure
 from benchmarks.peers import PACKAGES, ROOT, environment
 
 from discreet.anonymize.check import measure
@@ -67,6 +68,7 @@ PACKAGES |= {
 
 def said(system: str, task: str, seconds: float, cpu: float | None = None, more: str = "") -> None:
     used = "" if cpu is None else f"{cpu:>9.2f} s"
+    figure(f"{system}: {task}", seconds, "s")
     print(f"{system:<10}{task:<44}{seconds:>9.3f} s{used:>11}  {more}", flush=True)
 
 

@@ -19,6 +19,8 @@ import threading
 import time
 from pathlib import Path
 
+from benchmarks.figures import figure
+
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.donation import Donation
@@ -111,6 +113,8 @@ def main() -> None:
             process.wait()
         size = sum(len(batch) for batch in batches) / asked.reports
         assert sum(taken) == store.reports() == asked.reports
+        figure("reports taken over HTTP, each on disk", asked.reports / seconds, "a second")
+        figure("the same for a second of processor time", asked.reports / used, "a second")
         print(
             f"collector: {asked.reports:,} reports of {size:.0f} bytes in batches of {asked.batch:,}: "
             f"{asked.reports / seconds:,.0f} reports/s by the clock, "

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
+from benchmarks.figures import figure
 
 from discreet.examples import bench_table
 from discreet.kernel.look import exact as kernel_exact
@@ -149,6 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
             table, private, bare = tasks[task]
             same = "identical" if table == found["duckdb"][task][0] else "DIFFERENT"
             ratio = f"{private / bare:>6.2f}"
+            figure(f"{task}, {kind}", private, "s", beside="plain", theirs=bare)
             print(f"    {kind:<10}{private:>8.3f} s{bare:>8.3f} s{ratio}  {same}", flush=True)
 
 

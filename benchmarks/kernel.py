@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks.curator import ROWS_A_PERSON, curator_of
+from benchmarks.figures import figure
 from benchmarks.snapshots import GROUPS, children, cpu
 
 from discreet.engine.base import Held
@@ -53,7 +54,7 @@ def section(folder: Path, source: Path, unit: str, tasks: dict, count: int) -> N
         with curator.engine.hold({"bench.t": recipe}) as held:
             for task, (sql, goal) in tasks.items():
                 start = time.perf_counter()
-                ours = curator.explain(sql, epsilon=1, fresh=True).sql
+                ours = curator.explain(sql, epsilon=1, fresh=True).sql.splitlines()
                 planned = time.perf_counter() - start
                 bare = tuple(map(without_clamps, ours))
                 _row(curator, held, task, (bare, ours), goal, count, planned)
@@ -75,6 +76,15 @@ def _row(
     floor, mine = (statistics.median(side) for side in zip(*pairs, strict=True))
     ratio = statistics.median(two / one for one, two in pairs)
     missed = "" if ratio <= goal else f"   MISSED {goal}"
+    figure(
+        task,
+        1e3 * mine,
+        "ms",
+        beside="without clamps",
+        theirs=1e3 * floor,
+        wanted=f"{goal}x",
+        met=ratio <= goal,
+    )
     print(
         f"{task:<32}{1e3 * floor:>9.1f} ms{1e3 * mine:>9.1f} ms{ratio:>7.2f}x"
         f"   explain {1e3 * planned:.0f} ms{missed}",

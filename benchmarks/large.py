@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
+from benchmarks.figures import figure
 from benchmarks.timing import seconds
 
 from discreet.examples import bench_table
@@ -33,6 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
             for task, sql in ROW_TASKS.items():
                 took = seconds(lambda sql=sql: curator.query(sql, epsilon=1, fresh=True))
                 print(f"{task:<44}{took:>9.2f} s", flush=True)
+                figure(f"{task}, {options.rows:,} rows", took, "s")
         bound = 'unit = "person_id"\nmax_rows = 3'
         with curator_of(folder / "people", path, bound) as curator:
             sql = ROW_TASKS["count by 50 groups"]

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
+from benchmarks.figures import figure
 from benchmarks.peers import PACKAGES, environment
 
 from discreet.account.convert import rho_of_target
@@ -117,7 +118,16 @@ def ours(data, name: str, epsilon: str, seeds: int) -> None:
         right = float((model.guesses(test) == truth).mean())
         found.append((right, auc(model.chances(test)[:, 1], truth)))
     seconds = (time.process_time() - started) / seeds
+    base = float(np.bincount(truth).max() / len(truth))
     mean, low, high = np.mean(found, 0), np.min(found, 0), np.max(found, 0)
+    figure(
+        f"{name}, epsilon {epsilon}: accuracy",
+        mean[0],
+        "share",
+        beside="the larger class",
+        theirs=base,
+    )
+    figure(f"{name}, epsilon {epsilon}: training, processor", seconds, "s")
     spread = f"({low[0]:.4f} to {high[0]:.4f}, {low[1]:.4f} to {high[1]:.4f})"
     print(f"ours {name:<12}{epsilon:>6}  {mean[0]:.4f} / {mean[1]:.4f} {spread}  {seconds:.1f} s")
 

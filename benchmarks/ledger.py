@@ -13,6 +13,8 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
+from benchmarks.figures import figure
+
 from discreet.core.cost import Cost, Quote
 from discreet.core.event import Pure
 from discreet.core.region import Positions, Region
@@ -44,6 +46,8 @@ def alone(base: Path, charges: int) -> None:
     processor = (time.process_time() - processor) / charges
     ledger.close()
     p99 = times[int(0.99 * len(times))]
+    figure("one durable charge, median", 1e3 * statistics.median(times), "ms")
+    figure("one durable charge, p99", 1e3 * p99, "ms")
     print(
         f"alone           {charges:>8} charges  median {1e3 * statistics.median(times):6.2f} ms"
         f"  p99 {1e3 * p99:6.2f} ms  own CPU {1e3 * processor:5.2f} ms"
@@ -64,13 +68,17 @@ def contended(base: Path, charges: int, processes: int) -> None:
         children.append(child)
     failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
     seconds = time.perf_counter() - start
+    figure(f"charges of {processes} processes at once", charges / seconds, "a second")
     print(
         f"{processes:>2} processes    {charges:>8} charges  {charges / seconds:8.0f} a second"
         f"  {'FAILED' if failed else ''}"
     )
 
 
-def opening(base: Path, entries: int) -> None:
+def filled(base: Path, entries: int) -> None:
+    """Write a ledger of so many charges, without waiting for the disk at each."""
+    import json
+
     from discreet.ledger.chain.links import link
     from discreet.ledger.store.sqlite import SqliteStore
 
@@ -78,8 +86,6 @@ def opening(base: Path, entries: int) -> None:
     charge(ledger, "first", 0)
     ledger.close()
     store = SqliteStore(base / "ledger.db")
-    import json
-
     (*_, last) = store.links(start=0)
     data = json.loads(last.body)
     with store.exclusive() as writer:
@@ -88,9 +94,15 @@ def opening(base: Path, entries: int) -> None:
             last = link(position, "charge", data, previous=last.hash)
             writer.append(last)
     store.close()
+
+
+def opening(base: Path, entries: int) -> None:
+    filled(base, entries)
     start = time.perf_counter()
     Ledger.open(URL, POLICY, base=base).close()
-    print(f"opening         {entries:>8} entries  {time.perf_counter() - start:8.2f} s")
+    seconds = time.perf_counter() - start
+    figure(f"opening a history of {entries:,} entries", seconds, "s")
+    print(f"opening         {entries:>8} entries  {seconds:8.2f} s")
 
 
 def main() -> None:

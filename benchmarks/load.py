@@ -1,11 +1,12 @@
 """Many clients at once: errors, throughput, p99, and whether the ledger agrees.
 
-python -m benchmarks.load                          serves a town of its own
-python -m benchmarks.load URL TOKEN [TOKEN...]     presses a server that runs already
+python -m benchmarks.load [--clients N] [--seconds S]   serves a town of its own
+python -m benchmarks.load URL TOKEN [TOKEN...]          presses a server that runs already
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import statistics
@@ -15,6 +16,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from benchmarks.figures import figure
 
 SQL = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 
@@ -91,14 +94,26 @@ def _client(load: Load, token: str, end: float, found: Pressed, lock: threading.
 
 def main(arguments: list[str]) -> None:
     """Print the figures; with no server named, serve a town and compare with its ledger."""
-    if arguments:
-        _say(press(Load(arguments[0], arguments[1:])))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url", nargs="?")
+    parser.add_argument("token", nargs="*")
+    parser.add_argument("--clients", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    asked = parser.parse_args(arguments)
+    sizes = {"clients": asked.clients, "seconds": asked.seconds}
+    if asked.url:
+        _say(press(Load(asked.url, asked.token, **sizes)))
         return
     from benchmarks.serving import serving_town
 
     with tempfile.TemporaryDirectory() as folder, serving_town(folder) as (url, tokens, ledger):
-        found = press(Load(url, tokens))
+        found = press(Load(url, tokens, **sizes))
         _say(found)
+        crowd = f"{asked.clients} clients at once"
+        figure(f"answers, {crowd}", found.answers / found.seconds, "a second")
+        figure(f"median, {crowd}", 1e3 * found.percentile(50), "ms")
+        figure(f"p99, {crowd}", 1e3 * found.percentile(99), "ms")
+        figure("errors", found.errors, "errors", wanted="0", met=found.errors == 0)
         charges, spent = ledger()
         print(f"ledger: {charges:,} charges, epsilon {spent:.6f} for the worst-hit person")
         assert found.errors == 0

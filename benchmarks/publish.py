@@ -8,7 +8,8 @@ nation: rows are drawn, written as Parquet, declared, published (4 or 6 levels, 
 sex x age x origin x household), signed and verified by its sums; wall seconds of each step and the
 greatest memory of this process and of its children. crossed: three tables that are no tree, least
 squares alone. errors: at equal epsilon, the root mean squared error of every level for noise on each
-table alone, top-down scaling, least squares and the published whole numbers, on the made-up town.
+table alone, top-down scaling, least squares and the published whole numbers, on the made-up town and,
+where ../shared/data is there, on two excerpts of the American Community Survey.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.figures import figure
 
 CELLS = {"sex": 2, "age": 18, "origin": 8, "household": 7}
 CHUNK = 5_000_000
@@ -126,11 +128,13 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     used += resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     for (at, what), (end, _) in zip(steps, [*steps[1:], (whole, "")], strict=True):
         print(f"  {at:7.1f} s  {what}: {end - at:.1f} s")
+    figure(f"whole release, {areas:,} areas x 2,016 cells, {people:,} people", whole, "s")
     print(
         f"whole release {whole:.1f} s, {used:.1f} s of processor time; package {out.stat().st_size / 1e9:.2f} GB"
     )
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+    figure("its greatest memory, here and in the engine", own + child, "GB")
     print(f"memory {own:.2f} GB here, {child:.2f} GB in the largest child; free: {found.free}")
 
 
@@ -162,6 +166,9 @@ def crossed(cells: int) -> None:
     least_squares(problem)
     middle = time.monotonic()
     list(reconcile(problem))
+    cells = int(np.prod(leaf))
+    figure(f"least squares over {cells:,} leaf cells", middle - begun, "s")
+    figure("the same with whole numbers", time.monotonic() - middle, "s")
     print(
         f"county x sex, county x age, sex x age x job: {int(np.prod(leaf)):,} leaf cells; least "
         f"squares {middle - begun:.2f} s, with whole numbers {time.monotonic() - middle:.2f} s"

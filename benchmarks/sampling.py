@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from benchmarks.figures import figure
+
 from discreet.noise.additive import discrete_gaussian, discrete_laplace
 
 OURS = 1_000_000
@@ -72,6 +74,15 @@ def _seconds(work: Callable[[], object]) -> float:
 def main() -> None:
     print(f"{'law':<10}{'scale':>10}{'ours/s':>14}{'OpenDP/s':>12}{'ratio':>8}{'first draw':>13}")
     for row in rows():
+        figure(
+            f"discrete {row['law'].capitalize()}, scale {row['scale']:,}",
+            row["ours_per_second"],
+            "a second",
+            beside="OpenDP",
+            theirs=row["opendp_per_second"],
+            wanted=f"{GOAL}x",
+            met=row["ratio"] >= GOAL,
+        )
         print(
             f"{row['law']:<10}{row['scale']:>10,}{row['ours_per_second']:>14,}"
             f"{row['opendp_per_second']:>12,}{row['ratio']:>7}x{row['first_draw_ms']:>10} ms"

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.curator import ROWS_A_PERSON, curator_of
+from benchmarks.figures import figure
 
 from discreet.api import Curator
 from discreet.engine.base import Held
@@ -60,7 +61,7 @@ def pairs(curator: Curator, held: Held, sql: str, count: int) -> tuple[float, fl
     engine = curator.engine
     assert isinstance(engine, DuckDBEngine)
     plain = sql.replace("FROM t", f"FROM {engine.relation('bench.t')} AS t")
-    ours = curator.explain(sql, epsilon=1, fresh=True).sql
+    ours = curator.explain(sql, epsilon=1, fresh=True).sql.splitlines()
 
     def answer() -> None:
         for read in ours:
@@ -91,6 +92,15 @@ def section(
             for task, (sql, goal) in tasks.items():
                 floor, mine, ratio = pairs(curator, held, sql, count)
                 missed = "" if ratio <= goal else f"   MISSED {goal}"
+                figure(
+                    task,
+                    1e3 * mine,
+                    "ms",
+                    beside="plain DuckDB",
+                    theirs=1e3 * floor,
+                    wanted=f"{goal}x",
+                    met=ratio <= goal,
+                )
                 print(
                     f"{task:<40}{1e3 * floor:>9.1f} ms{1e3 * mine:>9.1f} ms{ratio:>7.2f}x{missed}",
                     flush=True,

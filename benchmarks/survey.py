@@ -21,14 +21,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.figures import figure
 
 from discreet.engine.base import EngineLimits
 from discreet.engine.connect import connect
-from discreet.survey.collect.columns import count_columns
+from discreet.survey.collect.columns import ColumnReports
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.keystream import KeystreamRng
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
@@ -61,6 +63,7 @@ def randomizers(epsilon):
         UnaryEncoding.of(DOMAIN, value),
         LocalHash.of(DOMAIN, value),
         ProjectiveResponse.of(DOMAIN, value),
+        Rappor.of(DOMAIN, value),
         CountMeanSketch.of(value),
         HadamardSketch.of(value),
     )
@@ -129,6 +132,16 @@ def show_errors(respondents, repeats):
             many = respondents if randomizer.shape.cells else min(respondents, 100_000)
             found = measured(randomizer, many, repeats)
             speeds[epsilon, randomizer.name] = found
+            if epsilon == 1:
+                figure(
+                    f"{randomizer.name}: n x mean squared error",
+                    found["n_mse"],
+                    "squares",
+                    beside="theory",
+                    theirs=found["theory"],
+                )
+                figure(f"{randomizer.name}: reports randomised", found["encode"], "a second")
+                figure(f"{randomizer.name}: reports counted", found["aggregate"], "a second")
             print(f"{randomizer.name:<20}{epsilon:>4}{found['n_mse']:>10.4f}{found['standard_error'] / found['n_mse']:>7.1%}{found['theory']:>9.4f}{found['n_mse'] / found['theory']:>7.3f}{found['encode']:>12,.0f}{found['aggregate']:>13,.0f}{found['bytes']:>7.0f}", flush=True)  # fmt: skip
     return speeds
 
@@ -168,11 +181,12 @@ def show_scale(sizes):
             engine = connect("duckdb:", {"reports": path.name}, base=Path(folder), limits=EngineLimits(seconds=600))  # fmt: skip
             try:
                 start = time.perf_counter()
-                (found,) = count_columns(engine, "reports", plan)
+                (found,) = ColumnReports(engine, "reports", plan).tallies()
                 shares = randomizer.supporters(found.tally, range(DOMAIN))
                 seconds = time.perf_counter() - start
             finally:
                 engine.close()
+            figure(f"{size:,} reports counted by DuckDB", size / seconds, "a second")
             assert found.answers == size
             assert len(shares) == DOMAIN
             print(f"{size:,} reports ({path.name}, {some.itemsize} bytes each): {seconds:.2f} s, {size / seconds:,.0f}/s", flush=True)  # fmt: skip

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.adult import DATA, adult, errors, triples
+from benchmarks.figures import figure
 from benchmarks.peers import ENVIRONMENTS, PACKAGES, environment
 
 from discreet.account.convert import rho_of_target
@@ -40,6 +41,8 @@ PEERS = {
     "DataSynthesizer correlated": "datasynthesizer",
     "MST on mbi": "mbi",
     "MST by dpmm": "dpmm",
+    "AIM by dpmm": "dpmm",
+    "PrivBayes by dpmm": "dpmm",
 }
 PACKAGES |= {
     "datasynthesizer": ("DataSynthesizer==0.1.13", "pandas<2.3"),
@@ -144,11 +147,20 @@ def main(arguments: list[str] | None = None) -> None:
         print(json.dumps(ours(options.worker, epsilon, options.seeds, pure=options.pure)))
         return
     print(HEAD)
-    for name, found in floors(*adult()).items():
+    floor = floors(*adult())
+    for name, found in floor.items():
         print(line(name, "-", found), flush=True)
     for method in options.method:
         for epsilon in options.epsilon:
             found = alone(method, epsilon, options.seeds, pure=options.pure)
+            figure(
+                f"{method}, epsilon {epsilon}: mean distance of 3-way tables",
+                found["tvd"],
+                "TVD",
+                beside="bootstrap of the real rows",
+                theirs=floor["bootstrap of the real rows"]["tvd"],
+            )
+            figure(f"{method}, epsilon {epsilon}: fit and rows, processor", found["cpu"], "s")
             print(line(method, epsilon, found), flush=True)
     ENVIRONMENTS.mkdir(exist_ok=True)
     for name in PEERS if "all" in options.peer else options.peer:

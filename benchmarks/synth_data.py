@@ -1,4 +1,4 @@
-"""Ten generated tables with declarations, and the files of the shared folder: what copies are tried on.
+"""Eleven generated tables with declarations, and the files of the shared folder: what copies are tried on.
 
 Mixed types, heavy tails, codes with thousands of values, gaps, days in order, columns that follow from
 others. Settings were fixed on TUNED; figures are reported on HELD_OUT, which nothing was tuned on.
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TUNED = ("shop", "likert", "chain", "noise", "bank", "adult", "hmeq")
-HELD_OUT = ("clinic", "villages", "sensors", "small", "wide", "acs", "pums")
+HELD_OUT = ("clinic", "villages", "sensors", "small", "wide", "odd", "acs", "pums")
 FIRST = dt.date(2015, 1, 1)
 ZERO = (FIRST - dt.date(1970, 1, 1)).days
 
@@ -303,7 +303,34 @@ def wide(rng: np.random.Generator, rows: int = 8_000) -> Example:
     return Example(pa.table(columns), said)
 
 
+def odd(rng: np.random.Generator, rows: int = 250) -> Example:
+    """Hardly any rows: a constant, nothing but gaps, one rare value, days of which one is taken."""
+    age = rng.integers(18, 90, rows)
+    columns = {
+        "country": pa.array(["NL"] * rows),
+        "version": pa.array(np.full(rows, 3)),
+        "empty": _with_gaps(np.zeros(rows), np.ones(rows, dtype=bool)),
+        "rare": pa.array(np.arange(rows) == 7),
+        "age": pa.array(age),
+        "fee": pa.array(np.where(age < 65, 12.5, 7.25)),
+        "day": _days(np.full(rows, 100)),
+    }
+    columns["empty"] = columns["empty"].cast(pa.float64())
+    return Example(
+        pa.table(columns),
+        {
+            "country": category(["NL"]),
+            "version": integer(0, 9),
+            "empty": number(0, 100, 0.5, missing=True),
+            "rare": 'type = "boolean"',
+            "age": integer(0, 120),
+            "fee": number(0, 100, 0.01),
+            "day": date(2015, 2020),
+        },
+    )
+
+
 GENERATED: dict[str, Callable[[np.random.Generator], Example]] = {
     each.__name__: each
-    for each in (shop, likert, chain, noise, bank, clinic, villages, sensors, small, wide)
+    for each in (shop, likert, chain, noise, bank, clinic, villages, sensors, small, wide, odd)
 }

@@ -68,19 +68,22 @@ def datasynthesizer_correlated(codes, domain, epsilon, _delta, seed):
     return _datasynthesizer(codes, domain, epsilon, seed, describe)
 
 
-def dpmm_mst(codes, domain, epsilon, delta, seed):
-    import pandas as pd
-    from dpmm.pipelines import MSTPipeline
+def _dpmm(name):
+    def peer(codes, domain, epsilon, delta, seed):
+        import dpmm.pipelines
+        import pandas as pd
 
-    def work():
-        frame = pd.DataFrame(codes, columns=list(domain))
-        pipeline = MSTPipeline(
-            epsilon=epsilon, delta=delta, proc_epsilon=None, disable_processing=True, n_jobs=1
-        )
-        pipeline.fit(frame, domain=dict(domain), random_state=seed)
-        return pipeline.generate(n_records=len(frame))[list(domain)].astype(int).to_numpy()
+        def work():
+            frame = pd.DataFrame(codes, columns=list(domain))
+            pipeline = getattr(dpmm.pipelines, name)(
+                epsilon=epsilon, delta=delta, proc_epsilon=None, disable_processing=True, n_jobs=1
+            )
+            pipeline.fit(frame, domain=dict(domain), random_state=seed)
+            return pipeline.generate(n_records=len(frame))[list(domain)].astype(int).to_numpy()
 
-    return work
+        return work
+
+    return peer
 
 
 def mbi_mst(codes, domain, epsilon, delta, seed):
@@ -143,7 +146,9 @@ def mbi_mst(codes, domain, epsilon, delta, seed):
 PEERS = {
     "DataSynthesizer independent": datasynthesizer_independent,
     "DataSynthesizer correlated": datasynthesizer_correlated,
-    "MST by dpmm": dpmm_mst,
+    "MST by dpmm": _dpmm("MSTPipeline"),
+    "AIM by dpmm": _dpmm("AIMPipeline"),
+    "PrivBayes by dpmm": _dpmm("PrivBayesPipeline"),
     "MST on mbi": mbi_mst,
 }
 

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.figures import figure
 from benchmarks.tpch_data import prepare, toml, truth
 
 import discreet
@@ -147,6 +148,8 @@ def main(arguments: list[str] | None = None) -> None:
     ):
         error = "" if row["error"] is None else f"{100 * row['error']:.1f}%"
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.2f}"
+        if row["seconds"] is not None:
+            figure(f"Q{row['query']}", row["seconds"], "s")
         good += row["error"] is not None and row["error"] <= GOAL_ERROR
         print(
             f"Q{row['query']:<6}{row['status']:<11}{error:>8}{seconds:>9}  {row['said']}",

@@ -15,6 +15,7 @@ import statistics
 import time
 
 import numpy as np
+from benchmarks.figures import figure
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
@@ -110,6 +111,14 @@ def measure(label, sizes, charges, oracle, *, neighbours=Neighbours.ADD_REMOVE):
     rebuilt = time.perf_counter() - began
     seconds.sort()
     truth = oracle(sizes, charges)
+    figure(f"{label}: a charge, median", statistics.median(seconds) * 1e3, "ms")
+    figure(
+        f"{label}: the bill",
+        worst.peak()[0],
+        "amount",
+        beside="brute force" if oracle is brute_force else "the best point found",
+        theirs=truth,
+    )
     print(
         f"{label:34} {len(charges):6,} charges  median {statistics.median(seconds) * 1e3:6.2f} ms"
         f"  p99 {seconds[int(len(seconds) * 0.99)] * 1e3:7.1f} ms  max {seconds[-1] * 1e3:6.0f} ms"

@@ -26,7 +26,7 @@ NAMES = {
         "connection_made", "data_received", "eof_received", "connection_lost", "pause_writing",
         "resume_writing",
     },
-    "urllib calls them": {"redirect_request"},
+    "urllib calls them": {"redirect_request", "http_open", "https_open"},
     "scikit-learn's habits": {
         "predict_proba", "set_params", "fit_transform", "inverse_transform", "score",
     },
@@ -38,10 +38,10 @@ NAMES = {
     },
     "survey mechanisms that the audit runs by name": {
         "warner", "k_ary", "unary", "local_hash", "projective", "count_mean_sketch",
-        "hadamard_sketch", "prefix_tree", "hybrid",
+        "hadamard_sketch", "prefix_tree", "hybrid", "rappor", "rappor_sketch",
     },
     "test vectors shared with the browser, and kits": {
-        "stored_vectors", "make_vectors", "words_for", "count_columns", "squared_error", "left_over",
+        "stored_vectors", "make_vectors", "kept_law", "words_for", "squared_error", "left_over",
         "contains", "reserve", "with_facts",
     },
 }  # fmt: skip

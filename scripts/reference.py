@@ -64,7 +64,94 @@ def endpoints_page() -> str:
     """Return every HTTP endpoint of the server, without its pages."""
     rows = [f"| `{method} {path}` | {text} |" for path, method, text in sorted(set(_routes()))]
     table = "\n".join(["| endpoint | what it does |", "|---|---|", *rows])
-    return _head("HTTP endpoints", "`docs/server.md` says how to sign in.") + "\n\n" + table + "\n"
+    parts = [_head("HTTP endpoints", "`docs/server.md` says how to sign in."), table, *_bodies()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _bodies() -> Iterator[str]:
+    """Yield the fields of each body that is made of a request, with the endpoints that take it."""
+    from discreet.server.features.query.asked_body import AskedBody
+
+    taken: dict[Any, list[str]] = {}
+    for route in _api_routes():
+        for each in route.dependant.body_params:
+            kind = each.field_info.annotation
+            if inspect.isclass(kind) and issubclass(kind, AskedBody):
+                taken.setdefault(kind, []).append(f"`{sorted(route.methods)[0]} {route.path}`")
+    for kind, routes in sorted(taken.items(), key=lambda pair: pair[0].__name__):
+        rows = [f"| `{name}` | {_field_words(each)} |" for name, each in kind.model_fields.items()]
+        table = "\n".join(["| field | |", "|---|---|", *rows])
+        yield f"## Body of {', '.join(sorted(set(routes)))}\n\n{_line(kind)}\n\n{table}"
+
+
+def _field_words(each: Any) -> str:
+    words = (each.description or "").replace("|", "\\|")
+    if each.is_required():
+        return f"{words} (required)".strip()
+    default = each.get_default(call_default_factory=True)
+    return words if default in (None, [], {}, "") else f"{words} `{default!r}` unless given."
+
+
+_FORMS: dict[str, tuple[str, ...]] = {
+    "numbers": (
+        *("LEAST(x, y)", "GREATEST(x, y)", "CLAMP(x, 0, 10)", "CLIP(x, 0, 10)"),
+        "WIDTH_BUCKET(x, 0, 100, 10)",
+    ),
+    "on results, or small domains": ("PI()",),
+    "choices": ("CASE WHEN a THEN x ELSE y END", "IF(a, x, y)", "COALESCE(x, y)", "NULLIF(x, y)"),
+    "texts": ("CONCAT(s, t)",),
+    "dates": (
+        *("EXTRACT(YEAR FROM d)", "DATE_PART('month', d)", "YEAR(d)", "QUARTER(d)", "MONTH(d)"),
+        *("DAY(d)", "DAYOFMONTH(d)", "DAYOFWEEK(d)", "DAYOFYEAR(d)", "WEEK(d)", "WEEKOFYEAR(d)"),
+        *("HOUR(d)", "MINUTE(d)", "SECOND(d)", "DATE_TRUNC('month', d)", "DATE(d)"),
+        *("DATE_ADD(d, INTERVAL 3 DAY)", "DATE_DIFF('day', d, e)", "EPOCH(d)"),
+        *("TIME_BUCKET(INTERVAL '15 minutes', ts)", "STRFTIME(d, '%Y-%m')"),
+        *("TO_CHAR(d, 'YYYY-MM')", "DAYNAME(d)", "MONTHNAME(d)"),
+        *("CURRENT_DATE", "CURRENT_TIMESTAMP", "NOW()"),
+    ),
+    "types": ("CAST(x AS INTEGER)", "TRY_CAST(x AS INTEGER)"),
+}
+"""What is more than a function of one operand and constants, beside the rows of `plan.functions`."""
+_HEADINGS = (
+    *("numbers", "to a 10,000th of their range, see above", "on results, or small domains"),
+    *("choices", "texts", "categories only", "dates", "types"),
+)
+
+
+def functions_table() -> str:
+    """Return the table of scalar functions in docs/sql.md."""
+    from discreet.plan.functions.registry import SCALARS
+
+    lines = ["| | |", "|---|---|"]
+    for heading in _HEADINGS:
+        rows = [row for row in SCALARS.values() if row.written and _heading(row) == heading]
+        calls = [*(call for row in rows for call in row.written), *_FORMS.get(heading, ())]
+        lines.append(f"| {heading} | {' '.join(f'`{call}`' for call in calls)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _heading(row: Any) -> str:
+    """Return where a function belongs, by what it can be asked of."""
+    if row.takes == "category":
+        return "texts" if row.sql else "categories only"
+    if row.takes != "number":
+        return "dates"
+    if getattr(row, "curve", None):
+        return "to a 10,000th of their range, see above"
+    large = row.sql or getattr(row, "rewritten", None) or getattr(row, "lowered", None)
+    return "numbers" if large else "on results, or small domains"
+
+
+TABLES: dict[tuple[str, str], Callable[[], str]] = {("sql.md", "functions"): functions_table}
+"""Tables inside of pages that people write: the page and the mark before the table."""
+
+
+def with_table(text: str, mark: str, table: str) -> str:
+    """Return a page with the table between `<!-- mark -->` and `<!-- end -->` written anew."""
+    before, found, rest = text.partition(f"<!-- {mark} -->\n")
+    if not found:
+        raise SystemExit(f"no <!-- {mark} --> in the page")
+    return before + found + table + rest[rest.index("<!-- end -->") :]
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -171,6 +258,12 @@ def _options(command: Any) -> str:
 
 
 def _routes() -> Iterator[tuple[str, str, str]]:
+    for route in _api_routes():
+        for method in sorted(route.methods):
+            yield route.path, method, _line(route.endpoint)
+
+
+def _api_routes() -> Iterator[Any]:
     from fastapi.routing import APIRoute
 
     from discreet.server.app import OWN_ROUTERS
@@ -179,15 +272,18 @@ def _routes() -> Iterator[tuple[str, str, str]]:
     routers = [*OWN_ROUTERS, *(router for feature in features() for router in feature.routers)]
     for route in (route for router in routers for route in router.routes):
         if isinstance(route, APIRoute) and route.include_in_schema:
-            for method in sorted(route.methods):
-                yield route.path, method, _line(route.endpoint)
+            yield route
 
 
 def main() -> int:
     """Write all pages; return 0."""
     FOLDER.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        (FOLDER / name).write_text(page(), encoding="utf-8")
+    for name, written in PAGES.items():
+        (FOLDER / name).write_text(written(), encoding="utf-8")
+    for (name, mark), table in TABLES.items():
+        page = FOLDER.parent / name
+        text = with_table(page.read_text(encoding="utf-8"), mark, table())
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -20,6 +20,8 @@ from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.costs import GeneralisationCost
 
 LETTERS = "abcdef"
+SECRETS = Hierarchy("s", {"x": ("x", "near", "*"), "y": ("y", "near", "*"), "z": ("z", "z2", "*")})
+"""How far apart the sensitive values are where a model asks for it."""
 
 
 @st.composite
@@ -108,7 +110,26 @@ def satisfies(model, secrets, everyone):
                 running += counts[value] / size - whole[value] / len(everyone)
                 total += abs(running)
             return total / max(1, len(whole) - 1) <= t + 1e-9
+        case Closeness(t, Distance.HIERARCHICAL):
+            whole = Counter(everyone)
+            extra = {v: counts[v] / size - whole[v] / len(everyone) for v in whole}
+            return moved(extra, SECRETS.paths, SECRETS.levels - 1) <= t + 1e-9
     raise AssertionError(model)
+
+
+def moved(extra, paths, height):
+    """Return the cost of moving the extras over a tree, node by node as the paper does."""
+    total, below = 0.0, extra
+    for level in range(1, height + 1):
+        above, up, down = defaultdict(float), defaultdict(float), defaultdict(float)
+        for label, amount in below.items():
+            parent = next(path[level] for path in paths.values() if path[level - 1] == label)
+            above[parent] += amount
+            up[parent] += max(0.0, amount)
+            down[parent] += max(0.0, -amount)
+        total += sum(level / height * min(up[node], down[node]) for node in above)
+        below = above
+    return total
 
 
 def kept_classes(names, trees, levels, rows, models):

@@ -95,8 +95,9 @@ def catalog(
     neighbours: str = "add-remove",
     base: str = ".",
     complete: str = "",
+    more: str = "",
 ) -> Catalog:
-    text = TOML.format(epsilon=epsilon, delta=delta, neighbours=neighbours)
+    text = TOML.format(epsilon=epsilon, delta=delta, neighbours=neighbours) + more
     if complete:
         text = text.replace('"Male"] }', '"Male"], complete = true }')
     return loads(text, base=Path(base))

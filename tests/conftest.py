@@ -1,7 +1,9 @@
 """Options and shared words of all tests."""
 
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,11 @@ settings.register_profile("discreet", deadline=None, suppress_health_check=[Heal
 settings.load_profile("discreet")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+# Tests start hundreds of processes: each would compile every module anew.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is not None:
+    kept = Path(tempfile.gettempdir()) / f"discreet-bytecode-{os.getuid()}"
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(kept))
 
 
 def pytest_addoption(parser):
@@ -31,11 +38,13 @@ SLOW_ON_SPARK = frozenset(
         "test_cancel_stops_a_running_query",
         "test_class_sizes_are_those_of_the_rows",
         "test_codes_and_marginals_are_the_same_everywhere",
+        "test_curves_are_the_same_whole_numbers_and_near_the_function",
         "test_errors_on_other_engines",
         "test_every_probe_of_the_lockdown_is_closed",
         "test_learning_sees_the_same_rows_everywhere",
         "test_no_error_carries_a_cell",
         "test_threads_may_ask_at_the_same_time",
+        "test_times_that_are_written_as_texts",
         "test_what_cannot_be_interrupted_is_killed_and_loses_no_table",
     }
 )
@@ -47,17 +56,30 @@ _LOADS_JAX = re.compile(r"test_rap|\brap(\b|_)")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    had = "jax" in sys.modules
+    had = sys.modules.get("jax") is not None
     result = yield
-    loaded = "jax" in sys.modules and not had
+    loaded = sys.modules.get("jax") is not None and not had
     assert not loaded or item.get_closest_marker("jax"), "mark this test: it loads JAX"
     return result
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         if _LOADS_JAX.search(item.nodeid):
             item.add_marker(pytest.mark.jax)
-        if item.get_closest_marker("spark") and item.originalname in SLOW_ON_SPARK:
+        spark = item.get_closest_marker("spark")
+        if spark and item.originalname in SLOW_ON_SPARK:
             item.add_marker(pytest.mark.slow)
+    yield
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from turns import turn
+
+        items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from turns import Turns  # xdist need not be there
+
+    return Turns(config, log) if config.option.dist == "loadfile" else None

@@ -13,6 +13,7 @@ from discreet.core.unit import Neighbours
 from discreet.kernel import seal
 from discreet.kernel.derive import facts, positions, scalars, scans, values
 from discreet.kernel.derive import rows as derive
+from discreet.kernel.derive.row import Applied
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind, Stability
 from discreet.kernel.trees import read_duckdb, read_sqlglot
@@ -254,7 +255,9 @@ TWINS: dict[str, Twin] = {
         counted(f"{R} AS t WHERE {clamp(SHORT, 0, 60000)} * {clamp(SHORT, 0, 60000)} > 5"),
     ),
     "only listed functions": Twin(
-        lambda patch: patch.setitem(scalars.RULES, "cast bigint", lambda *_a: values.integer(0, 9)),
+        lambda patch: patch.setitem(
+            scalars.RULES, "cast bigint", Applied(lambda *_a: values.integer(0, 9))
+        ),
         counted(f"{R} AS t WHERE CAST(t.c2 AS BIGINT) > 5"),
     ),
     "two outputs of one name": Twin(

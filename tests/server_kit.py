@@ -142,6 +142,7 @@ def running(config: Path, **settings):
         logger.setLevel("INFO")
     port = free_port()
     options = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
+    options["spare_child"] = False  # it would take a second of every server's start
     server = make_server(Settings(config=config, port=port, **(options | settings)))
     thread = threading.Thread(target=server.run)
     thread.start()

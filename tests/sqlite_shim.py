@@ -170,8 +170,8 @@ def _replaced(disk: Disk, names: dict[int, str], theirs: _Methods) -> tuple:
 @contextmanager
 def _head_watched(disk: Disk) -> Iterator[None]:
     """Watch the head file's own writes in the same log, in the same order."""
-    overwrite, create = head_module._overwrite, head_module._write_synced
-    sync_folder = head_module._sync_folder
+    overwrite, create = head_module._overwrite, head_module.write_synced
+    sync_folder = head_module.sync_folder
 
     def our_overwrite(path, content, offset):
         if disk.fails():
@@ -188,20 +188,20 @@ def _head_watched(disk: Disk) -> Iterator[None]:
         disk.note("sync", path.name)
 
     def our_sync_folder(folder):
-        # The only rename of the product comes right before this.
+        # The only rename of the product, if there is a new head, comes right before this.
         disk.note("rename")
         if disk.fails():
             raise OSError(5, "Input/output error")
         sync_folder(folder)
         disk.note("sync folder")
 
-    head_module._overwrite, head_module._write_synced = our_overwrite, our_create
-    head_module._sync_folder = our_sync_folder
+    head_module._overwrite, head_module.write_synced = our_overwrite, our_create
+    head_module.sync_folder = our_sync_folder
     try:
         yield
     finally:
-        head_module._overwrite, head_module._write_synced = overwrite, create
-        head_module._sync_folder = sync_folder
+        head_module._overwrite, head_module.write_synced = overwrite, create
+        head_module.sync_folder = sync_folder
 
 
 def after_power_loss(log: list[tuple], rng: random.Random | None) -> dict[str, bytes]:
@@ -214,31 +214,42 @@ def after_power_loss(log: list[tuple], rng: random.Random | None) -> dict[str, b
     durable: dict[str, bytearray] = {}
     pending: dict[str, list[tuple]] = {}
     names: list[tuple] = []  # deletions and renames that no sync of the folder has covered yet
+    unnamed: set[str] = set()  # files of a checkpoint, synced, before their folder is
     for kind, *facts in log:
         if kind in ("write", "truncate"):
             pending.setdefault(facts[0], []).append((kind, *facts[1:]))
         elif kind == "sync":
             if facts[0].endswith(("-wal", "-journal")) and facts[0] not in durable:
                 names = _settle(durable, names)  # SQLite syncs the folder of a new log
+            if _of_a_checkpoint(facts[0]) and facts[0] not in durable:
+                unnamed.add(facts[0])
             _apply(durable.setdefault(facts[0], bytearray()), pending.pop(facts[0], []))
         elif kind in ("delete", "rename"):
             names.append((kind, *facts))
             pending.pop(facts[0] if facts else "", None)
         elif kind == "sync folder":
             names = _settle(durable, names)
+            unnamed.clear()
     if rng is not None:
         for name, steps in pending.items():
             kept = [step for step in steps if rng.random() < 0.5]
             _apply(durable.setdefault(name, bytearray()), kept)
         _settle(durable, [change for change in names if rng.random() < 0.5])
+    for name in sorted(unnamed):
+        if rng is None or rng.random() < 0.5:
+            del durable[name]
     return {name: bytes(content) for name, content in durable.items()}
+
+
+def _of_a_checkpoint(name: str) -> bool:
+    return ".checkpoint-" in name or ".part-" in name
 
 
 def _settle(durable: dict[str, bytearray], names: list[tuple]) -> list[tuple]:
     for kind, *facts in names:
         if kind == "delete":
             durable.pop(facts[0], None)
-        else:
+        elif "ledger.db.head.new" in durable:
             durable["ledger.db.head"] = durable.pop("ledger.db.head.new")
     return []
 

@@ -14,6 +14,8 @@ VALUES = {
     "count_mean_sketch": ["0", "1"],
     "hadamard_sketch": ["0", "1", "word"],
     "prefix_tree": ["0", "1"],
+    "rappor": [0, 1, 4],
+    "rappor_sketch": ["0", "1"],
     "duchi": [0.0, 1.0, 0.25],
     "piecewise": [0.0, 1.0],
     "hybrid": [0.0, 1.0],
@@ -30,6 +32,7 @@ class Script:
 
     def __init__(self, script):
         self.script = script
+        self.moment = self  # one script for what is drawn once and what is drawn for each report
         self.taken = []  # (outcome, how many outcomes there are, probability of this one)
 
     def _next(self, outcomes, probability_of):

@@ -80,13 +80,15 @@ def _value(value: Any) -> Any:
         return float(value)
     if isinstance(value, dt.datetime):
         value = value.date() if value.time() == dt.time() else value
-    if isinstance(value, dt.date | dt.datetime):
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, list | tuple):
         return tuple(map(_value, value))
     if isinstance(value, str) and value.startswith("["):
         return tuple(float(part) for part in value.strip("[]").split(","))
-    return value
+    return value.removesuffix(" 00:00:00") if isinstance(value, str) else value
 
 
 def _same(one: tuple[Any, ...], two: tuple[Any, ...], close: float) -> bool:

@@ -64,6 +64,10 @@ def _page(salt: str) -> str:
     return f"(({sites})[1 + {_pick(salt, 3)}] || {_pick(salt + 'n', 400)})"
 
 
+# Half of the hits on two days, so that single minutes have as many people as in a large file.
+_MOMENT = f"""(TIMESTAMP '2013-07-01 00:00:00' + to_seconds(CASE WHEN {_pick("busy", 2)} = 0
+ THEN 1123200 + {_pick("s2", 172800)} ELSE {_pick("s", 2678400)} END))"""
+
 _HITS = f"""
 SELECT i AS WatchID, CAST(hash(i % 6000, 'u') % 9007199254740991 AS BIGINT) AS UserID,
  ({_PHRASES})[1 + {_pick("p", 9)}] AS SearchPhrase,
@@ -80,8 +84,7 @@ SELECT i AS WatchID, CAST(hash(i % 6000, 'u') % 9007199254740991 AS BIGINT) AS U
  CASE WHEN {_pick("uh", 2)} = 0 THEN 2868770270353813622 ELSE {_pick("uhx", 5)} END AS URLHash,
  CASE WHEN {_pick("rh", 2)} = 0 THEN 3594120000172545465 ELSE {_pick("rhx", 5)} END AS RefererHash,
  {_pick("ww", 12)} * 100 AS WindowClientWidth, {_pick("wh", 10)} * 100 AS WindowClientHeight,
- TIMESTAMP '2013-07-01 00:00:00' + to_seconds({_pick("s", 2678400)}) AS EventTime,
- CAST(TIMESTAMP '2013-07-01 00:00:00' + to_seconds({_pick("s", 2678400)}) AS DATE) AS EventDate
+ {_MOMENT} AS EventTime, CAST({_MOMENT} AS DATE) AS EventDate
 FROM range(60000) t(i)
 """
 

@@ -21,6 +21,9 @@ from discreet.core.answer import Answer, Spent
 from discreet.core.explanation import Explanation
 from discreet.core.extras import needs
 from discreet.core.numbers import Epsilon, Number
+from discreet.core.requests.asked import sent
+from discreet.core.requests.question import QuestionAsked
+from discreet.core.requests.synth import SynthAsked
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, ServerFailed
 
 API = "/api/v1"
@@ -159,9 +162,16 @@ class Client:
         A question has a request id even if none is given, so one that is sent again after a broken
         connection is charged once.
         """
-        body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
-        body["request_id"] = request_id or uuid.uuid4().hex
-        return Answer.from_json(self._call("POST", "/query", body))
+        asked = QuestionAsked(
+            sql=sql,
+            epsilon=epsilon,
+            within=within,
+            analyst=analyst,
+            request_id=request_id or uuid.uuid4().hex,
+            fresh=fresh,
+            max_rows=max_rows,
+        )
+        return Answer.from_json(self._call("POST", "/query", sent(asked)))
 
     def explain(
         self,
@@ -178,9 +188,29 @@ class Client:
 
         `group_size` names rows of a group for which means, variances and quantiles tell theirs.
         """
-        body = _question(sql, epsilon, within, analyst, fresh=fresh, max_rows=max_rows)
-        body |= {} if group_size is None else {"group_size": group_size}
-        return Explanation.from_json(self._call("POST", "/explain", body))
+        asked = QuestionAsked(
+            sql=sql,
+            epsilon=epsilon,
+            within=within,
+            analyst=analyst,
+            fresh=fresh,
+            max_rows=max_rows,
+            group_size=group_size,
+        )
+        return Explanation.from_json(self._call("POST", "/explain", sent(asked)))
+
+    def rehearse(
+        self,
+        sql: str,
+        *,
+        seed: int,
+        epsilon: Number | Epsilon | None = None,
+        within: Number | None = None,
+        max_rows: int | None = None,
+    ) -> Answer:
+        """Return an answer that is not private, the same for everybody; see `Curator.rehearse`."""
+        asked = QuestionAsked(sql=sql, seed=seed, epsilon=epsilon, within=within, max_rows=max_rows)
+        return Answer.from_json(self._call("POST", "/rehearse", sent(asked)))
 
     def synthesize(
         self,
@@ -203,21 +233,20 @@ class Client:
         The copy stays on the server, and using it is free; `to_arrow`, `write`, `save_model` and
         `write_report` fetch its files.
         """
-        written = epsilon.value if isinstance(epsilon, Epsilon) else epsilon
-        wish: dict[str, Any] = {
-            "table": table,
-            "epsilon": str(written),
-            "delta": None if delta is None else str(delta),
-            "method": method,
-            "rows": rows,
-            "where": where,
-            "rules": list(rules),
-            "bins": bins,
-            "choose": list(choose),
-            "analyst": analyst,
-            "request_id": request_id or uuid.uuid4().hex,
-        }
-        job = self._call("POST", "/synth", wish)["job"]
+        wish = SynthAsked(
+            table=table,
+            epsilon=epsilon,
+            delta=delta,
+            method=method,
+            rows=rows,
+            where=where,
+            rules=rules,
+            bins=bins,
+            choose=choose,
+            analyst=analyst,
+            request_id=request_id or uuid.uuid4().hex,
+        )
+        job = self._call("POST", "/synth", sent(wish))["job"]
         return RemoteSynthetic(self._followed(job, progress), self._file)
 
     def _followed(self, job: str, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
@@ -330,24 +359,6 @@ class Client:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _question(
-    sql: str,
-    epsilon: Number | Epsilon | None,
-    within: Number | None,
-    analyst: str | None,
-    *,
-    fresh: bool,
-    max_rows: int | None,
-) -> dict[str, Any]:
-    written = epsilon.value if isinstance(epsilon, Epsilon) else epsilon
-    amounts = {"epsilon": written, "within": within}
-    said: dict[str, Any] = {"sql": sql, "fresh": fresh}
-    # As text, amounts arrive exactly as they were written.
-    said |= {name: str(amount) for name, amount in amounts.items() if amount is not None}
-    said |= {} if analyst is None else {"analyst": analyst}
-    return said | ({} if max_rows is None else {"max_rows": max_rows})
 
 
 def _parsed(text: bytes) -> Any:

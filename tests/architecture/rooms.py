@@ -39,12 +39,14 @@ ROOMS: dict[str, set[str]] = {
     # engine: the codes of all columns are stored once and counted many times.
     "synth": BELOW_PUBLISH | {"report"},
     "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
-    "anonymize": {"engine", "catalog", "ledger", "report"},
+    # kernel: a table that reaches people over a path is opened by the kernel's own SQL.
+    "anonymize": {"engine", "catalog", "kernel", "ledger", "report"},
     # synth: the same sealed codes and the same door, with sums of residuals beside counts.
     "learn": BELOW_PUBLISH | {"report", "synth"},
     "examples": {"engine"},
     # api: without a curator handed in, an attack plays against one of its own example town.
-    "attack": BELOW_ATTACK | {"api"},
+    # client: a running server is attacked the way anybody would, from outside.
+    "attack": BELOW_ATTACK | {"api", "client"},
     "api": BELOW_ATTACK,
     "tasks": BELOW_ATTACK | {"api", "attack"},
     # attack and api: a lesson shows the product itself, its attacks and its curator, on the made-up town.
@@ -321,6 +323,48 @@ def opened_exact(root: Path) -> list[str]:
         for each in imports(path, file)
         if each.name == "open_exact"
     ]
+
+
+MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/keystream.py"}
+HOLD_WISHES = {"kernel/look.py", "release/pipeline.py"}
+WISH = "api/rehearsal.py"
+
+
+def seeded_noise(root: Path) -> list[str]:
+    """Return where words of chance are made, or a seed is wished for, outside the one way of a rehearsal.
+
+    Noise comes from the operating system; a seed becomes words in `kernel.look` alone (note 0068).
+    """
+    found = []
+    for path, file in files(root):
+        if room_of(file) == "testing":
+            continue
+        for each in imports(path, file):
+            turns = each.name == "words_for" and file != "kernel/look.py"
+            if each.module == "discreet.kernel.rehearsal" and (file not in HOLD_WISHES or turns):
+                found.append(f"{file}:{each.line} reaches for repeatable noise")
+            if each.module == "discreet.kernel" and each.name == "rehearsal":
+                found.append(f"{file}:{each.line} reaches for repeatable noise")
+        for node in ast.walk(parsed(path)):
+            if file not in MAKE_WORDS and _makes_words(node):
+                found.append(f"{file}:{node.lineno} makes words of chance")
+            if isinstance(node, ast.Call) and file != WISH and _wishes(node):
+                found.append(f"{file}:{node.lineno} asks for a seed")
+    return found
+
+
+def _makes_words(node: ast.AST) -> bool:
+    makes = isinstance(node, ast.FunctionDef) and node.name == "words"
+    return makes and [argument.arg for argument in node.args.args] == ["self", "count"]
+
+
+def _wishes(call: ast.Call) -> bool:
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    given = {keyword.arg for keyword in call.keywords}
+    return "seed" in given and name in _REQUESTS
+
+
+_REQUESTS = {"replace", "Request", "SeedWish"}
 
 
 def wrong_menus(root: Path) -> list[str]:

@@ -18,6 +18,7 @@ CHECKS = [
     rooms.too_long,
     rooms.loose_dice,
     rooms.opened_exact,
+    rooms.seeded_noise,
     rooms.wrong_menus,
     rooms.crowded,
     rooms.folder_circles,
@@ -57,6 +58,13 @@ BAD = {
     "dice reached for": ("release/x.py", "import numpy as np\nx = np.random.default_rng()"),
     "secrets": ("ledger/x.py", "from secrets import token_hex"),
     "an open result": ("plan/x.py", "from discreet.engine.base import open_exact"),
+    "a seed that becomes words": ("learn/x.py", "from discreet.kernel.rehearsal import words_for"),
+    "a seed's room": ("learn/x.py", "from discreet.kernel import rehearsal"),
+    "words of its own": (
+        "learn/x.py",
+        "class R:\n    def words(self, count):\n        return [0] * count",
+    ),
+    "a seed in a request": ("api/x.py", "def f(request):\n    return replace(request, seed=1)"),
     "a menu without a list": ("plan/__init__.py", "from discreet.plan.ir import Scan"),
     "a menu with another list": (
         "plan/__init__.py",

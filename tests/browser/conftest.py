@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import socket
 import subprocess
@@ -14,12 +15,15 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from child_tasks import on_path
 from discreet.errors import EngineFailed
 from discreet.examples import town
 from discreet.server.access.tokens import Role
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
-from patience import LONG
+from discreet.survey.collect.store import SurveyStore
+from discreet.survey.command import begin_survey
+from patience import LONG, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -126,7 +130,8 @@ def serve(home, folder, *, epsilon, analysts=""):
     config = folder / "discreet.toml"
     text = config.read_text(encoding="utf-8").replace("epsilon = 1.0", f"epsilon = {epsilon}")
     config.write_text(text + analysts, encoding="utf-8")
-    settings = Settings(config=config, port=free_port(), rate=10_000, burst=10_000)
+    port = free_port()
+    settings = Settings(config=config, port=port, rate=10_000, burst=10_000, spare_child=False)
     app = create_app(settings)
     tokens = app.state.context.tokens
     analyst = tokens.new(Role.ANALYST, analyst="alice").text if analysts else None
@@ -164,6 +169,26 @@ def small(home, tmp_path):
     server.stop()
 
 
+class Patient:
+    """A browser whose pages wait as long as every test does, and not playwright's half minute."""
+
+    def __init__(self, browser):
+        self._browser = browser
+
+    def __getattr__(self, name):
+        return getattr(self._browser, name)
+
+    def new_context(self, **options):
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(1000 * LONG)
+        return context
+
+    def new_page(self, **options):
+        page = self._browser.new_page(**options)
+        page.set_default_timeout(1000 * LONG)
+        return page
+
+
 @pytest.fixture(scope="module")
 def chromium():
     # Not for the session: playwright keeps an event loop running in this thread, and later tests
@@ -173,7 +198,7 @@ def chromium():
     expect.set_options(timeout=1000 * LONG)  # patience, for machines that do other things too
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
+        yield Patient(browser)
         browser.close()
 
 
@@ -209,7 +234,6 @@ def visit(chromium):
         context = chromium.new_context(
             **{"viewport": {"width": 1200, "height": 900}, "accept_downloads": True} | options
         )
-        context.set_default_timeout(1000 * LONG)
         contexts.append(context)
         page = context.new_page()
         watched.watch(page)
@@ -277,6 +301,30 @@ class GatedHeld:
         self._inner.close()
 
 
+class HeldJob:
+    """The next long job of a server: its child stops while it reads, until it is let go."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def wait(self):
+        eventually(self._file.exists, "the child did not get there")
+
+    def go(self):
+        self._file.with_name(f"{self._file.name}.go").touch()
+
+
+@pytest.fixture
+def held_job(served, tmp_path, monkeypatch):
+    """Hold the children of `served` for one test."""
+    monkeypatch.setenv("PYTHONPATH", on_path())
+    monkeypatch.setenv("CHILD_HELD", f"storing the codes|{tmp_path / 'child'}")
+    monkeypatch.setattr(served.context.children, "module", "child_held")
+    held = HeldJob(tmp_path / "child")
+    yield held
+    held.go()
+
+
 @pytest.fixture
 def gated(served):
     """Put a gate before the engine of `served` for one test."""
@@ -287,3 +335,34 @@ def gated(served):
     yield engine
     engine.gate.set()
     curator.__dict__["engine"] = inner
+
+
+@pytest.fixture
+def survey(served, tmp_path):
+    """Return a function that begins a survey beside the server's discreet.toml."""
+    from respondent_kit import YES_NO
+
+    def begun(toml=None):
+        file = tmp_path / f"s{secrets.token_hex(4)}.toml"
+        file.write_text(toml or YES_NO, encoding="utf-8")
+        begin_survey(file, served.config.parent)
+        return SurveyStore.open(file.stem, served.config.parent)
+
+    return begun
+
+
+@pytest.fixture
+def device(chromium, served):
+    """Return a function that gives somebody a device; afterwards nothing may have gone wrong."""
+    from respondent_kit import Respondent
+
+    given = []
+
+    def device_of(store, **more):
+        given.append(Respondent(chromium, served, store, **more))
+        return given[-1]
+
+    yield device_of
+    for respondent in given:
+        respondent.leave()
+        assert respondent.complaints == []

@@ -1,6 +1,7 @@
 """A server as a process of its own, which stops at one place until it is killed.
 
-Run as: python killable.py CONFIG PORT TOKEN GATE WORDS. It prints the owner's token and "reached" as lines.
+Run as: python killable.py CONFIG PORT TOKEN GATE WORDS. It prints the owner's token and "reached" as lines. With
+the gate "child" it is the child of a long job that stops, where CHILD_HELD says (child_held.py).
 """
 
 import sys
@@ -54,9 +55,12 @@ def gate(where, words):
 
 def main():
     config, port, token, where, words = sys.argv[1:]
-    if where:
+    if where and where != "child":
         gate(where, words)
-    app = create_app(Settings(config=Path(config), port=int(port), rate=10_000, burst=10_000))
+    settings = {"port": int(port), "rate": 10_000, "burst": 10_000, "spare_child": False}
+    app = create_app(Settings(config=Path(config), **settings))
+    if where == "child":
+        app.state.context.children.module = "child_held"
     if token == "new":
         print(app.state.context.tokens.new(Role.OWNER).text, flush=True)
     uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")

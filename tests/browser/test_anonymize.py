@@ -101,3 +101,20 @@ def test_an_own_hierarchy_is_used(served, visit, tmp_path):
     page.set_input_files('tr[data-column="sex"] .levels', levels)
     page.click("#measure")
     expect(page.locator("#k-words")).to_contain_text("names the right row")
+
+
+def test_closeness_by_order_is_asked_for_beside_the_method(served, visit):
+    page = visit(served, "/anonymize?table=town.people")
+    choose(page, region="quasi", sex="quasi", age="sensitive")
+    page.fill("#closeness", "0.2")
+    page.select_option("#distance", "ordered")
+    with page.expect_request("**/api/v1/anonymize/measure") as sent:
+        page.click("#measure")
+    assert (sent.value.post_data_json["t"], sent.value.post_data_json["distance"]) == (
+        0.2,
+        "ordered",
+    )
+    expect(page.locator("#found")).to_be_visible()
+    page.fill("#closeness", "3")
+    page.click("#measure")
+    expect(page.locator("#problem")).to_contain_text("between 0 and 1")

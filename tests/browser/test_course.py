@@ -1,6 +1,7 @@
 """The course in a real browser: every lesson on desktop and phone, things that move, answers that are graded."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -157,6 +158,57 @@ def test_solutions_are_the_owners(served, small, visit):
     assert "Solutions" not in stranger.content()
     analyst = visit(small, "/course/teacher", token=small.analyst)
     assert "Solutions" not in analyst.content()
+
+
+def test_a_class_gets_its_links_and_ends(small, visit):
+    page = visit(small, "/course/teacher")
+    expect(page.locator("#class-budget")).to_contain_text("0.1 = 3 if all ask")
+    expect(page.locator("#class-budget")).to_contain_text("With 0.016 each it lasts for everybody")
+    page.fill("#class-size", "4")
+    expect(page.locator("#class-budget")).to_contain_text("so it lasts for everybody")
+    page.click("#new-class button")
+    expect(page.locator(".cards li")).to_have_count(4)
+    wrong = []
+    page.set_viewport_size(PHONE)
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(over) == 0
+    wrong += walked(page, WAYS)
+    assert wrong == []
+    link = page.locator(".cards code").first.inner_text()
+    student = visit(small, "/budget", token=link.partition("token=")[2])
+    expect(student.locator(".me summary")).to_have_text("student001")
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(media="print")
+    assert page.locator("#class-sheet").is_visible()
+    assert not page.locator("h1").is_visible()
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="End the class student").click()
+    page.get_by_role("button", name="End the class student").click()
+    expect(page.locator("#class-list tbody")).to_contain_text("0 of 4 valid")
+    expect(page.locator("#class-sheet")).to_be_hidden()
+    student.goto(small.address + "/budget")
+    expect(student.locator(".me summary")).to_have_count(0)
+
+
+def test_a_rehearsal_is_the_same_for_everybody_and_marked(served, visit):
+    seen = []
+    for _ in range(2):
+        page = visit(served, "/ask")
+        page.click("#rehearse summary")
+        page.fill("#seed", "7")
+        page.click("#rehearse-go")
+        expect(page.locator("#rehearsal .care")).to_contain_text("rehearsal: not private")
+        seen.append(page.locator("#rehearsal tbody").inner_text())
+    assert seen[0] == seen[1]
+    page.locator("#rehearsal").get_by_role("button", name="Chart").click()
+    expect(page.locator("#rehearsal .chart")).to_contain_text("rehearsal: not private")
+    with page.expect_download() as saved:
+        page.locator("#rehearsal").get_by_role("button", name="CSV").click()
+    lines = Path(saved.value.path()).read_text(encoding="utf-8").splitlines()
+    assert all(line.endswith("rehearsal: not private") for line in lines[1:])
+    page.fill("#seed", "x")
+    page.click("#rehearse-go")
+    expect(page.locator("#rehearse-problem")).to_contain_text("whole number")
 
 
 def test_a_room_sees_it_large(served, visit):

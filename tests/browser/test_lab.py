@@ -72,6 +72,21 @@ def test_an_attack_can_be_cancelled(served, visit):
     expect(page.locator("#lab-problem")).to_contain_text("cancelled")
 
 
+def test_it_can_be_cancelled_before_the_server_has_named_the_job(served, visit):
+    page = visit(served, "/lab/netflix")
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/api/v1/lab/netflix", hold)
+    with page.expect_request("**/api/v1/lab/netflix"):
+        page.click("#go")
+    page.click("#cancel")
+    held[0].continue_()
+    expect(page.locator("#lab-problem")).to_contain_text("cancelled")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone_in_both_lights(served, visit, scheme):
     phone = {"width": 390, "height": 844}

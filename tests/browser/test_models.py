@@ -14,7 +14,7 @@ def test_a_model_is_priced_trained_and_its_card_opens(visit, served, tmp_path):
     page.fill("#epsilon", "0.5")
     expect(page.locator("#go")).to_contain_text("uses 0.5")
     page.click("#go")
-    page.wait_for_selector("details.model", timeout=60_000)
+    page.wait_for_selector("details.model")
     assert "right" in page.inner_text("details.model summary")
     page.click("details.model summary")
     assert "What it goes by" in page.inner_text("details.model")

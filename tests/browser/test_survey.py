@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 from discreet.survey.collect.store import SurveyStore
-from discreet.survey.command import begin_survey
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import donation_from_cbor
 from patience import eventually
@@ -22,36 +21,7 @@ from respondent_kit import (
     TODAY,
     WAITING,
     YES_NO,
-    Respondent,
 )
-
-
-@pytest.fixture
-def survey(served, tmp_path):
-    """Return a function that begins a survey beside the server's discreet.toml."""
-
-    def begun(toml=YES_NO):
-        file = tmp_path / f"s{secrets.token_hex(4)}.toml"
-        file.write_text(toml, encoding="utf-8")
-        begin_survey(file, served.config.parent)
-        return SurveyStore.open(file.stem, served.config.parent)
-
-    return begun
-
-
-@pytest.fixture
-def device(chromium, served):
-    """Return a function that gives somebody a device; afterwards nothing may have gone wrong."""
-    given = []
-
-    def device_of(store, **more):
-        given.append(Respondent(chromium, served, store, **more))
-        return given[-1]
-
-    yield device_of
-    for respondent in given:
-        respondent.leave()
-        assert respondent.complaints == []
 
 
 def told(respondent, loaded):
@@ -392,6 +362,23 @@ def test_the_owner_watches_closes_and_hands_out(survey, device, visit, served):
     expect(owner.locator("#state")).to_have_text("· closed")
     late = device(store)
     expect(late.page.locator("#survey[data-step=closed]")).to_be_visible()
+
+
+def test_two_questions_together_and_what_a_liar_can_do(survey, visit, served):
+    store = survey(ALL_KINDS)
+    day = int(time.time() // 86_400)
+    given = {"smokes": "yes", "grade": "9"}
+    answers = [given if n % 2 else {"smokes": "no", "grade": "12"} for n in range(400)]
+    store.take_cbor([Device().donate(store.plan, each, day=day).to_cbor() for each in answers])
+    owner = visit(served, f"/surveys/{store.plan.survey.name}")
+    expect(owner.locator("[data-question=smokes]")).to_contain_text("One liar moves it by at most")
+    owner.select_option("#cross-one", "smokes")
+    owner.select_option("#cross-two", "smokes")
+    expect(owner.locator("#crossed table")).to_have_count(0)
+    owner.select_option("#cross-two", "grade")
+    expect(owner.locator("#crossed tbody tr")).to_have_count(2)
+    expect(owner.locator("#crossed thead th")).to_have_text(["9", "10", "11", "12"])
+    expect(owner.locator("#crossed tbody td")).to_have_count(8)
 
 
 def test_a_survey_is_begun_on_the_page(visit, served):

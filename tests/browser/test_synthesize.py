@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from patience import LONG
-
 PRICED = re.compile(r"Make a copy · (uses|free)")
 
 
@@ -82,25 +80,25 @@ def test_by_keyboard_alone_to_a_copy_with_its_report_and_files(served, visit):
     assert all(url.startswith((served.address, "blob:", "data:")) for url in page.watched.requests)
 
 
-def test_one_can_leave_and_come_back(served, visit, gated):
+def test_one_can_leave_and_come_back(served, visit, held_job):
     page = open_form(visit, served)
     choose(page, "independent", epsilon="0.25")
     page.click("#go")
     expect(page.locator("#work")).to_be_visible()
-    assert gated.reading.wait(LONG)
+    held_job.wait()
     expect(page.locator("#steps")).to_have_attribute("max", "100")
     page.goto(served.address + "/learn")
     page.goto(served.address + "/synthesize")
     expect(page.locator("#work")).to_be_visible()
-    gated.gate.set()
+    held_job.go()
     made(page)
 
 
-def test_cancelling_says_what_was_charged(served, visit, gated):
+def test_cancelling_says_what_was_charged(served, visit, held_job):
     page = open_form(visit, served)
     choose(page, "tree", epsilon="0.25")
     page.click("#go")
-    assert gated.reading.wait(LONG)
+    held_job.wait()
     page.click("#cancel")
     expect(page.locator("#price-problem")).to_contain_text("cancelled. The charge stands.")
     expect(page.locator("#go")).to_be_enabled()

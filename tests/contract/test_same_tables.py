@@ -80,7 +80,8 @@ def _cuts_rows(plan: Planned) -> bool:
     ("kind", "count"),
     [
         pytest.param("duckdb", 25, id="duckdb"),
-        pytest.param("postgres", 80, id="postgres", marks=pytest.mark.postgres),
+        pytest.param("postgres", 25, id="postgres", marks=pytest.mark.postgres),
+        pytest.param("postgres", 80, id="more", marks=[pytest.mark.postgres, pytest.mark.slow]),
         pytest.param("spark", 3, id="spark", marks=pytest.mark.spark),
     ],
 )

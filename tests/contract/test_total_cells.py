@@ -45,7 +45,9 @@ def test_postgresql_reads_every_number(kind: str, value: str, step: str) -> None
 
 @pytest.mark.postgres
 def test_without_the_guard_postgresql_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "_number", lambda bare, _type, _dialect: f"CAST({bare} AS float8)")
+    monkeypatch.setattr(
+        cells, "number_cell", lambda bare, _type, _dialect: f"CAST({bare} AS float8)"
+    )
     with pytest.raises(Exception, match="out of range"):
         test_postgresql_reads_every_number("numeric", "1e400", "1/100")
 

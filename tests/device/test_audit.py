@@ -39,6 +39,12 @@ QUESTIONS = {
         ("0", "1"),
         ("0", "1"),
     ),
+    "rappor": (CODES | {"mechanism": "rappor"}, ("a", "b"), (0, 1)),
+    "rappor-sketch": (
+        {"kind": "open", "mechanism": "rappor-sketch", "rows": 4, "buckets": 8},
+        ("0", "1"),
+        ("0", "1"),
+    ),
     "duchi": ({"kind": "number", "mechanism": "duchi"}, ("0", "1"), (0, STEPS)),
     "piecewise": ({"kind": "number", "mechanism": "piecewise"}, ("0", "1"), (0, STEPS)),
     "hybrid": ({"kind": "number", "mechanism": "hybrid"}, ("0", "1"), (0, STEPS)),
@@ -59,9 +65,9 @@ def counted(plan, answers, times, *, broken=0):
 
 def number_of(name, report):
     """Return a report's place in `law`: numbers as they are, bits as rows and then bits."""
-    if name == "unary":
+    if name in ("unary", "rappor"):
         return int(report, 16) >> 4  # four bits and four zeros
-    if name == "count-mean-sketch":
+    if name in ("count-mean-sketch", "rappor-sketch"):
         row, bits = divmod(int(report, 16), 256)
         return row * 2**8 + bits
     return int(report)
@@ -95,7 +101,7 @@ def check_law(name, times):
         assert p_value(name, counts, other, times) < ALPHA, "the test can tell laws apart"
 
 
-@pytest.mark.parametrize("name", ["warner", "projective", "hadamard-sketch"])
+@pytest.mark.parametrize("name", ["warner", "projective", "hadamard-sketch", "rappor"])
 def test_reports_follow_the_exact_law(name):
     check_law(name, 1_500)
 

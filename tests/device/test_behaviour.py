@@ -49,7 +49,7 @@ def of_kind(document, question, kind, **more):
 def lies():
     """Surveys that tell more than they promise, one for each way; and the honest ones."""
     honest = {f"honest {i}": each["document"] for i, each in enumerate(stored_vectors()["surveys"])}
-    _, listed, others, found = (each["document"] for each in stored_vectors()["surveys"])
+    _, listed, others, found, blurred = (each["document"] for each in stored_vectors()["surveys"])
     one = json.loads(listed)
     return honest | {
         "k-ary keeps too much": altered(listed, 1, keep=WORD - 9),
@@ -70,6 +70,10 @@ def lies():
         "piecewise": altered(others, 3, keep=WORD - 9),
         "hadamard": altered(others, 4, lie=1),
         "prefix tree": altered(found, 0, lie=1),
+        "rappor lies too little": altered(blurred, 0, lie=1),
+        "rappor without a blur": altered(blurred, 0, loud=WORD),
+        "rappor of other codes": altered(blurred, 0, codes=3),
+        "rappor sketch": altered(blurred, 1, lie=1),
         "shares": json.dumps(one | {"epsilon": "7.9"}),
         "changes": json.dumps(one | {"changes": 1}),
         "no decimal": json.dumps(one | {"epsilon": "1e9"}),
@@ -131,7 +135,7 @@ def test_answers_that_cannot_be_told(found):
 
 def test_a_promise_that_is_not_kept_is_noticed(found):
     kept = {name for name, outcome in found["promises"].items() if outcome == "kept"}
-    assert kept == {"honest 0", "honest 1", "honest 2", "honest 3"}
+    assert kept == {"honest 0", "honest 1", "honest 2", "honest 3", "honest 4"}
     assert set(found["promises"].values()) == {"kept", "broken"}
 
 

@@ -17,6 +17,14 @@ def test_the_page_is_what_the_code_says(name):
     assert reference.PAGES[name]() == kept, "stale: run `make reference`"
 
 
+@pytest.mark.parametrize(("name", "mark"), sorted(reference.TABLES))
+def test_the_table_is_what_the_code_says(name, mark):
+    kept = (reference.FOLDER.parent / name).read_text(encoding="utf-8")
+    table = reference.TABLES[name, mark]()
+    assert reference.with_table(kept, mark, table) == kept, "stale: run `make reference`"
+    assert reference.with_table(kept, mark, table.replace("`ABS(x)` ", "")) != kept
+
+
 def test_every_page_is_known():
     assert sorted(path.name for path in reference.FOLDER.iterdir()) == sorted(reference.PAGES)
 

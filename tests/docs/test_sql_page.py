@@ -16,7 +16,9 @@ from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan import expr as e
+from discreet.plan.functions.registry import SCALARS
 from discreet.plan.plan import ask, make_plan
+from discreet.release.afterwards.constants import nested_in
 from discreet.release.sealing import seal
 from discreet.sql.afterwards.split import split
 from discreet.sql.aggregates import _SIMPLE, to_aggregate
@@ -37,9 +39,13 @@ UNNAMED = {"CLAMP", "CLIP", "DATE_PART", "STRLEN", "NOW"}
 
 @pytest.mark.parametrize("fence", SQL, ids=str)
 def test_every_example_is_planned(fence):
-    program = split(read_checked(fence.text), CATALOG)
-    parts = [fence.text] if program is None else [Written("", part) for part in program.parts]
-    for part in parts:
+    tree = read_checked(fence.text)
+    nested = nested_in(tree, CATALOG)
+    inner = [] if nested is None else [Written("", each.select) for each in nested.private]
+    tree = tree if nested is None else nested.sampled(CATALOG)
+    program = split(tree, CATALOG)
+    parts = [Written("", tree)] if program is None else [Written("", p) for p in program.parts]
+    for part in (*inner, *parts):
         planned(part)
 
 
@@ -69,6 +75,15 @@ def test_the_list_of_functions_is_the_allow_list():
     assert listed - shown <= {exp.And, exp.Or, exp.DateTrunc, exp.TimestampTrunc, exp.RegexpILike}
     assert shown <= listed
     assert {node.name.upper() for node in nodes if isinstance(node, exp.Anonymous)} <= UNNAMED
+
+
+def test_every_row_is_called_as_it_is_written():
+    calls = [(name, call) for name, row in SCALARS.items() for call in row.written]
+    assert len(calls) > 30
+    for name, call in calls:
+        found = to_expr(sqlglot.parse_one(call, read="duckdb"), SCOPE)
+        assert isinstance(found, e.Call)
+        assert found.function == name, "two rows of one node need a rule of their own"
 
 
 def test_the_list_of_aggregates_is_complete():

@@ -12,6 +12,7 @@ import pytest
 
 from discreet.errors import DiscreetError, LedgerWriteFailed
 from ledger_kit import forked, open_ledger, pay
+from sittings import sittings
 
 LIMIT = "1000000"
 LONGEST = 0.015  # seconds: about as long as one charge and one answer take
@@ -61,13 +62,10 @@ def broken_promises(base, said: list[str]) -> list[str]:
     return broken
 
 
-@pytest.mark.parametrize(
-    "cycles",
-    [30, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
-)
-def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, cycles, record_property):
+def kills(tmp_path, cycles):
+    """Kill once for each of these cycles, at a random point."""
     rng = random.Random(os.urandom(8))
-    for cycle in range(cycles):
+    for cycle in cycles:
         base = tmp_path / str(cycle // 50)  # a long history would only slow the check
         base.mkdir(exist_ok=True)
         child = forked(answering(base, f"c{cycle}"))
@@ -77,7 +75,17 @@ def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, cycles, record_propert
         child.kill()
         said += child.lines()
         assert broken_promises(base, said) == []
-    record_property("kills at random points, 0 promises broken", cycles)
+
+
+def test_nothing_acknowledged_is_lost_by_kill_9(tmp_path, record_property):
+    kills(tmp_path, range(30))
+    record_property("kills at random points, 0 promises broken", 30)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(6 * 3600)
+def test_nothing_acknowledged_is_lost_by_kill_9_in_full(tmp_path):
+    kills(tmp_path, sittings("ledger-kills", 10_000))
 
 
 def test_the_check_catches_a_twin_that_charges_last(tmp_path):

@@ -10,11 +10,15 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from checkpoint_kit import differences
 from discreet.errors import DiscreetError, LedgerWriteFailed
+from discreet.ledger import ledger as ledger_module
+from discreet.ledger.checkpoint import making
 from ledger_kit import open_ledger, pay
 from sqlite_shim import Disk, after_power_loss, shimmed
 
@@ -32,6 +36,13 @@ def tmp_path(tmp_path):
         return
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def checkpoints(monkeypatch):
+    """A checkpoint after every three entries."""
+    monkeypatch.setattr(making, "LEAST", 3)
+    monkeypatch.setattr(ledger_module, "PAUSE", 1)
 
 
 def record(base, *, synchronous: str) -> list[tuple]:
@@ -87,6 +98,44 @@ def test_power_loss_at_every_write_point_loses_nothing_acknowledged(tmp_path, re
     record_property("losses of power, 0 acknowledged charges lost", 2 * len(log))
 
 
+def wrong(log: list[tuple], base, rng: random.Random | None) -> tuple[list, bool]:
+    """Return what is lost or known otherwise after the power fails, and whether a checkpoint was used."""
+    found = list(lost(log, base, rng))
+    ledger = open_ledger(base, LIMIT)
+    used = ledger._book.past is not None
+    found += differences(ledger)
+    ledger.close()
+    return found, used
+
+
+def test_power_lost_while_a_checkpoint_is_made_is_harmless(tmp_path, checkpoints, record_property):
+    """At every write, sync and naming of its files: what opens is what the whole history says."""
+    log = record(tmp_path / "live", synchronous="FULL")
+    named = [facts[0] for kind, *facts in log if kind == "sync"]
+    assert {"part", "checkpoint"} <= {name.split("-")[0].rpartition(".")[2] for name in named}
+    used = 0
+    beside = [at for at, step in enumerate(log) if ".head" in str(step[1:2])]
+    near = {at + more for at in beside for more in (0, 1)}
+    for point in [point for point in points(log) if point in near]:
+        for rng in (None, random.Random(point)) if FAILURES > 60 or point % 2 else (None,):
+            with _no_new_ones():
+                found, rests = wrong(log[:point], tmp_path / f"{point}{rng is None}", rng)
+            assert found == [], point
+            used += rests
+    assert used > 20
+    record_property("losses of power around checkpoints, 0 wrong", 2 * len(near))
+
+
+@contextmanager
+def _no_new_ones():
+    """What is opened after the loss is what was left behind."""
+    least, making.LEAST = making.LEAST, 10**9
+    try:
+        yield
+    finally:
+        making.LEAST = least
+
+
 @pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
 def test_the_shim_catches_a_twin_that_does_not_sync(tmp_path, synchronous):
     """kill -9 cannot tell these from the real one; a loss of power can."""
@@ -95,9 +144,14 @@ def test_the_shim_catches_a_twin_that_does_not_sync(tmp_path, synchronous):
     assert any(lost(log[:point], tmp_path / f"drop{point}", None) for point in told)
 
 
-def test_a_write_that_fails_answers_nothing_uncharged(tmp_path, record_property):
+@pytest.mark.parametrize("least", [3, making.LEAST])
+def test_a_write_that_fails_answers_nothing_uncharged(
+    tmp_path, monkeypatch, least, record_property
+):
     """Step 1, 2, ... fails, and all after it: nothing is acknowledged that is not there, the words
     are ours, and when the disk works again every request can be repeated, charged once."""
+    monkeypatch.setattr(making, "LEAST", least)
+    monkeypatch.setattr(ledger_module, "PAUSE", 1)
     failed = 0
     for step in range(1, FAILURES + 1):
         base = tmp_path / str(step)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
+from sittings import progress_file
 from torture_kit import Count, Ground
 
 BLOCK = 12
@@ -59,8 +57,7 @@ def test_the_torture_catches_a_server_that_drops_its_lock(tmp_path):
 @pytest.mark.timeout(6 * 3600)
 def test_the_full_count_over_as_many_sittings_as_it_needs(tmp_path):
     """Run it again to go on: what was done is in a file, in $DISCREET_PROGRESS if that is set."""
-    folder = Path(os.environ.get("DISCREET_PROGRESS", tempfile.gettempdir()))
-    progress = folder / "discreet-ledger-torture.json"
+    progress = progress_file("ledger-torture.json")
     count = Count.read(progress)
     while count.cycles < FULL and not count.wrong:
         block(tmp_path / f"ground-{count.cycles}", count, "sqlite:ledger.db")

@@ -175,6 +175,31 @@ def test_the_ceiling_and_missing_epsilon(pg):
         assert pg.spent("alice") == before + 0.2
 
 
+def test_a_price_in_the_statement_as_in_googlesql(pg):
+    priced = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = {}) COUNT(*) AS n FROM people {}"
+    with psycopg.connect(pg.url(), autocommit=True) as connection:
+        before = pg.spent("alice")
+        sql = priced.format("0.25", "WHERE age > %s")
+        ((count,),) = connection.execute(sql, (43,)).fetchall()
+        assert isinstance(count, int)
+        assert round(pg.spent("alice") - before, 9) == 0.25
+        plan = connection.execute(f"EXPLAIN {priced.format('0.125', 'WHERE age > 44')}").fetchall()
+        assert any("0.125" in line for (line,) in plan)
+        connection.execute("SET discreet.max_epsilon = 0.2")
+        for declined in (
+            priced.format("0.3", ""),
+            priced.format("0.1, privacy_unit_column = sex", ""),
+            priced.format("0.1, noise = none", ""),
+        ):
+            with pytest.raises(psycopg.Error):
+                connection.execute(declined)
+        with pytest.raises(psycopg.errors.SyntaxError) as wrong:
+            connection.execute(priced.format("0.1", "WHERE age > 3 GROUP 4"))
+        place = int(wrong.value.diag.statement_position)
+        assert priced.format("0.1", "WHERE age > 3 GROUP 4")[place - 1 :].startswith("GROUP")
+        assert round(pg.spent("alice") - before, 9) == 0.25
+
+
 def test_notices_say_what_it_cost(pg):
     said = []
     with psycopg.connect(pg.url(), autocommit=True) as connection:

@@ -469,3 +469,13 @@ def test_a_spec_given_as_text(place: Path):
     spec = parse_spec(SPEC.split("[[exact]]", maxsplit=1)[0], base=place)
     with curator_of(place) as curator:
         assert curator.publish(spec).out is None
+
+
+def test_noise_that_is_zero_to_a_float_is_no_accident(place: Path):
+    """At a huge epsilon the variance of Gaussian noise is 0 to a float, and was divided by."""
+    text = SPEC.replace("epsilon = 1.0", "epsilon = 1e5").replace("delta = 1e-7", "delta = 0.01")
+    out = place / "R.zip"
+    with curator_of(place, epsilon="1e8", delta="0.1") as curator:
+        curator.publish(spec_at(place, text), out=out)
+    found = {row["state"]: int(row["people"]) for row in table(out, "by_state")}
+    assert sum(found.values()) == len(ROWS)

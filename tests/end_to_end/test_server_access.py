@@ -29,6 +29,7 @@ API = "/api/v1"
 EXPECTED = {
     ("POST", "/query"): ASKERS,
     ("POST", "/explain"): ASKERS,
+    ("POST", "/rehearse"): ASKERS,
     ("POST", "/jobs"): ASKERS,
     ("GET", "/jobs"): ASKERS,
     ("GET", "/jobs/{job_id}"): ASKERS,
@@ -42,6 +43,9 @@ EXPECTED = {
     ("GET", "/tokens"): OWNER,
     ("POST", "/tokens"): OWNER,
     ("DELETE", "/tokens/{token_id}"): OWNER,
+    ("GET", "/classes"): OWNER,
+    ("POST", "/classes"): OWNER,
+    ("DELETE", "/classes/{name}"): OWNER,
     ("POST", "/session"): EVERYBODY,
     ("GET", "/session"): ALL,
     ("DELETE", "/session"): ALL,
@@ -52,6 +56,16 @@ EXPECTED = {
     ("GET", "/models/{model_id}"): ASKERS,
     ("DELETE", "/models/{model_id}"): ASKERS,
     ("GET", "/models/{model_id}/model.zip"): ASKERS,
+    ("POST", "/bounds"): ASKERS,
+    ("POST", "/bounds/explain"): ASKERS,
+    ("POST", "/choices"): ASKERS,
+    ("POST", "/choices/explain"): ASKERS,
+    ("GET", "/recommenders"): ASKERS,
+    ("POST", "/recommenders"): ASKERS,
+    ("POST", "/recommenders/explain"): ASKERS,
+    ("POST", "/recommenders/{recommender_id}/for"): ASKERS,
+    ("GET", "/recommenders/{recommender_id}/recommender.zip"): ASKERS,
+    ("DELETE", "/recommenders/{recommender_id}"): ASKERS,
     ("GET", "/synth"): ASKERS,
     ("POST", "/synth"): ASKERS,
     ("POST", "/synth/explain"): ASKERS,
@@ -115,13 +129,24 @@ epsilon = 0.1
 sql = "{COUNT}"
 """
 SURVEY = 'title = "Smoking"\nepsilon = 1\n[questions.smokes]\nkind = "yes-no"\n'
+RATED = {"table": "census.people", "item": "sex", "rating": "age", "epsilon": "0.01"}
+PERSON_UNITS = {"/bounds", "/bounds/explain", "/recommenders", "/recommenders/explain"}
+"""Whoever may call these is told that here each row is a person of its own."""
+REFUSED_HERE = {"/rehearse", "/classes"}  # no rows are public; a name that no class can have
 BODIES = {
+    "/bounds": {"table": "census.people", "epsilon": "0.01"},
+    "/bounds/explain": {"table": "census.people", "epsilon": "0.01"},
     "/query": {"sql": COUNT, "epsilon": 0.01},
     "/explain": {"sql": COUNT, "epsilon": 0.01},
     "/jobs": {"sql": COUNT, "epsilon": 0.01},
     "/synth": {"table": "census.people", "epsilon": "0.01", "method": "random", "rows": 5},
     "/models": {"table": "census.people", "target": "sex", "epsilon": "0.01"},
     "/models/explain": {"table": "census.people", "target": "sex", "epsilon": "0.01"},
+    "/choices": {"table": "census.people", "column": "sex", "epsilon": "0.01"},
+    "/choices/explain": {"table": "census.people", "column": "sex", "epsilon": "0.01"},
+    "/recommenders": RATED,
+    "/recommenders/explain": RATED,
+    "/recommenders/{recommender_id}/for": {"ratings": {"1": 5}},
     "/synth/explain": {"table": "census.people", "epsilon": "0.01"},
     "/lab/{name}": {"settings": {}},
     "/notebooks": {"title": "Mine"},
@@ -138,6 +163,8 @@ BODIES = {
     "/surveys/{name}/estimate": {},
     "/course/{name}/grade": {"question": "alone", "answer": "1"},
     "/tokens": {"role": "reviewer"},
+    "/rehearse": {"sql": COUNT, "epsilon": 0.01, "seed": 1},
+    "/classes": {"name": "a b", "size": 1, "epsilon": 0.01},
     "/session": {"token": "dsc_wrong"},
 }
 STATES = ("valid", "none", "unknown", "malformed", "expired", "revoked")
@@ -213,6 +240,8 @@ def test_the_matrix(server, role, state, record_property):
                 assert response.headers["www-authenticate"].startswith("Bearer"), cell
             elif role not in allowed:
                 assert status == 403, cell
+            elif path in PERSON_UNITS | REFUSED_HERE and method == "POST":
+                assert status == 400, cell
             else:
                 assert status in ({404} if "{" in path else {200, 201, 202}), cell
     record_property("cells of route x role x state, all right", len(EXPECTED))

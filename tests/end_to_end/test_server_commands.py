@@ -66,7 +66,9 @@ def test_serve_shows_a_first_owner_token_once(tmp_path):
         said = lines_until(process, "listens on")
         token = re.search(r"dsc_\S+", said)[0]
         headers = {"Authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as client:
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=LONG
+        ) as client:
             body = {"sql": COUNT, "epsilon": 0.1}
             assert client.post(f"{API}/query", json=body, timeout=LONG).status_code == 200
     assert token not in process.rest
@@ -128,7 +130,7 @@ def test_a_class_of_300_in_one_command(world, tmp_path, capsys):
     arguments = ["token", "new", "--class", "300", "--epsilon", "0.5", "--dataset", "census"]
     assert run([*arguments, "--out", str(out), "--config", str(world)]) == 0
     said = capsys.readouterr().out
-    assert "300 token(s) written" in said
+    assert "300 tokens written" in said
     assert "dsc_" not in said
     assert out.stat().st_mode & 0o777 == 0o600
     rows = list(csv.DictReader(out.read_text().splitlines()))
@@ -145,6 +147,25 @@ def test_a_class_of_300_in_one_command(world, tmp_path, capsys):
     assert run([*arguments, "--out", str(tmp_path / "b.csv"), "--config", str(world)]) == 1
     assert not (tmp_path / "b.csv").exists()
     assert len(open_curator(world).catalog.analysts) == 300
+
+
+def test_a_class_has_a_sheet_to_print_and_is_ended_by_its_name(world, tmp_path, capsys):
+    config = ("--config", str(world))
+    out = tmp_path / "class.html"
+    made = ("token", "new", "--class", "2", "--prefix", "spring", "--epsilon", "0.1")
+    assert run([*made, "--out", str(out), "--url", "nowhere", *config]) == 1
+    assert run([*made, "--out", str(out), "--url", "https://a.example/", *config]) == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+    links = re.findall(r"<code>(https://a.example/ask\?token=dsc_[^<]+)</code>", out.read_text())
+    assert len(set(links)) == 2
+    other = json_of(capsys, "token", "new", "--role", "owner", "--json", *config)["tokens"][0]
+    ended = json_of(capsys, "token", "revoke", "--class", "spring", "--json", *config)
+    assert ended == {"class": "spring", "ended": 2}
+    listed = json_of(capsys, "token", "list", "--json", *config)["tokens"]
+    assert {token["id"] for token in listed if token["valid"]} == {other["id"]}
+    assert run(["token", "revoke", "--class", "nobody", *config]) == 1
+    assert run(["token", "revoke", other["id"], "--class", "spring", *config]) == 1
+    assert run(["token", "revoke", *config]) == 1
 
 
 def json_of(capsys, *arguments):

@@ -60,6 +60,8 @@ def test_an_attack_runs_once_and_its_outcome_is_kept(owner):
         ("differencing", {"colour": 1}, 400, "no setting"),
         ("linkage", {"released": "/etc/passwd"}, 400, "no setting"),
         ("netflix", {"released": "/etc/passwd"}, 400, "no setting"),
+        ("timing", {"server": "http://127.0.0.1:1"}, 400, "no setting"),
+        ("exhaustion", {"server": "http://127.0.0.1:1"}, 400, "no setting"),
     ],
 )
 def test_what_is_refused_is_refused_at_once(owner, name, settings, status, said):
@@ -100,4 +102,7 @@ def test_an_owner_attacks_her_own_files_which_are_deleted(owner, tmp_path_factor
     named = {"settings": json.dumps({"released": "/etc/passwd"})}
     assert owner.post(f"{API}/linkage/own", files=files, data=named).status_code == 400
     assert owner.post(f"{API}/linkage/own", data=named).status_code == 400
+    elsewhere = {"settings": json.dumps({"server": "http://127.0.0.1:1", "secret": "sex"})}
+    own = {"original": ("a.csv", roll)}
+    assert owner.post(f"{API}/timing/own", files=own, data=elsewhere).status_code == 400
     assert owner.post(f"{API}/linkage/own", files={"other": ("a.csv", roll)}).status_code == 400

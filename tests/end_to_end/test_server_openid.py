@@ -1,5 +1,6 @@
 """Signing in by OpenID Connect, against a provider on this machine, honest and lying."""
 
+import json
 import re
 import time
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from discreet.errors import InvalidInput
 from discreet.server.features.openid.setting import read_openid
 from discreet.server.settings import Settings
 from openid_kit import CLIENT, OTHER, SECRET, curve_key, local_provider, rsa_key
+from patience import LONG
 from server_kit import free_port, running, write_world
 
 API = "/api/v1"
@@ -66,7 +68,7 @@ def went(browser, provider_client):
 @contextmanager
 def signed_in(server):
     """Lend the page after coming back, and the browser."""
-    with server.client() as browser, httpx.Client(trust_env=False) as outside:
+    with server.client() as browser, httpx.Client(trust_env=False, timeout=LONG) as outside:
         yield browser.get(went(browser, outside), headers={"Sec-Fetch-Site": "cross-site"}), browser
 
 
@@ -77,7 +79,7 @@ def whoami(browser):
 
 def pressed(browser, shown):
     fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', shown.text))
-    return browser.post("/sign-in", data=fields, headers={"Sec-Fetch-Site": "same-origin"})
+    return browser.post("/openid/confirm", data=fields, headers={"Sec-Fetch-Site": "same-origin"})
 
 
 @pytest.mark.parametrize(
@@ -97,14 +99,53 @@ def test_a_person_signs_in_as_their_account_after_being_asked(
         assert whoami(browser) == name
 
 
-def test_the_token_behind_it_ends_with_the_session(server):
-    with signed_in(server) as (shown, _):
-        text = re.search(r'name="token" value="([^"]+)"', shown.text)[1]
-    made = server.context.tokens.find(text)
-    assert made.label == "OpenID Connect"
-    assert made.expires - time.time() <= server.context.settings.session_hours * 3600
-    lines = server.context.access.audit.last(5)
-    assert any(line.who.name == "openid" and line.deed == "token made" for line in lines)
+def test_a_token_is_made_by_the_form_and_ends_with_the_session(server):
+    before = {token.id for token in server.context.tokens.all()}
+    with signed_in(server) as (shown, browser):
+        assert {token.id for token in server.context.tokens.all()} == before, "not by looking"
+        assert "dsc_" not in shown.text
+        assert pressed(browser, shown).status_code == 303
+        [made] = [token for token in server.context.tokens.all() if token.id not in before]
+        assert made.label == "OpenID Connect: ann@example.org"
+        assert made.expires - time.time() <= server.context.settings.session_hours * 3600
+        lines = server.context.access.audit.last(5)
+        assert any(line.who.name == "openid" and line.deed == "token made" for line in lines)
+        assert pressed(browser, shown).status_code == 401, "a confirmation is used once"
+        assert server.context.tokens.by_id(made.id) is not None
+        csrf = browser.get(f"{API}/session").json()["csrf"]
+        browser.delete(f"{API}/session", headers={"X-CSRF-Token": csrf})
+        assert server.context.tokens.by_id(made.id) is None, "signing out ends it"
+
+
+def test_a_confirmation_from_another_browser_signs_nobody_in(server):
+    with signed_in(server) as (shown, browser), server.client() as other:
+        assert pressed(other, shown).status_code == 401
+        assert whoami(other) is None
+        assert pressed(browser, shown).status_code == 303
+
+
+def test_who_is_taken_out_of_the_file_is_signed_out(server, provider, monkeypatch):
+    mine = server.app.state.openid
+    monkeypatch.setattr("discreet.server.features.openid.provider.LOOK_AGAIN", 0.0)
+    text = mine._file.read_text()
+    address, provider.claims = mine.settings.address, {"email": "olga@example.org"}
+    monkeypatch.setenv("DISCREET_TEST_SECRET", SECRET)
+    try:
+        with signed_in(server) as (shown, browser):
+            assert pressed(browser, shown).status_code == 303
+            assert whoami(browser) == "owner"
+            mine._file.write_text("issuer = ")
+            assert whoami(browser) == "owner", "a wrong file changes nothing"
+            mine._file.write_text(text.replace('"olga@example.org" = "role:owner"', ""))
+            assert whoami(browser) is None
+            mine._file.write_text(text.replace('"role:owner"', '"role:reviewer"'))
+            assert whoami(browser) is None, "another role is another sign-in"
+            mine._file.write_text(text)
+            assert whoami(browser) == "owner"
+    finally:
+        mine._file.write_text(text)
+        mine.refresh()
+        object.__setattr__(mine.settings, "address", address)
 
 
 NOW = int(time.time())
@@ -124,6 +165,15 @@ LIES = {
     "from the future": ({"iat": NOW + 10**6}, {}),
     "another sign-in's nonce": ({"nonce": "x"}, {}),
     "no nonce": ({"nonce": None}, {}),
+    "not before a time to come": ({"nbf": NOW + 10**6}, {}),
+    "good for ever": ({"exp": float("inf")}, {}),
+    "a number beyond numbers": ({"exp": 10**400}, {}),
+    "made before all times": ({"iat": -(10**400)}, {}),
+    "half a letter as nonce": ({"nonce": "\ud800"}, {}),
+    "half a letter as address": ({"email": "\ud800"}, {}),
+    "a long address": ({"email": "a" * 100_000}, {}),
+    "an unencoded body": ({}, {"header": {"b64": False}}),
+    "a deep header": ({}, {"header": {"x": json.loads("[" * 500 + "]" * 500), "alg": "no"}}),
     "an address that was not verified": ({"email_verified": False}, {}),
     "no address": ({"email": None}, {}),
     "nobody who is listed": ({"email": "eve@example.org"}, {}),
@@ -150,9 +200,52 @@ def test_new_keys_are_learnt(server, provider):
         assert shown.status_code == 200
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"use": "enc"},
+        {"alg": "ES256"},
+        {"key_ops": ["encrypt"]},
+        {"key_ops": "verify"},
+        {"e": "AQ"},
+        {"e": rsa_key()["n"]},
+        {"n": "A" * 500_000},
+        {"n": 5},
+    ],
+    ids=lambda said: str(said)[:24] if "e" not in said else None,  # one of them is drawn anew
+)
+def test_a_key_that_is_not_for_this_is_not_used(server, provider, said):
+    provider.keys = [rsa_key() | said]
+    with signed_in(server) as (shown, _):
+        assert shown.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://[",
+        "https://x:99999999/",
+        "http://evil.example/",
+        "https://localhost\\@evil.example/",
+        "https://a b/",
+        "https://evil.example/\r\nSet-Cookie: x=1",
+        "https://\ud800/",
+        "javascript:alert(1)",
+        None,
+        {},
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("name", ["authorization_endpoint", "jwks_uri"])
+def test_an_odd_address_of_a_provider_is_one_sentence(server, provider, name, address):
+    provider.says = {name: address}
+    with server.client() as browser:
+        assert browser.get("/openid").status_code == 502
+
+
 def test_what_comes_back_must_be_what_this_browser_left_with_and_once(server):
     with (
-        httpx.Client(trust_env=False) as outside,
+        httpx.Client(trust_env=False, timeout=LONG) as outside,
         server.client() as browser,
         server.client() as victim,
     ):
@@ -161,10 +254,10 @@ def test_what_comes_back_must_be_what_this_browser_left_with_and_once(server):
         victim.get("/openid")
         assert victim.get(back).status_code == 401  # a cookie, of another sign-in
         assert browser.get(back).status_code == 200  # whose it is
-    with httpx.Client(trust_env=False) as outside, server.client() as browser:
+    with httpx.Client(trust_env=False, timeout=LONG) as outside, server.client() as browser:
         back = went(browser, outside)
         assert browser.get(back.replace("state=", "state=x")).status_code == 401
-    with httpx.Client(trust_env=False) as outside, server.client() as browser:
+    with httpx.Client(trust_env=False, timeout=LONG) as outside, server.client() as browser:
         back = went(browser, outside)
         assert browser.get(back).status_code == 200
         assert browser.get(back).status_code == 401  # the cookie is gone, and so is the code
@@ -175,7 +268,7 @@ def test_a_provider_that_says_it_is_another_one_is_left_alone(server, provider):
     with server.client() as browser:
         assert browser.get("/openid").status_code == 502
     provider.says = {"token_endpoint": "http://elsewhere.example/token"}
-    with server.client() as browser, httpx.Client(trust_env=False) as outside:
+    with server.client() as browser, httpx.Client(trust_env=False, timeout=LONG) as outside:
         assert browser.get(went(browser, outside)).status_code == 401
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from discreet.server.access.tokens import Role
 from discreet.server.settings import Settings
+from patience import SLACK
 from server_kit import COUNT, running, sign_in, write_world
 
 API = "/api/v1"
@@ -152,7 +153,7 @@ def test_a_stream_ends_when_its_token_is_revoked(server, held):
         server.context.tokens.revoke(token.token.id)
         began = time.monotonic()
         rest = list(lines)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 3 * SLACK  # the job goes on for longer
     assert not job.state.final
     assert "event: end" not in rest
 

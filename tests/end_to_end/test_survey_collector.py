@@ -185,6 +185,14 @@ def test_the_document_is_the_one_whose_hash_is_the_id(survey):
     assert found.content == survey.plan.document
 
 
+def test_the_worker_of_the_page_is_a_script_that_may_answer_for_surveys_only(survey):
+    found = survey.get("/s/worker.js")
+    assert found.status_code == 200
+    assert found.headers["content-type"].startswith("text/javascript")
+    assert not {"service-worker-allowed", "set-cookie"} & set(found.headers)
+    assert found.headers["cache-control"] == "no-store"
+
+
 def test_a_bad_survey_costs_nothing_and_gets_one_sentence(world, owner):
     before = owner.get(API).json()
     for toml in ("title =", TOML.replace("2.0", "-1"), TOML.replace("yes-no", "perhaps"), ""):

@@ -60,6 +60,7 @@ def errors(adult, method, epsilon, runs, **options):
 
 # Single runs have a mean of .144 (docs/benchmarks.md) and a deviation of about .003: the limit is more
 # than ten deviations away.
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "limit"), [("0.1", 0.200)])
 def test_adaptive_is_near_the_truth(adult, epsilon, limit):
     _, apart = errors(adult, adaptive, epsilon, 1)

@@ -48,7 +48,7 @@ def distance(one: np.ndarray, two: np.ndarray, columns: tuple[int, ...]) -> floa
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(("--accept",), id="declared"),
+        pytest.param(("--accept",), id="declared", marks=pytest.mark.slow),
         pytest.param((), id="learned", marks=pytest.mark.slow),
     ],
 )

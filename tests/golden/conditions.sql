@@ -213,17 +213,17 @@ SELECT COUNT(*) FROM people WHERE age > 200
 SELECT COUNT(*) FROM people WHERE age % 10 = 3 AND code // 1000 = 7
 --> shows count(*)
 --> groups none
---> touches in people: age in 12 ranges
+--> touches in people: age in 12 ranges AND code 7000 to 7999
 --> costs epsilon 1
 --> error count(*) ± 3
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) // CAST((1000) AS BIGINT) END)) = (7))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (t0.c9 BETWEEN 7000 AND 7999)
 --> postgres:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN s."code" BETWEEN 0 AND 1000000000 THEN CAST(s."code" AS BIGINT) END AS c9 FROM "census.people" AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) / CAST((1000) AS BIGINT) END)) = (7))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN s."code" BETWEEN 0 AND 1000000000 THEN CAST(s."code" AS BIGINT) END AS c9 FROM "census.people" AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (t0.c9 BETWEEN 7000 AND 7999)
 --> spark:
--->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0, CASE WHEN s.`code` BETWEEN 0 AND 1000000000 THEN CAST(s.`code` AS BIGINT) END AS c9 FROM `census.people` AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (((CASE WHEN (1000) <> 0 THEN CAST(((t0.c9) * 1 - 0) AS BIGINT) div CAST((1000) AS BIGINT) END)) = (7))
+-->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0, CASE WHEN s.`code` BETWEEN 0 AND 1000000000 THEN CAST(s.`code` AS BIGINT) END AS c9 FROM `census.people` AS s) AS t0 WHERE ((t0.c0 = 3 OR t0.c0 = 13 OR t0.c0 = 23 OR t0.c0 = 33 OR t0.c0 = 43 OR t0.c0 = 53 OR t0.c0 = 63 OR t0.c0 = 73 OR t0.c0 = 83 OR t0.c0 = 93 OR t0.c0 = 103 OR t0.c0 = 113)) AND (t0.c9 BETWEEN 7000 AND 7999)
 
 SELECT COUNT(*) FROM people WHERE code > 5 AND code IS NOT NULL
 --> shows count(*)

@@ -329,9 +329,29 @@ SELECT COUNT(*) FROM patients JOIN members ON patients.patient_id = members.memb
 --> QueryRefused: A question can read one dataset at a time, and public tables.
 --> Put tables of the same people into one dataset.
 
-SELECT COUNT(*) FROM members WHERE seen > TIMESTAMP '2024-07-01 12:00:00'
---> QueryRefused: Timestamps are read to the day, so a time of day cannot be compared.
---> Compare with a date such as '2024-05-01'.
+SELECT COUNT(*) FROM people WHERE born > TIMESTAMP '1990-07-01 12:00:00'
+--> QueryRefused: Only a column that is declared as a timestamp has a time of day.
+--> Compare with a date such as '2024-05-01', or take the hour of the column itself.
+
+SELECT COUNT(*) FROM people WHERE HOUR(born) = 3
+--> QueryRefused: Only a column that is declared as a timestamp has a time of day.
+--> Compare with a date such as '2024-05-01', or take the hour of the column itself.
+
+SELECT AVG(DATE_TRUNC('hour', seen)) FROM members
+--> QueryRefused: This needs a number, but a column here is not one.
+--> Use COUNT for categories, or compare them with a value.
+
+SELECT COUNT(*) FROM people WHERE HOUR(born + INTERVAL 3 DAY) = 4
+--> QueryRefused: Only a column that is declared as a timestamp has a time of day.
+--> Compare with a date such as '2024-05-01', or take the hour of the column itself.
+
+SELECT SUM(SIN(income)) FROM people
+--> QueryRefused: Discreet cannot bound SIN on a column with so many values.
+--> Simplify the expression, or declare a column that holds it.
+
+SELECT ANY_VALUE(income) FROM people
+--> QueryRefused: The function ANY_VALUE is not on the list of functions that are safe on private data.
+--> See the list in docs/sql.md; functions that can fail on some value are never run.
 
 SELECT COUNT(*) FROM people WHERE born > DATE '1990-02-30'
 --> QueryRefused: The date '1990-02-30' (write YYYY-MM-DD) is not supported.
@@ -349,6 +369,6 @@ SELECT SUM(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATEST(GREATE
 --> QueryRefused: Written out, the expressions of this question are endless, more than can be planned.
 --> Ask for less at once, or in steps: an answer that was paid for costs nothing again.
 
-SELECT to_char(born, 'HH24:MI') AS t, COUNT(*) FROM people GROUP BY 1
---> QueryRefused: The pattern '%?%?24:%?%?' is declined: a date is written with year, month, day and their names only.
+SELECT to_char(born, 'IYYY') AS t, COUNT(*) FROM people GROUP BY 1
+--> QueryRefused: The pattern '%?%y%?' is declined: a date is written with year, month, day and their names only.
 --> Use STRFTIME(day, '%Y-%m-%d'), TO_CHAR(day, 'YYYY-MM') or DATE_TRUNC('month', day).

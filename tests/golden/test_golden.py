@@ -56,7 +56,7 @@ def test_every_sentence_of_refusal_is_golden():
     missing = {name for name, (first, _) in SENTENCES.items() if _part(first) not in told}
     # What is said of the step after the noise, of a whole statement, or by the kernel, no plan of one
     # question says.
-    assert missing == {"afterwards", "other unit", "long text"}
+    assert missing == {"afterwards", "other unit", "long text", "too wide"}
 
 
 def _part(sentence: str) -> str:

@@ -27,7 +27,8 @@ from discreet.core.schema import (
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
-from discreet.plan.evaluate import FUNCTIONS, evaluate
+from discreet.plan.evaluate import evaluate
+from discreet.plan.functions.registry import SCALARS
 from discreet.plan.kinds import kind_of, kind_of_value
 from discreet.plan.lattices import kinds_of, lattice, points
 from discreet.plan.values import infer
@@ -92,7 +93,7 @@ def drawn(rng: random.Random, depth: int) -> e.Expr:
         lambda: e.Like(below(), rng.choice(["a%", "_1", "b1", "%"]), rng.random() < 0.5),
         lambda: e.Case(tuple((below(), below()) for _ in range(rng.randint(1, 2))), below()),
         lambda: e.Extreme(rng.random() < 0.5, several()),
-        lambda: e.Call(rng.choice(list(FUNCTIONS)), below(), rng.choice(OPTIONS)),
+        lambda: e.Call(rng.choice(list(SCALARS)), below(), rng.choice(OPTIONS)),
         lambda: e.DatePart(rng.choice(list(e.Part)), below()),
         lambda: e.Coalesce(several()),
     ]

@@ -98,11 +98,11 @@ def check(seed, count):
     return closest
 
 
-def test_two_hundred_random_batches(record_property):
-    closest = check(seed=16, count=200)
+def test_random_batches(record_property):
+    closest = check(seed=16, count=50)
     # The lower side is worth something: somewhere it comes within a few per cent of ours.
     assert closest < 1.05
-    record_property("random compositions, none below the oracle", 200)
+    record_property("random compositions, none below the oracle", 50)
 
 
 @pytest.mark.slow

@@ -195,8 +195,8 @@ def check(kind: str, count: int, folder, capfd) -> None:
 
 
 def test_errors_in_this_process(tmp_path, capfd, record_property):
-    check("memory", 330, tmp_path, capfd)
-    record_property("error-inducing questions, 0 canaries", 330)
+    check("memory", 110, tmp_path, capfd)
+    record_property("error-inducing questions, 0 canaries", 110)
 
 
 def test_errors_on_duckdb(tmp_path, capfd, record_property):
@@ -213,9 +213,8 @@ def test_errors_on_duckdb_in_full(tmp_path, capfd):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", ENGINES[1:])
 def test_errors_on_other_engines(kind, tmp_path, capfd):
-    # Spark takes half a second for each statement; its full count comes with make test-full.
-    short = kind == "spark" and os.environ.get("DISCREET_FULL") != "1"
-    check(kind, 12 if short else 330, tmp_path, capfd)
+    full = os.environ.get("DISCREET_FULL") == "1"  # Spark takes half a second for each statement
+    check(kind, 330 if full else 12 if kind == "spark" else 60, tmp_path, capfd)
 
 
 def test_an_engine_that_lets_an_error_through_is_caught(tmp_path, capfd, monkeypatch):

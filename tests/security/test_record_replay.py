@@ -25,8 +25,9 @@ from discreet.api import Curator
 from discreet.core.cost import FREE
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.kernel import look
-from discreet.release import pipeline
-from discreet.release.pipeline import prepared, spent_of
+from discreet.release import assembled
+from discreet.release.assembled import spent_of
+from discreet.release.pipeline import prepared
 from discreet.release.request import Request
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
@@ -194,9 +195,9 @@ def test_a_curator_that_shows_how_many_rows_it_read_is_caught(tmp_path, monkeypa
         return exact
 
     monkeypatch.setattr(look, "exact", counting)
-    notes = pipeline._notes
+    notes = assembled.notes_of
     monkeypatch.setattr(
-        pipeline, "_notes", lambda ready: (*notes(ready), f"{counted[-1:]} rows were read.")
+        assembled, "notes_of", lambda ready: (*notes(ready), f"{counted[-1:]} rows were read.")
     )
     one, two = replay(tmp_path, list(AGGREGATES[:4]), 7, monkeypatch)
     assert one[0] != two[0]

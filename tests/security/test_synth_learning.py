@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
@@ -104,6 +106,22 @@ def test_neighbours_are_treated_alike(count, monkeypatch, tmp_path):
     for seed in range(count):
         table, other = neighbours(seed)
         assert violations(monkeypatch, tmp_path, table, other) == []
+
+
+def codes(table):
+    """Return the table with rare codes for jobs, and the one word that many people have."""
+    job = [f"A{i % 3}{i % 10}.{i}" if i % 2 else "baker" for i in range(table.num_rows)]
+    return table.set_column(table.column_names.index("job"), "job", pa.array(job))
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(300, marks=pytest.mark.slow)])
+def test_neighbours_are_treated_alike_where_codes_have_stems(count, monkeypatch, tmp_path):
+    for seed in range(count):
+        table = codes(people(300 + seed))
+        kept = [i for i in range(table.num_rows) if i != 2 * (seed + 1)]
+        other = table.take(kept)
+        learner = partial(learn, stems=True)
+        assert violations(monkeypatch, tmp_path, table, other, learner=learner) == []
 
 
 def peeking(outline, means, step):

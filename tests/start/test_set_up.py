@@ -20,7 +20,7 @@ if [ "$1" = venv ]; then
   "{python}" -m venv --without-pip .venv
   mkdir -p .venv/tools/bin
 fi
-case " $* " in *" -r requirements-run.lock "*) [ ! -e stop-here ] || kill -INT $$ ;; esac
+case " $* " in *" -r requirements-run.lock "*) [ ! -e stop-here ] || kill -TERM $$ ;; esac
 exit 0
 """
 OLD = """#!/bin/sh

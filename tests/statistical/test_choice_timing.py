@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
 from discreet.noise.respond import randomized_response_kary
 from discreet.noise.select import exponential, permute_and_flip, report_noisy_max
@@ -20,6 +19,8 @@ SIZE = 2000
 
 
 def area(first, second):
+    from scipy.stats import rankdata  # a second to import: not while tests are collected
+
     ranks = rankdata(np.concatenate([first, second]))[: len(first)]
     value = (ranks.sum() - len(first) * (len(first) + 1) / 2) / (len(first) * len(second))
     return max(value, 1 - value)

@@ -54,7 +54,8 @@ def released(aggregate: str, rows: int, epsilon: str, *, size: int, delta: str =
     )
     rng = SystemRng() if FULL else SeededRng(20261115)
     noisy = noised(given, plan.plan.mechanisms, rng)
-    truth = found.std() if aggregate == "STDDEV(age)" else found.mean()
+    truths = {"STDDEV(age)": found.std(), "VARIANCE(age)": found.var()}
+    truth = truths.get(aggregate, found.mean())
     return truth, finish(noisy, plan.question, plan.plan.mechanisms.laws)
 
 
@@ -93,6 +94,20 @@ def test_bars_are_hardly_wider_than_the_error(aggregate, epsilon):
     size = 20_000 if FULL else 1000
     truth, table = released(aggregate, 10_000, epsilon, size=size)
     assert_frequency(hits(truth, table), size, 0.95, 0.975)
+    bar, error = widths(truth, table)
+    assert bar <= WIDEST * error
+
+
+@pytest.mark.parametrize("aggregate", ["STDDEV(age)", "VARIANCE(age)"])
+@pytest.mark.parametrize(
+    ("rows", "epsilon"),
+    [(1000, "1"), (3000, "1"), (300, "5"), (1000, "5"), (10_000, "0.1"), (100_000, "0.1")],
+)
+def test_bars_of_spreads_are_hardly_wider_than_the_error(aggregate, rows, epsilon):
+    """From rows * epsilon = 1,000 on; below, the noise is of the size of the spread itself."""
+    size = 20_000 if FULL else 500
+    truth, table = released(aggregate, rows, epsilon, size=size)
+    assert_frequency(hits(truth, table), size, 0.95, 1.0)
     bar, error = widths(truth, table)
     assert bar <= WIDEST * error
 

@@ -29,6 +29,6 @@ def test_at_most_the_claim_and_within_a_twentieth_of_it(name, epsilon):
     assert 0.95 * epsilon < found <= epsilon
 
 
-@pytest.mark.parametrize("name", ["warner", "projective"])
+@pytest.mark.parametrize("name", ["warner", "projective", "rappor"])
 def test_a_twin_with_too_little_noise_is_caught(name):
     assert bound(target(name, 1, truly=Fraction(11, 10)), 400_000) > 1

@@ -42,6 +42,9 @@ class EpsilonExplanation:
         """Return all sentences as one paragraph."""
         return " ".join(self.sentences)
 
+    def __repr__(self) -> str:
+        return self.text
+
 
 def explain(
     epsilon: Number | Epsilon, *, total: Number | Epsilon | None = None

@@ -45,6 +45,9 @@ class WrittenCopy:
         report = None if self.report is None else str(self.report)
         return made_words(self.made, str(self.out), report)
 
+    def __repr__(self) -> str:
+        return "\n".join(self.words())
+
 
 def anonymize_file(
     written: str,

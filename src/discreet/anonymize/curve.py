@@ -9,7 +9,7 @@ from typing import Any
 from discreet.anonymize.request import AnonymizeRequest
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import IntruderRisk, risk_of
-from discreet.anonymize.run import groups_of, hierarchies_of, searched
+from discreet.anonymize.run import groups_of, hierarchies_of, models_of, searched
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.optimal import anonymize
 from discreet.anonymize.source import AnonymizeSource
@@ -57,6 +57,7 @@ def curve(
     progress(0, len(ks) + 1, "counting")
     groups = searched(groups_of(source, wish), wish)
     hierarchies = hierarchies_of(source, wish)
+    models = models_of(wish, groups, hierarchies)
     found = []
     for done, k in enumerate(ks, start=1):
         progress(done, len(ks) + 1, f"k = {k}")
@@ -68,7 +69,7 @@ def curve(
                 k=k,
                 suppress=asked.suppress,
                 cost=asked.cost,
-                models=asked.models,
+                models=models,
                 method=asked.method,
                 weights={source.column(name): weight for name, weight in asked.weights.items()},
                 missing=asked.missing,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.anonymize.criteria.models import (
     Closeness,
+    Distance,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -20,6 +20,8 @@ from discreet.anonymize.criteria.models import (
 from discreet.anonymize.hierarchy.levels import Hierarchy
 from discreet.anonymize.search.costs import GeneralisationCost
 from discreet.anonymize.search.optimal import AnonymizeMethod, Missing
+from discreet.core.requests.anonymize import AnonymizeAsked
+from discreet.core.requests.asked import given as words_of
 from discreet.errors import InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -27,76 +29,51 @@ Choice = TypeVar("Choice", bound=Enum)
 DIVERSITIES = ("distinct", "entropy", "recursive")
 
 
-@dataclass(frozen=True, slots=True)
-class AnonymizeRequest:
-    """One anonymization, as it was asked for. Make it with `AnonymizeRequest.of`."""
+@dataclass(frozen=True, kw_only=True)
+class AnonymizeRequest(AnonymizeAsked):
+    """One anonymization, checked. Make it with `AnonymizeRequest.of`."""
 
-    k: int
-    quasi: tuple[str, ...]
-    sensitive: str | None = None
     models: tuple[PrivacyModel, ...] = ()
-    hierarchies: Path | None = None
-    suppress: float = 0.0
-    cost: GeneralisationCost = GeneralisationCost.DISCERNIBILITY
-    method: AnonymizeMethod = AnonymizeMethod.OPTIMAL
-    redact: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
-    missing: Missing = Missing.VALUE
-    seconds: float = 60.0
-    population: int | None = None
     given: Mapping[str, Hierarchy] = field(default_factory=dict)
 
+    if TYPE_CHECKING:
+        k: int
+        quasi: tuple[str, ...]
+        cost: GeneralisationCost  # type: ignore[assignment]  # a word until it is checked
+        method: AnonymizeMethod  # type: ignore[assignment]  # as above
+        missing: Missing  # type: ignore[assignment]  # as above
+        redact: tuple[str, ...]
+        weights: Mapping[str, float]
+
     @classmethod
-    def of(
-        cls,
-        *,
-        k: int | None,
-        quasi: Sequence[str],
-        sensitive: str | None = None,
-        l: float | None = None,  # noqa: E741 the model's own name
-        diversity: str = "distinct",
-        c: float = 3.0,
-        t: float | None = None,
-        hierarchies: Path | None = None,
-        suppress: float = 0.0,
-        cost: str = "discernibility",
-        method: str = "optimal",
-        redact: Sequence[str] = (),
-        weights: str | Mapping[str, float] = "",
-        missing: str = "value",
-        seconds: float = 60.0,
-        population: int | None = None,
-    ) -> AnonymizeRequest:
-        """Return the wish, or say which word or number makes no sense."""
-        if k is None:
+    def of(cls, **words: Any) -> AnonymizeRequest:
+        """Return the wish from the fields of `AnonymizeAsked`, or say which of them makes no sense."""
+        asked = AnonymizeAsked(**words)
+        if asked.k is None:
             raise InvalidInput("Say how many rows must look alike, with --k.", hint="Usual: 5.")
-        if not quasi:
+        if not asked.quasi:
             raise InvalidInput(
                 "Say which columns others may know of a person, with --quasi.",
                 hint="For example --quasi zip,birth_date,sex.",
             )
-        if population is not None and population < 1:
+        if asked.population is not None and asked.population < 1:
             raise InvalidInput("The population must have at least one person.")
-        KAnonymity(k)  # refuses what is no k
-        if (l is not None or t is not None) and sensitive is None:
+        KAnonymity(asked.k)  # refuses what is no k
+        if (asked.l is not None or asked.t is not None) and asked.sensitive is None:
             raise InvalidInput(
                 "--l and --t protect a sensitive column: say which, with --sensitive."
             )
-        return cls(
-            k=k,
-            quasi=tuple(quasi),
-            sensitive=sensitive,
-            models=_models(l, diversity, c, t),
-            hierarchies=hierarchies,
-            suppress=suppress,
-            cost=_choice(GeneralisationCost, cost, "cost"),
-            method=_choice(AnonymizeMethod, method, "method"),
-            redact=tuple(redact),
-            weights=_weights(weights) if isinstance(weights, str) else dict(weights),
-            missing=_choice(Missing, missing, "missing"),
-            seconds=seconds,
-            population=population,
-        )
+        weights = asked.weights
+        checked = {
+            "quasi": tuple(asked.quasi),
+            "models": _models(asked.l, asked.diversity, asked.c, asked.t, asked.distance),
+            "cost": _choice(GeneralisationCost, asked.cost, "cost"),
+            "method": _choice(AnonymizeMethod, asked.method, "method"),
+            "redact": tuple(asked.redact),
+            "weights": _weights(weights) if isinstance(weights, str) else dict(weights),
+            "missing": _choice(Missing, asked.missing, "missing"),
+        }
+        return cls(**words_of(asked) | checked)
 
 
 def _models(
@@ -104,9 +81,13 @@ def _models(
     diversity: str,
     c: float,
     t: float | None,
+    distance: str,
 ) -> tuple[PrivacyModel, ...]:
     if diversity not in DIVERSITIES:
         raise InvalidInput(f"--diversity is {' or '.join(DIVERSITIES)}, not '{diversity[:40]}'.")
+    apart = _choice(Distance, distance, "distance")
+    if t is None and apart is not Distance.EQUAL:
+        raise InvalidInput("--distance says how --t is measured: give --t as well.")
     found: list[PrivacyModel] = []
     if l is not None:
         if diversity == "entropy":
@@ -121,7 +102,7 @@ def _models(
                 else RecursiveDiversity(c, whole)
             )
     if t is not None:
-        found.append(Closeness(t))
+        found.append(Closeness(t, apart))
     return tuple(found)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
 from discreet.anonymize.criteria.diversity import Diversity, diversity_of
 from discreet.anonymize.criteria.measures import make_histogram
+from discreet.anonymize.criteria.models import PrivacyModel
 from discreet.anonymize.groups import Groups, Sensitive, group_table
 from discreet.anonymize.hierarchy.levels import Hierarchy, read_hierarchies
 from discreet.anonymize.read_groups import read_groups
@@ -23,9 +24,15 @@ from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.intruder import risk_of
 from discreet.anonymize.search.cheapest import Progress, silent
 from discreet.anonymize.search.optimal import Missing, SearchResult, anonymize
+from discreet.anonymize.sensitive_levels import by_hierarchy, has_order, heights, tied
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
 from discreet.errors import InternalError, InvalidInput
 
+Tree: TypeAlias = Callable[[Sensitive], tuple[tuple[int, ...], ...]]
+"""The label of each sensitive value at each height of its hierarchy."""
+
+WORTH_SAYING = 0.02
+"""Another method that loses less by more than this is proposed."""
 TELLING = 0.5
 """A column that is kept as it is and has another value in more than this share of rows is noted."""
 
@@ -64,6 +71,10 @@ class Anonymized:
             "cost": result.cost.value,
             "method": result.method.value,
             "conditions": result.conditions,
+            "alternatives": [
+                {"method": each.method.value, "loss": each.loss, "suppressed": each.suppressed}
+                for each in result.alternatives
+            ],
             "sensitive": {each.column: each.to_json() for each in self.after.diversity},
             "risk": self.after.risk.to_json() | {"before": self.before.risk.to_json()},
             "columns": self.table.column_names,
@@ -98,11 +109,12 @@ def run(
         k=wish.k,
         suppress=wish.suppress,
         cost=wish.cost,
-        models=wish.models,
+        models=models_of(wish, groups, hierarchies),
         method=wish.method,
         weights=weights,
         missing=wish.missing,
         seconds=wish.seconds,
+        compare=True,
         progress=progress,
     )
     progress(0, 1, "recoding the rows")
@@ -110,7 +122,8 @@ def run(
     untouched = {name for name, level in (result.levels or {}).items() if level == 0}
     copy = recoded(fetch(source, names), groups, result.recoding, untouched=untouched)
     progress(0, 1, "measuring the copy")
-    after = measured(group_table(copy, quasi, sensitive=sensitive), wish.population)
+    tree = _tree(wish, hierarchies, sensitive)
+    after = measured(group_table(copy, quasi, sensitive=sensitive), wish.population, tree)
     _verify(result, wish, copy, after)
     kept = tuple(name for name in names if name not in quasi and name != sensitive)
     return Anonymized(
@@ -118,11 +131,11 @@ def run(
         wish=wish,
         table=copy,
         result=result,
-        before=measured(groups, wish.population),
+        before=measured(groups, wish.population, tree),
         after=after,
         kept=kept,
         redacted=redacted,
-        notices=_notices(copy, kept, result),
+        notices=(*_people_notices(source), *_notices(copy, kept, result)),
         seconds=time.monotonic() - started,
     )
 
@@ -149,12 +162,26 @@ def searched(groups: Groups, wish: AnonymizeRequest) -> Groups:
 def hierarchies_of(source: AnonymizeSource, wish: AnonymizeRequest) -> Mapping[str, Hierarchy]:
     """Return the hierarchies that were given, as texts or in a folder; others are built."""
     quasi = source.named(wish.quasi)
+    over_tree = wish.sensitive is not None and by_hierarchy(wish.models)
+    named = (*quasi, *((source.column(wish.sensitive or ""),) if over_tree else ()))
     given = {source.column(name): hierarchy for name, hierarchy in wish.given.items()}
-    unused = [name for name in given if name not in quasi]
+    unused = [name for name in given if name not in named]
     if unused:
-        raise InvalidInput(f"'{unused[0]}' has a hierarchy but is no quasi-identifier.")
-    read = {} if wish.hierarchies is None else read_hierarchies(wish.hierarchies, quasi)
+        raise InvalidInput(
+            f"'{unused[0]}' has a hierarchy but is no quasi-identifier.",
+            hint="That of a sensitive column is used by --t with --distance hierarchical.",
+        )
+    read = {} if wish.hierarchies is None else read_hierarchies(wish.hierarchies, named)
     return {**read, **given}
+
+
+def models_of(
+    wish: AnonymizeRequest, groups: Groups, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[PrivacyModel, ...]:
+    """Return the conditions of a wish, tied to the values that the sensitive column has."""
+    sensitive = groups.sensitive
+    given = None if sensitive is None else hierarchies.get(sensitive.column)
+    return tied(wish.models, sensitive, given)
 
 
 def _redacted(
@@ -172,15 +199,24 @@ def _redacted(
     return (*asked, *(name for name in source.columns if name in hidden))
 
 
-def measured(groups: Groups, population: int | None) -> MeasuredTable:
+def _tree(
+    wish: AnonymizeRequest, hierarchies: Mapping[str, Hierarchy], sensitive: str | None
+) -> Tree | None:
+    """Return how heights of sensitive values are found, where t is measured by them."""
+    if sensitive is None or not by_hierarchy(wish.models):
+        return None
+    return lambda found: heights(found, hierarchies.get(sensitive))
+
+
+def measured(groups: Groups, population: int | None, tree: Tree | None = None) -> MeasuredTable:
     """Return sizes, risks and diversity of rows that were counted already."""
     sizes = ClassSizes.of(groups.rows)
     sensitive = groups.sensitive
-    found = () if sensitive is None else (_varied(groups, sensitive),)
+    found = () if sensitive is None else (_varied(groups, sensitive, tree),)
     return MeasuredTable(groups.quasi, sizes, risk_of(sizes, population), found)
 
 
-def _varied(groups: Groups, sensitive: Sensitive) -> Diversity:
+def _varied(groups: Groups, sensitive: Sensitive, tree: Tree | None) -> Diversity:
     values = len(sensitive.values)
     whole = np.bincount(sensitive.codes, weights=sensitive.rows, minlength=values)
     histogram = make_histogram(
@@ -190,9 +226,11 @@ def _varied(groups: Groups, sensitive: Sensitive) -> Diversity:
         classes=groups.combinations,
         whole=whole / whole.sum(),
     )
-    known = [value for value in sensitive.values if value is not None]
     return diversity_of(
-        sensitive.column, histogram, ordered=not any(isinstance(v, str | bool) for v in known)
+        sensitive.column,
+        histogram,
+        ordered=has_order(sensitive),
+        levels=() if tree is None else tree(sensitive),
     )
 
 
@@ -203,6 +241,16 @@ def _verify(
         raise InternalError("the copy has another number of rows than was found")
     if wish.missing is Missing.VALUE and after.sizes.k < wish.k:
         raise InternalError("the copy is not k-anonymous; nothing was written")
+
+
+def _people_notices(source: AnonymizeSource) -> tuple[str, ...]:
+    if not source.repeats_people():
+        return ()
+    said = (
+        f"Some people have several rows in '{source.label}': k counts rows, so those that look "
+        "alike may all be one person's. Make a table with one row for each person first."
+    )
+    return (said,)
 
 
 def _notices(copy: pa.Table, kept: tuple[str, ...], result: SearchResult) -> tuple[str, ...]:
@@ -217,6 +265,12 @@ def _notices(copy: pa.Table, kept: tuple[str, ...], result: SearchResult) -> tup
         found.append(
             f"Nearly every row has another value of {', '.join(telling)}: who knows it finds the "
             "row. Redact such a column, or make it a quasi-identifier."
+        )
+    better = min(result.alternatives, key=lambda each: each.loss, default=None)
+    if better is not None and result.costs.loss - better.loss > WORTH_SAYING:
+        found.append(
+            f"Loss {better.loss:.2f} instead of {result.costs.loss:.2f} under the same conditions: "
+            f"--method {better.method.value}."
         )
     if not result.optimal and result.bound is not None and result.levels is not None:
         found.append(

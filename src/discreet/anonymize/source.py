@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +20,8 @@ from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.files import READABLE
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
+from discreet.kernel.canonical.paths import followed_paths
+from discreet.kernel.canonical.source import PlainSource
 
 PATIENCE = 3600.0
 """Seconds for one pass over the rows: the owner waits for it, nobody else does."""
@@ -31,7 +33,8 @@ _NAME = "rows"
 class AnonymizeSource:
     """An open table: where its rows are, its columns, and which of its rows are kept.
 
-    `hidden` columns are never copied: the catalog hides them, or they name the person.
+    `hidden` columns are never copied: the catalog hides them, or they name the person. `declared` is
+    the table as the catalog has it, which says how people are read.
     """
 
     engine: Engine
@@ -40,6 +43,7 @@ class AnonymizeSource:
     columns: tuple[str, ...]
     condition: str | None = None
     hidden: tuple[str, ...] = ()
+    declared: Table | None = None
 
     def column(self, written: str) -> str:
         """Return the name of a column as the table spells it, without regard to case."""
@@ -66,10 +70,14 @@ class AnonymizeSource:
     @property
     def relation(self) -> str:
         """Return what stands after FROM: the rows that are kept."""
+        return self._rows if self.condition is None else f"{self._rows} AS kept_rows"
+
+    @property
+    def _rows(self) -> str:
         whole = self.engine.relation(self.table)
         if self.condition is None:
             return whole
-        return f"(SELECT * FROM {whole} WHERE {self.condition}) AS kept_rows"
+        return f"(SELECT * FROM {whole} WHERE {self.condition})"
 
     def run(self, sql: str) -> pa.Table:
         """Return the result of a query of ours; it is exact, and stays in this room."""
@@ -81,6 +89,20 @@ class AnonymizeSource:
                 hint="Check that every line has as many cells as the first, that the file is "
                 "whole, and that a condition compares numbers with numbers.",
             ) from None
+
+    def repeats_people(self) -> bool:
+        """Return whether somebody has several of the rows, as the catalog reads who is somebody."""
+        if self.declared is None or self.declared.unit is None:
+            return False
+        types = {name.lower(): kind for name, kind in self.engine.columns(self.table)}
+        dialect = self.engine.capabilities.dialect
+        plain = PlainSource(self.declared, {}, types, dialect, self._rows)
+        person = plain.unit(whole=False)
+        if person is None:
+            return False
+        counts = f"COUNT({person}) AS n, COUNT(DISTINCT {person}) AS p"
+        found = self.run(f"SELECT {counts} FROM {plain.rows}")
+        return bool(found.column("n")[0].as_py() > found.column("p")[0].as_py())
 
     def rows(self) -> int:
         """Return how many rows are kept; a table without any is refused."""
@@ -126,7 +148,7 @@ def open_source(
             state=base / STATE if keep else None,
             limits=EngineLimits(workers=1),
         )
-        name, dataset, table = _NAME, "", path.name
+        dataset, table = "", path.name
     else:
         place = Path(FILE_NAME) if config is None else config
         if not place.exists():
@@ -136,22 +158,33 @@ def open_source(
             )
         catalog = load(place)
         dataset, table = find_table(catalog, written)
-        name = engine_name(catalog.dataset(dataset), catalog.table(table, dataset))
-        engine = connect(
-            catalog.engine_url,
-            {name: catalog.sources[name]},
-            encodings={n: e for n, e in catalog.encodings.items() if n == name},
-            base=catalog.base,
-            state=catalog.base / STATE if keep else None,
-            limits=EngineLimits(workers=1),
-        )
+        engine = _declared_engine(catalog, dataset, table, keep=keep)
     try:
         if catalog is None:
-            yield narrowed(engine, name, table, where=where)
+            yield narrowed(engine, _NAME, table, where=where)
         else:
             yield declared_source(engine, catalog, dataset, table, where=where)
     finally:
         engine.close()
+
+
+def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) -> Engine:
+    """Return an engine with one table of a catalog, and those over which it reaches people."""
+    owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
+    steps = () if found.path is None else found.path.steps
+    on_the_way = [catalog.table(step.table, dataset) for step in steps]
+    names = [engine_name(owner, each) for each in (found, *on_the_way)]
+    paths = followed_paths(owner.name, owner.tables)
+    return connect(
+        catalog.engine_url,
+        {name: catalog.sources[name] for name in names},
+        encodings={n: e for n, e in catalog.encodings.items() if n in names},
+        paths={n: path for n, path in paths.items() if n == names[0]},
+        base=catalog.base,
+        state=catalog.base / STATE if keep else None,
+        limits=EngineLimits(workers=1),
+        allow_superuser=catalog.allow_superuser,
+    )
 
 
 def declared_source(
@@ -161,7 +194,8 @@ def declared_source(
     owner, found = catalog.dataset(dataset), catalog.table(table, dataset)
     check_table(owner, found, engine)
     name, hidden = engine_name(owner, found), hidden_columns(found)
-    return narrowed(engine, name, found.name, where=where, hidden=hidden)
+    opened = narrowed(engine, name, found.name, where=where, hidden=hidden)
+    return replace(opened, declared=found)
 
 
 def hidden_columns(table: Table) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ DISAGREE = (
     "take the highest for safety, and none for a fact."
 )
 LEGACY = (
-    "Anonymized tables are a legacy output: they carry no guarantee, and every further release about "
-    "the same people weakens them. A private table (discreet query, discreet synth) has one."
+    "Anonymized tables are a legacy output: every further release about the same people weakens them. "
+    "What a private table promises (discreet query, discreet synth) holds whatever comes later."
 )
 BREAKS = (
     "Two releases that are each k-anonymous pin a person down together: discreet attack "
@@ -50,6 +50,8 @@ def measured_words(label: str, found: MeasuredTable) -> list[str]:
 def diversity_words(found: Diversity) -> list[str]:
     """Return l and t of one sensitive column."""
     ordered = "" if found.ordered_t is None else f" ({found.ordered_t:.3f} by order)"
+    if found.hierarchical_t is not None:
+        ordered += f" ({found.hierarchical_t:.3f} by hierarchy)"
     lines = [
         (
             f"{found.column}: l = {found.distinct} different values at least (as uncertain as "

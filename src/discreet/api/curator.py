@@ -1,17 +1,11 @@
-"""The curator: the object that a Python user holds."""
+"""The curator: the object that a Python user holds. Rooms that a question does not need are loaded by the method that does."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from discreet.anonymize.exposure import expose
-from discreet.anonymize.release import Memory
-from discreet.anonymize.release import release as release_copy
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import Anonymized
-from discreet.anonymize.source import declared_source, find_table
 from discreet.api.budgets import alerts_of, notes_of, renewals
 from discreet.api.learning import Learning
 from discreet.api.publishing import Publishing
@@ -22,21 +16,21 @@ from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.output import OutputColumn
 from discreet.errors import UnknownName
-from discreet.ledger.report import history_report, share_report
+from discreet.ledger.report import history_report, share_report, standing_of
 from discreet.ledger.text import budget_report, budget_words
 from discreet.release.request import Request
 from discreet.release.stored import unpack
 from discreet.release.whole import explain as explain_request
 from discreet.release.whole import release, shape_of
-from discreet.report import Document
 from discreet.sql.parse import Written
-from discreet.synth.linked.linked_copy import LinkedSynthetic
-from discreet.synth.linked.run import linked_copy
 from discreet.synth.progress import Progress, silent
-from discreet.synth.report.making import comparison, publishable
-from discreet.synth.request import SynthRequest
-from discreet.synth.run import synthesize
-from discreet.synth.synthetic import Synthetic
+
+if TYPE_CHECKING:
+    from discreet.anonymize.run import Anonymized
+    from discreet.api.bounding import BoundsTrade
+    from discreet.report import Document
+    from discreet.synth.linked.linked_copy import LinkedSynthetic
+    from discreet.synth.synthetic import Synthetic
 
 
 class Curator(Publishing, Learning):
@@ -107,6 +101,30 @@ class Curator(Publishing, Learning):
             group_size=group_size,
         )
 
+    def rehearse(
+        self,
+        sql: str | Written,
+        *,
+        seed: int,
+        epsilon: Number | Epsilon | None = None,
+        within: Number | None = None,
+        max_rows: int | None = None,
+    ) -> Answer:
+        """Return an answer that is not private: everybody who names this seed gets the same noise.
+
+        Only for datasets whose rows the owner declared public (`public_rows = true`). Spends nothing.
+        """
+        from discreet.api.rehearsal import rehearse
+
+        asked = Request.of(sql, epsilon=epsilon, within=within, fresh=True, max_rows=max_rows)
+        return rehearse(self, asked, seed=seed)
+
+    def bounds(self, table: str, *, epsilon: Number | Epsilon, **asked: Any) -> BoundsTrade:
+        """Return what each `max_rows` leaves out beside its noise, charged first (`bounding.trade`)."""
+        from discreet.api.bounding import trade
+
+        return trade(self, table, epsilon=epsilon, **asked)
+
     def synthesize(
         self,
         table: str,
@@ -130,6 +148,9 @@ class Curator(Publishing, Learning):
         `rows` is about as many as there are unless given. `where` and `rules` hold for every row.
         `choose` pays for a private choice among methods. The same `request_id` gives the same model.
         """
+        from discreet.synth.request import SynthRequest
+        from discreet.synth.run import synthesize
+
         request = SynthRequest.of(
             table,
             epsilon=epsilon,
@@ -148,14 +169,20 @@ class Curator(Publishing, Learning):
 
     def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
+        from discreet.synth.linked.run import linked_copy
+
         return linked_copy(self, dataset, analyst=self._payer(asked.pop("analyst", None)), **asked)
 
     def synthesis_report(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return what a synthetic copy supports: may be published with it, costs nothing."""
+        from discreet.synth.report.making import publishable
+
         return publishable(synthetic, target=target)
 
     def synthesis_comparison(self, synthetic: Synthetic, *, target: str | None = None) -> Document:
         """Return the comparison with the real rows: for the owner, recorded, never to be published."""
+        from discreet.synth.report.making import comparison
+
         return comparison(
             synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
         )
@@ -165,16 +192,21 @@ class Curator(Publishing, Learning):
     ) -> Anonymized:
         """Return a k-anonymous copy of a table, after writing into the ledger that it leaves.
 
-        `more` are the options of the command: sensitive, l, diversity, c, t, hierarchies, suppress,
-        cost, method, redact, weights, missing, seconds, population.
+        `more` are the options of the command: sensitive, l, diversity, c, t, distance, hierarchies,
+        suppress, cost, method, redact, weights, missing, seconds, population.
 
         Guarantee: none. This is not private; the dataset stays marked. (docs/anonymize.md)
         """
+        from discreet.anonymize.exposure import expose
+        from discreet.anonymize.release import Memory, release
+        from discreet.anonymize.request import AnonymizeRequest
+        from discreet.anonymize.source import declared_source, find_table
+
         wish = AnonymizeRequest.of(k=k, quasi=quasi, **more)
         dataset, name = find_table(self.catalog, table)
         source = declared_source(self.engine, self.catalog, dataset, name, where=where)
         memory = Memory(name, lambda event: expose(self.ledger, dataset, event))
-        return release_copy(source, wish, lambda: memory)
+        return release(source, wish, lambda: memory)
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
@@ -270,6 +302,13 @@ class Curator(Publishing, Learning):
 
     def _shares(self, analyst: str | None, dataset: str) -> bool:
         return analyst is None or dataset in self.catalog.analysts.get(analyst, ())
+
+    def standing(self, request_id: str, *, analyst: str | None = None) -> str | None:
+        """Return what has become of a request: paid, running, answered, failed or lost.
+
+        None: nothing was charged under this id.
+        """
+        return standing_of(self.ledger, self.account_of(analyst), request_id)
 
     def stored_answer(self, request_id: str, *, analyst: str | None = None) -> Answer | None:
         """Return the answer that this analyst was given under this request id, if there is one.

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from discreet.api.limits import policy_of
+from discreet.api.storage import STATE, check_storage
 from discreet.catalog.catalog import Catalog
 from discreet.core.owner import OWNER
 from discreet.engine.base import Engine, EngineLimits
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError
+from discreet.kernel.canonical.declared import declared_cells
 from discreet.kernel.canonical.paths import every_path
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
-
-STATE = ".discreet"
-"""The folder beside discreet.toml where snapshots of CSV files and stored tables are kept."""
 
 
 class OpenedCatalog:
@@ -29,8 +29,11 @@ class OpenedCatalog:
         ledger: Ledger | None = None,
         engine: Engine | None = None,
         rng: Rng | None = None,
+        scratch: Path | None = None,
     ) -> None:
+        check_storage(catalog)
         self.catalog = catalog
+        self._scratch = scratch
         self.rng: Rng = SystemRng() if rng is None else rng
         if ledger is not None:
             self.__dict__["ledger"] = ledger
@@ -46,12 +49,13 @@ class OpenedCatalog:
     def engine(self) -> Engine:
         """The database that computes; started when first needed."""
         memory = [d.memory_mb for d in self.catalog.datasets.values() if d.memory_mb is not None]
-        limits = EngineLimits(memory_mb=max(memory)) if memory else EngineLimits()
+        limits = EngineLimits(memory_mb=max(memory, default=None), scratch=self._scratch)
         return connect(
             self.catalog.engine_url,
             self.catalog.sources,
             encodings=self.catalog.encodings,
             paths=every_path(self.catalog.datasets.values()),
+            cells=declared_cells(self.catalog.datasets.values(), self.catalog.engine_url),
             base=self.catalog.base,
             state=self.catalog.base / STATE,
             limits=limits,

@@ -17,10 +17,17 @@ from discreet.errors import CatalogError
 from discreet.ledger.ledger import Ledger
 from discreet.release.planning.child import PlanningLimits
 from discreet.sql.parse import Written, read
+from discreet.sql.spelling.options import PricedStatement
+from discreet.sql.spelling.options import priced as taken_apart
 
 
 def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet.open is the contract
     """Return the curator of a catalog: the given discreet.toml, or the one in this folder."""
+    return Curator(load(found_config(config)))
+
+
+def found_config(config: str | Path | None) -> Path:
+    """Return the discreet.toml that is meant, which must be there."""
     path = Path(FILE_NAME) if config is None else Path(config)
     if path.is_dir():
         path /= FILE_NAME
@@ -29,7 +36,7 @@ def open(config: str | Path | None = None) -> Curator:  # noqa: A001  # discreet
             f"There is no {FILE_NAME} here." if config is None else f"There is no file '{path}'.",
             hint="Make one with: discreet init YOUR_FILE.csv",
         )
-    return Curator(load(path))
+    return path
 
 
 def curator_of(config: Path) -> Curator:
@@ -37,6 +44,17 @@ def curator_of(config: Path) -> Curator:
     if config.is_file():
         return Curator(load(config))
     return Curator(loads("", base=config.parent, name=config.name))
+
+
+def child_curator(catalog: Catalog, *, scratch: Path) -> Curator:
+    """Return a curator for a child process of whoever has put `catalog` in force.
+
+    Guarantee: its ledger changes no limit, so a child that was started under an older catalog takes
+        nothing back. What its engine needs for a while lies in `scratch`.
+    """
+    limits = policy_of(catalog)
+    ledger = Ledger.open(catalog.ledger_url, limits, base=catalog.base, adopts=False)
+    return Curator(catalog, ledger=ledger, scratch=scratch)
 
 
 def add_analysts(
@@ -54,6 +72,11 @@ Asked: TypeAlias = Written
 def parsed(sql: str) -> Asked:
     """Return a question parsed once; parameters may be filled into its tree, never into its text."""
     return Written(sql, read(sql))
+
+
+def priced(sql: str) -> PricedStatement:
+    """Return a statement without WITH DIFFERENTIAL_PRIVACY, and what was said there."""
+    return taken_apart(sql)
 
 
 Planner: TypeAlias = PlanningLimits

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from discreet.api.opened import STATE, OpenedCatalog
-from discreet.publish.package import owner_key
-from discreet.publish.rehearse import Rehearsal
-from discreet.publish.run import Publication
-from discreet.publish.spec import Spec, spec_of
-from discreet.publish.totals.request import TotalsRequest
-from discreet.publish.totals.run import TotalsSoFar, measure_totals
-from discreet.publish.workflow import (
-    RELEASES,
-    Office,
-    approve_release,
-    draft_release,
-    rehearse_release,
-    standings,
-    withdraw_release,
-)
-from discreet.publish.workflow import release as release_package
+from discreet.api.opened import OpenedCatalog
+from discreet.api.storage import STATE
 from discreet.synth.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from discreet.publish.rehearse import Rehearsal
+    from discreet.publish.run import Publication
+    from discreet.publish.spec import Spec
+    from discreet.publish.totals.request import TotalsRequest
+    from discreet.publish.totals.run import TotalsSoFar
+    from discreet.publish.workflow import Office
 
 
 class Publishing(OpenedCatalog):
@@ -44,8 +37,11 @@ class Publishing(OpenedCatalog):
         package, free. Where the catalog asks for a second person, it must be approved first.
         (docs/publish.md)
         """
+        from discreet.publish.spec import spec_of
+        from discreet.publish.workflow import release
+
         place = None if out is None else Path(out)
-        return release_package(
+        return release(
             spec_of(spec), place, self._office, who=who, supersedes=supersedes, progress=progress
         )
 
@@ -54,11 +50,17 @@ class Publishing(OpenedCatalog):
 
         `digest` in it is what an approval by a second person names.
         """
+        from discreet.publish.spec import spec_of
+        from discreet.publish.workflow import draft_release
+
         found = draft_release(spec_of(spec), self._office, who=who)
         return found.to_json() | {"digest": found.digest}
 
     def rehearse_release(self, spec: str | Path | Spec, *, who: str = "owner") -> Rehearsal:
         """Return what a release would look like on made-up rows: costs nothing."""
+        from discreet.publish.spec import spec_of
+        from discreet.publish.workflow import rehearse_release
+
         return rehearse_release(spec_of(spec), self._office, who=who)
 
     def approve_release(
@@ -68,20 +70,30 @@ class Publishing(OpenedCatalog):
 
         `digest` is that of the draft they have read; a second person must say it.
         """
+        from discreet.publish.spec import spec_of
+        from discreet.publish.workflow import approve_release
+
         return approve_release(spec_of(spec), self._office, who=who, digest=digest).to_json()
 
     def withdraw_release(
         self, spec: str | Path | Spec, *, reason: str, who: str = "owner"
     ) -> dict[str, Any]:
         """Return where a release stands after it was withdrawn; what it cost stays spent."""
+        from discreet.publish.spec import spec_of
+        from discreet.publish.workflow import withdraw_release
+
         return withdraw_release(spec_of(spec).name, self._office, who=who, reason=reason).to_json()
 
     def releases(self) -> list[dict[str, Any]]:
         """Return every release that was ever drafted and where it stands, latest change last."""
+        from discreet.publish.workflow import standings
+
         return [each.to_json() for each in standings(self.ledger)]
 
     def release_key(self) -> str:
         """Return the owner's public key, by which anyone can check a package; made on first use."""
+        from discreet.publish.package import owner_key
+
         return owner_key(self.catalog.base / STATE).public.hex()
 
     def running_totals(self, request: TotalsRequest, *, through: dt.date | str) -> TotalsSoFar:
@@ -90,6 +102,8 @@ class Publishing(OpenedCatalog):
         The whole horizon is charged when the series is first asked for; later days are free.
         (docs/packages.md)
         """
+        from discreet.publish.totals.run import measure_totals
+
         return measure_totals(
             request,
             through,
@@ -99,8 +113,12 @@ class Publishing(OpenedCatalog):
 
     def package(self, name: str) -> Path:
         """Return where the signed package of a release is kept, once it was released."""
+        from discreet.publish.workflow import RELEASES
+
         return self.catalog.base / STATE / RELEASES / f"{name}.zip"
 
     @property
     def _office(self) -> Office:
+        from discreet.publish.workflow import Office
+
         return Office(self.catalog, self.ledger, self.engine, self.rng, self.catalog.base / STATE)

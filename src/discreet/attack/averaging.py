@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.attack.counts.secret_bits import OWN_FILE, balanced_bits, bits_of_file
 from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
-from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
 from discreet.survey.device.device import Device
 from discreet.survey.randomizers.kary import KaryResponse
@@ -30,6 +30,7 @@ ATTACK = Attack(
         Knob("people", 200, "people who answer", 20, 5_000, 20),
         Knob("answers", 1_000, "times that each of them answers", 1, 2_000, 1),
         Knob("epsilon", 1.0, "epsilon of one answer, and of the survey", 0.1, 8.0, 0.1),
+        *OWN_FILE,
         Knob("seed", 0, "who smokes", 0, 1_000_000, 1),
     ),
 )
@@ -44,6 +45,9 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
     epsilon = to_fraction(repr(chosen.number("epsilon")))
     rng = np.random.default_rng(chosen.whole("seed"))
     truth = rng.permutation(np.arange(people) % 2 == 0)
+    if chosen.text("original"):
+        bits = bits_of_file(chosen.text("original"), chosen.text("secret"))
+        truth = balanced_bits(bits, min(people, 2 * int(min(bits.sum(), (~bits).sum()))), rng)
     progress(0, 3, "devices that toss anew each time")
     fresh = _fresh(truth, answers, epsilon)
     progress(1, 3, "devices that remember")
@@ -92,7 +96,6 @@ def _outcome(
     epsilon, answers = chosen.number("epsilon"), chosen.whole("answers")
     ceiling = 1 / (1 + np.exp(-epsilon))
     found = {"coins tossed anew": _score(fresh, truth), "memoised coins": _score(kept, truth)}
-    scores = list(found.values())
     return Outcome(
         attack=ATTACK.name,
         title=ATTACK.title,
@@ -113,14 +116,8 @@ def _outcome(
         blocks=(
             Figure(
                 "How often the true answer is read off",
-                bars(
-                    list(found),
-                    [score.success for score in scores],
-                    low=[score.low for score in scores],
-                    high=[score.high for score in scores],
-                    title="share of right guesses",
-                ),
-                f"Half of {truth.size:,} people smoke; {answers:,} reports each.",
+                score_bars(found),
+                f"Half of {truth.size:,} people have it; {answers:,} reports each.",
             ),
             Grid.of(
                 ("device", "right", "95% from", "to", "guessing"),

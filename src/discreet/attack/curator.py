@@ -170,6 +170,13 @@ def _ledger(catalog: Catalog) -> Ledger:
 
 
 def _write(base: Path, tables: Mapping[str, Exhibit], epsilon: Number, delta: Number) -> Catalog:
+    return load(write_catalog(base, tables, epsilon, delta))
+
+
+def write_catalog(
+    base: Path, tables: Mapping[str, Exhibit], epsilon: Number, delta: Number
+) -> Path:
+    """Return the discreet.toml over these tables, written into a folder with their rows."""
     lines = [
         '[engine]\nurl = "duckdb:"\n[ledger]\nurl = "sqlite:ledger.db"',
         f"[datasets.{DATASET}]\nepsilon = {epsilon}\ndelta = {delta}",
@@ -183,4 +190,4 @@ def _write(base: Path, tables: Mapping[str, Exhibit], epsilon: Number, delta: Nu
         lines += [f"{column} = {{ {domain} }}" for column, domain in exhibit.columns.items()]
     path = base / "discreet.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return load(path)
+    return path

@@ -12,12 +12,11 @@ import numpy.typing as npt
 from discreet.attack.counts.differencing_answers import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.core.numbers import to_fraction
 from discreet.errors import InvalidInput
 from discreet.noise import discrete_laplace
-from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
 
 ATTACK = Attack(
@@ -139,13 +138,7 @@ def _outcome(chosen: AttackSettings, found: Mapping[str, Score]) -> Outcome:
         blocks=(
             Figure(
                 "Presence read off one answer",
-                bars(
-                    list(found),
-                    [score.success for score in found.values()],
-                    low=[score.low for score in found.values()],
-                    high=[score.high for score in found.values()],
-                    title="share of right guesses",
-                ),
+                score_bars(found),
                 f"Epsilon {epsilon:g} allows {ceiling(epsilon):.1%}.",
             ),
             Grid.of(

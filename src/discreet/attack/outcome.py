@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.noise.bars.binomial import clopper_pearson
+from discreet.report.charts import bars
 from discreet.report.document import Block
 
 
@@ -39,6 +40,19 @@ class Score:
             "high": self.high,
             "measure": self.measure,
         }
+
+    def __str__(self) -> str:
+        interval = f"95% interval {self.low:.3f} to {self.high:.3f}"
+        return f"{self.measure} {self.success:.3f} ({interval}), guessing {self.baseline:.3f}"
+
+
+def score_bars(
+    scores: Mapping[str, Score], title: str = "share of right guesses"
+) -> dict[str, Any]:
+    """Return the picture of some scores, each with its interval."""
+    found = scores.values()
+    low, high = [each.low for each in found], [each.high for each in found]
+    return bars(list(scores), [each.success for each in found], low=low, high=high, title=title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +94,7 @@ class Outcome:
             "settings": dict(self.settings),
             "details": dict(self.details),
         }
+
+    def __repr__(self) -> str:
+        private = "" if self.private is None else f"; private version {self.private}"
+        return f"Outcome({self.attack}: {self.score}{private})"

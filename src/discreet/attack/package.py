@@ -20,6 +20,7 @@ import pyarrow.csv as pa_csv
 from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.attack.outcome import Outcome, Score
+from discreet.core.numbers import counted
 from discreet.errors import InvalidInput
 from discreet.publish.assemble.rows import Layout
 from discreet.publish.families.find import Family, Member
@@ -185,7 +186,11 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
     """Return the outcome of one attack on a package; exact facts are known to both sides."""
     target = load_target(package, config)
     name = target.member.table.name
-    known = f"the package, and its {target.facts} exact fact(s)" if target.facts else "the package"
+    known = (
+        f"the package, and its {counted(target.facts, 'exact fact')}"
+        if target.facts
+        else "the package"
+    )
     if kind == "census":
         found = lone_people(target)
         did = "Wherever the finest table says 1, the attacker claims that exactly one person is there."

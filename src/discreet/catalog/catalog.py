@@ -45,6 +45,14 @@ class DeclaredCap:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredStorage:
+    """Whether places that hold something private must be encrypted; `vouched` is the operator's word for it."""
+
+    encrypted: bool = False
+    vouched: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     """Datasets, budgets and analysts, as the owner declared them.
 
@@ -65,6 +73,7 @@ class Catalog:
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     allow_superuser: bool = False
+    storage: DeclaredStorage = DeclaredStorage()
     path: Path | None = None
     every: Mapping[str, Dataset] = field(default_factory=dict)
 

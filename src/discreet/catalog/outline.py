@@ -45,6 +45,7 @@ def outline(catalog: Catalog, datasets: Collection[str]) -> dict[str, Any]:
             "neighbours": dataset.neighbours.value,
             "budget": dataset.budget,
             "accepted": dataset.accepted,
+            "public_rows": dataset.public_rows,
         }
         for name, dataset in catalog.datasets.items()
         if name in datasets

@@ -25,6 +25,10 @@ COMMANDS = {
         "discreet.cli.owner.review",
         "What each declaration loses and reveals; accept or hide columns.",
     ),
+    "bounds": (
+        "discreet.cli.owner.bounds",
+        "What max_rows leaves out beside the noise, from a small paid look.",
+    ),
     "query": ("discreet.cli.commands.query", "Answer one SQL question privately."),
     "publish": ("discreet.cli.commands.publish", "Many tables as one consistent, signed package."),
     "verify": ("discreet.cli.commands.verify", "Check a published package without the data."),
@@ -54,6 +58,10 @@ COMMANDS = {
     "run": ("discreet.cli.owner.run", "What a schedule has due: each line once a period."),
     "budget": ("discreet.cli.commands.budget", "What is spent, what is left, who is most exposed."),
     "sheet": ("discreet.cli.owner.sheet", "A data-protection impact sheet, as a document."),
+    "storage": (
+        "discreet.cli.owner.storage",
+        "Where private things lie at rest, and what encrypts each place.",
+    ),
     "ledger": ("discreet.cli.commands.ledger", "Verify, back up or restore the ledger."),
     "completion": ("discreet.cli.completion", "Let your shell complete commands and options."),
     "explain": ("discreet.cli.commands.explain", "What an epsilon promises, in plain words."),

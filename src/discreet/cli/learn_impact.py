@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.cli.bare_place import Foresee
 
 
 def impact_written(
@@ -13,6 +16,7 @@ def impact_written(
     from discreet.api import open as open_curator
     from discreet.cli.commands.learn_work import check_test, privately_tested
     from discreet.cli.waiting import counting
+    from discreet.core.numbers import Epsilon
     from discreet.learn.scored.impact import ImpactPoint, impact_report
     from discreet.learn.scored.public_test import publicly_tested
     from discreet.report import write
@@ -29,7 +33,7 @@ def impact_written(
             spent += float(trained.cost.epsilon or 0)
             model = trained.model
             tested = publicly_tested(model, path) if public else privately_tested(model, path, each)
-            points.append(ImpactPoint.of(float(epsilon), tested.facts))
+            points.append(ImpactPoint.of(float(Epsilon.of(epsilon).value), tested.facts))
     write(impact_report(asked["target"], table, points), out)
     return {
         "target": asked["target"],
@@ -37,6 +41,30 @@ def impact_written(
         "cost": {"epsilon": round(spent, 9)},
         "out": str(out),
     }
+
+
+def check_first(asked: dict[str, Any], epsilons: list[str]) -> Foresee:
+    """Return what refuses the first of these trainings, before the types of a bare file are paid for."""
+    from discreet.cli.commands.learn_work import check_training
+
+    def refused(place: Path, table: str, left: dict[str, Any]) -> None:
+        first = shares_of(epsilons, left["epsilon"])[0]
+        check_training(place, table, asked | {"epsilon": first, "request_id": None})
+
+    return refused
+
+
+def shares_of(epsilons: list[str], whole: Any) -> list[str]:
+    """Return epsilons in the same proportions that add up to `whole`.
+
+    >>> shares_of(["1", "3"], "2")
+    ['1/2', '3/2']
+    """
+    from discreet.core.numbers import Epsilon, to_fraction
+
+    given = whole if isinstance(whole, Epsilon) else Epsilon.of(whole)
+    each = [to_fraction(epsilon) for epsilon in epsilons]
+    return [str(part * given.value / sum(each)) for part in each]
 
 
 def check_room(curator: Any, table: str, epsilons: list[str]) -> None:

@@ -13,10 +13,6 @@ Accept = Annotated[
 Unit = Annotated[
     str, typer.Option(help="Whom to protect in a bare file: 'row', or the person's column.")
 ]
-Analyst = Annotated[str | None, typer.Option("--as", help="The analyst who asks.")]
-RequestId = Annotated[
-    str | None, typer.Option(help="Ask again under the same id: same model, no charge.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")

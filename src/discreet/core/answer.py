@@ -15,6 +15,9 @@ from discreet.core.answer_chart import Chart, chart_of
 from discreet.core.answer_text import as_html, as_text
 from discreet.core.extras import needs
 
+REHEARSAL = "rehearsal: not private"
+"""What stands on everything that was made with noise that repeats."""
+
 # Spreadsheets run cells that begin with these as formulas.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -51,10 +54,12 @@ class Provenance:
     sql: tuple[str, ...]
     notes: tuple[str, ...] = ()
     private: bool = True
+    watermark: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain lists and texts."""
-        return {
+        marked = {"watermark": self.watermark} if self.watermark else {}
+        return marked | {
             "dataset": self.dataset,
             "snapshot": self.snapshot,
             "unit": self.unit,
@@ -99,7 +104,8 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet query --json` prints."""
-        return {
+        mark = self.provenance.watermark
+        return ({"watermark": mark} if mark else {}) | {
             "columns": list(self.columns),
             "rows": [list(row) for row in self.rows],
             "error95": [list(errors) for errors in self.error95],
@@ -168,7 +174,14 @@ class Answer:
 
     def plot(self) -> Chart:
         """Return a chart of the first noisy column with its error bars."""
-        return chart_of(self.columns, self.rows, self.error95, noisy=self.noisy, keys=self.keys)
+        return chart_of(
+            self.columns,
+            self.rows,
+            self.error95,
+            noisy=self.noisy,
+            keys=self.keys,
+            watermark=self.provenance.watermark,
+        )
 
     def _with_errors(self) -> tuple[list[str], list[list[Any]]]:
         names: list[str] = []
@@ -179,6 +192,9 @@ class Answer:
             if i in self.noisy:
                 names.append(f"{name} ±")
                 columns.append([errors[i] for errors in self.error95])
+        if self.provenance.watermark:  # in every row, so that no cut of an export loses it
+            names.append("watermark")
+            columns.append([self.provenance.watermark] * len(self.rows))
         return names, columns
 
     def __repr__(self) -> str:
@@ -207,6 +223,8 @@ class Answer:
     def _footer(self) -> str:
         left = float(self.limit.epsilon - self.after.epsilon)
         used = "free" if self.free else f"uses {float(self.cost.epsilon):g}"
+        if self.provenance.watermark:
+            return f"{self.provenance.watermark}; nothing was spent"
         return f"{used}, leaves {max(left, 0):g} of {float(self.limit.epsilon):g}"
 
 

@@ -60,8 +60,12 @@ def chart_of(
     *,
     noisy: tuple[int, ...],
     keys: int,
+    watermark: str = "",
 ) -> Chart:
-    """Return points with intervals: the first key across, the first noisy column upwards."""
+    """Return points with intervals: the first key across, the first noisy column upwards.
+
+    A watermark stands over the picture.
+    """
     if not noisy or not rows:
         raise InvalidInput("There is nothing noisy to draw in this answer.")
     value = noisy[0]
@@ -93,7 +97,7 @@ def chart_of(
             },
         ],
     }
-    return Chart(spec)
+    return Chart({"title": watermark, **spec} if watermark else spec)
 
 
 def _label(value: Any) -> str:

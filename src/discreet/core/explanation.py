@@ -131,6 +131,8 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(f"{name:<12} {said}" for name, said in self.lines())
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{html.escape(name)}</th><td>{html.escape(said)}</td></tr>"

@@ -14,6 +14,7 @@ class OutputType(Enum):
     TEXT = "text"
     BOOLEAN = "boolean"
     DATE = "date"
+    TIMESTAMP = "timestamp"
 
 
 @dataclass(frozen=True, slots=True)

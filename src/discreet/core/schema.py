@@ -13,6 +13,9 @@ from discreet.core.spelling import PLAIN, Spelling
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.errors import CatalogError, UnknownName
 
+SECONDS = 86_400
+"""Seconds of a day."""
+
 MAX_PUBLIC_KEYS = 10_000
 """Integers and dates with at most this many declared values may be grouped by as public keys."""
 
@@ -149,10 +152,14 @@ class DateDomain:
 
 @dataclass(frozen=True, slots=True)
 class TimestampDomain:
-    """Whole seconds from `lower` to `upper`, both without a time zone and read as UTC."""
+    """Whole seconds from `lower` to `upper`, both without a time zone and read as UTC.
+
+    `step`: in so many seconds; declared ones have 1, those cut to the hour 3,600.
+    """
 
     lower: dt.datetime
     upper: dt.datetime
+    step: int = field(default=1, repr=False)  # not in the fingerprint of what is declared
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
@@ -162,12 +169,12 @@ class TimestampDomain:
 
     @property
     def size(self) -> int:
-        """Return how many seconds there are, NULL not counted."""
-        return (self.upper - self.lower) // dt.timedelta(seconds=1) + 1
+        """Return how many moments there are, NULL not counted."""
+        return (self.upper - self.lower) // dt.timedelta(seconds=self.step) + 1
 
     def value(self, position: int) -> dt.datetime:
-        """Return the second at `position`."""
-        return self.lower + dt.timedelta(seconds=position)
+        """Return the moment at `position`."""
+        return self.lower + dt.timedelta(seconds=position * self.step)
 
     def words(self) -> str:
         """Return the domain in plain words."""
@@ -207,8 +214,9 @@ class Column:
     `complete`: a row without a declared value is left out of every question, so no row lacks one
     (enforced by the generated SQL, never believed).
     `immutable`: a person keeps the value across snapshots. `reviewed`: the owner said it is public.
-    `spelling`: how cells are written where the source keeps them as texts. `fingerprint`: a short
-    hash of the domain and its spelling, so that what is read in another way is a new axis.
+    `spelling`: how cells are written where the source keeps them as texts. `moment`: the column is
+    the second of the day of a timestamp, which is declared so. `fingerprint`: a short hash of the
+    domain and its spelling, so that what is read in another way is a new axis.
     """
 
     name: str
@@ -220,6 +228,7 @@ class Column:
     complete: bool = False
     reviewed: bool = True
     spelling: Spelling = PLAIN
+    moment: TimestampDomain | None = None
     fingerprint: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
@@ -233,6 +242,12 @@ class Column:
         if not isinstance(self.domain, TimestampDomain):
             return self
         return replace(self, domain=DateDomain(self.domain.lower.date(), self.domain.upper.date()))
+
+    def clock(self) -> Column | None:
+        """Return the second of the day of a timestamp as a column of its own, None for others."""
+        if not isinstance(self.domain, TimestampDomain):
+            return None
+        return replace(self, domain=IntegerDomain(0, SECONDS - 1), moment=self.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +263,7 @@ class Table:
     `max_rows` keeps at least this share of the rows. `path`: over which tables the unit is reached;
     its last column then stands in every row of this table.
     `parent`: the table of the same dataset whose rows these belong to, where it is not people's own.
+    `events`: the day by which the rows of one parent follow each other, in linked copies.
     """
 
     name: str
@@ -263,6 +279,7 @@ class Table:
     rows_kept: Fraction | None = None
     path: UnitPath | None = None
     parent: str | None = None
+    events: str | None = None
 
     @property
     def public(self) -> bool:
@@ -288,6 +305,8 @@ class Dataset:
     `accepted`: the domains were inferred from the data and declared public unseen, which every
     answer must say. `seconds` and `memory_mb` limit one query; None leaves the engine's own limit.
     `second_person`: a release must be approved by somebody else than who drafted it.
+    `public_rows`: the owner declared that every row may be known by everybody, so that a class may
+    rehearse on them with noise that repeats; other questions are answered as ever.
     """
 
     name: str
@@ -298,6 +317,7 @@ class Dataset:
     seconds: Fraction | None = None
     memory_mb: int | None = None
     second_person: bool = False
+    public_rows: bool = False
 
 
 def _ordered(lower: Any, upper: Any) -> None:

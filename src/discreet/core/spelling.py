@@ -25,6 +25,8 @@ _CODES = {
     "%d": "([0-9]{1,2})",
     "%b": "([A-Za-z]{3})",
 }
+TIME_BEHIND = "(?:[ T][ -~]*)?"
+"""What may stand behind a day."""
 _DAY_CODES = ({"%Y", "%y"}, {"%m", "%b"}, {"%d"})
 _TIME_CODES = ("%H", "%I", "%M", "%S", "%f", "%p")
 _SIGN = re.compile(r"[^0-9+\-\\^\[\]\s]{1,8}")
@@ -105,7 +107,7 @@ def date_pattern(spelled: str) -> tuple[str, tuple[str, ...]]:
             f"Dates spelled '{spelled}' cannot be read.",
             hint="Use a spelling made of %Y (or %y), %m (or %b) and %d, or convert the column.",
         )
-    return pattern + "(?:[ T][ -~]*)?", tuple(codes)
+    return pattern + TIME_BEHIND, tuple(codes)
 
 
 def _only_a_time(rest: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn, Protocol, Self, final
 
 import pyarrow as pa
@@ -35,6 +36,8 @@ class EngineLimits:
 
     `seconds` stops a query, `store_seconds` a `materialise` or the reading of a CSV file.
     `workers` is how many queries run side by side where the engine runs on this machine.
+    `scratch` is a folder for what lasts as long as the engine alone (spilled pages, held results of
+    DuckDB), to be removed by whoever made it, also when this process is killed.
     """
 
     seconds: float = 60.0
@@ -42,6 +45,7 @@ class EngineLimits:
     threads: int | None = None
     store_seconds: float = 3600.0
     workers: int = 2
+    scratch: Path | None = None
 
 
 @final

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
 import shutil
-import subprocess
-import sys
+import socket
 import threading
-import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from discreet.engine.base import engine_failed
+from discreet.engine.template import start
 
 _GRACE = 0.25
 """Seconds between an interrupt and the kill."""
 _START = 60.0
 """Seconds that a fresh child may take to open its sources."""
-_START_CODE = "import sys; {before}from {module} import main; main()"
-# Arrow and DuckDB do without numpy, and a child without it starts in half the time.
-_NO_NUMPY = "sys.modules['numpy'] = None; "
+_READY = "discreet.engine.duckdb.worker"
+"""What children without numpy find imported."""
 
 
 class Unreadable(Exception):
@@ -32,18 +30,11 @@ class Child:
     """One running module of ours, spoken to in frames."""
 
     def __init__(self, module: str, setup: dict[str, Any], *, numpy: bool = False) -> None:
-        self._wire, theirs = multiprocessing.Pipe()
-        # -P: the folder we happen to stand in must not be able to replace a module.
-        start = _START_CODE.format(module=module, before="" if numpy else _NO_NUMPY)
-        self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
-            [sys.executable, "-P", "-c", start, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        theirs.close()
-        self._scratch = Path(setup["temporary"]) / str(self._process.pid)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = start(module, theirs, ready=module if numpy else _READY, numpy=numpy)
+        self._wire = Connection(ours.detach())
+        self._temporary = Path(setup["temporary"])
         self._wire.send_bytes(json.dumps(setup).encode())
         self._ready = False
         self._sending = threading.Lock()
@@ -55,6 +46,7 @@ class Child:
         """Wait until the child has opened its sources; raise Unreadable if one is broken."""
         if self._ready:
             return
+        _ = self._process.pid  # it runs: from here on its end is heard
         reply = self._receive(seconds)
         if reply != b"K":
             self.kill()
@@ -116,14 +108,11 @@ class Child:
             return
         self.alive = False
         self._wire.close()
-        deadline = time.monotonic() + 1.0
-        while self._process.poll() is None and time.monotonic() < deadline:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=0.05)
+        self._process.ended(1.0)
         self._end()
 
     def _end(self) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.ended()
         # What it had spilled is encrypted with a key that died with it, but takes room.
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(self._temporary / str(self._process.pid), ignore_errors=True)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from discreet.core.path import FollowedPath
 from discreet.engine.base import Engine, EngineLimits
+from discreet.engine.declared import DeclaredCell
 from discreet.errors import CatalogError
 
 
@@ -21,6 +22,7 @@ def connect(
     allow_superuser: bool = False,
     encodings: Mapping[str, str] = MappingProxyType({}),
     paths: Mapping[str, FollowedPath] = MappingProxyType({}),
+    cells: Mapping[str, tuple[DeclaredCell, ...]] = MappingProxyType({}),
 ) -> Engine:
     """Return the engine behind `url`, with each table of `sources` attached under its name.
 
@@ -28,7 +30,8 @@ def connect(
     file; `postgresql://...` tables written as schema.table; `spark://local[*]`, `local[2]` or
     `spark://host:port` files again. `state` is where snapshots and stored tables outlive us.
     `encodings` says of some tables how their text files are encoded, `paths` over which other
-    tables their rows reach a person.
+    tables their rows reach a person, `cells` how their columns are read where a table is several
+    files; without, files that differ are refused.
     `allow_superuser` lets a PostgreSQL role be one, which is refused otherwise.
     Drivers are imported by the engine that needs them.
     """
@@ -48,6 +51,7 @@ def connect(
             limits=bounds,
             encodings=encodings,
             paths=paths,
+            cells=cells,
         )
     if encodings or paths:
         raise CatalogError(
@@ -64,7 +68,7 @@ def connect(
         from discreet.engine.spark.engine import SparkEngine
 
         master = url.removeprefix("spark://") if url.startswith("spark://local") else url
-        return SparkEngine(master, sources, base=base, state=state, limits=bounds)
+        return SparkEngine(master, sources, base=base, state=state, limits=bounds, cells=cells)
     raise CatalogError(
         f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
     )

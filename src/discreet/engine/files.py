@@ -15,8 +15,19 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.formats.convert import first_line, is_plain, rows_of, write_plain
+from discreet.engine.alike import check_alike
+from discreet.engine.declared import DeclaredCell
+from discreet.engine.formats.convert import (
+    JSON_ENDINGS,
+    first_line,
+    has_json_ending,
+    is_plain,
+    rows_of,
+    write_plain,
+)
 from discreet.engine.formats.packed import start_of
+from discreet.engine.lakes.delta import DeltaFile, FileColumn
+from discreet.engine.lakes.tables import folder_columns, lake_files, refuse_parts
 from discreet.errors import CatalogError
 
 _BLOCK = 1 << 20
@@ -42,37 +53,119 @@ class FileSource:
     """The files behind one table, in a fixed order.
 
     `encoding` is the owner's word for how their texts are encoded, `part` the table of a SQLite file
-    or the sheet of a workbook.
+    or the sheet of a workbook. `constants` are, for each file, the columns that a lake's log keeps
+    instead of the file. `cells`: the files are read as declared, each by itself, whatever they are.
     """
 
     kind: FileKind
     paths: tuple[Path, ...]
     encoding: str = ""
     part: str = ""
+    constants: tuple[tuple[FileColumn, ...], ...] = ()
+    cells: tuple[DeclaredCell, ...] | None = None
 
 
-def find_files(name: str, source: str, base: Path, encoding: str = "") -> FileSource:
+def looks_like_file(source: str) -> bool:
+    """Return whether a source names a file, not a table of a database."""
+    return Path(source).suffix.lower() in READABLE or "/" in source or "#" in source
+
+
+def is_open(source: str, base: Path) -> bool:
+    """Return whether what a source's columns are may follow from single files or rows.
+
+    So it is with a pattern, a folder, a table of a lake, an object store, and with JSON, whose columns are the
+    keys that occur. One named file of another kind, or a table, has columns that nobody's row can change.
+    """
+    if "://" in source or _is_pattern(source):
+        return True
+    place, _ = split_part(source, base)
+    named = {suffix.lower() for suffix in place.suffixes}
+    return place.is_dir() or not named.isdisjoint(JSON_ENDINGS)
+
+
+def find_files(
+    name: str,
+    source: str,
+    base: Path,
+    encoding: str = "",
+    cells: tuple[DeclaredCell, ...] | None = None,
+) -> FileSource:
     """Return the files that `source` (a path, a folder or a pattern below `base`) means.
 
-    Patterns are expanded anew each time: a file that was added counts from then on.
+    Patterns are expanded anew each time: a file that was added counts from then on. With `cells` the files
+    of a pattern or a folder may be any and none.
     """
     place, part = split_part(source, base)
-    if any(letter in source for letter in "*?["):
+    there = False
+    if _is_pattern(source):
         root = Path(place.anchor or ".")
         paths = sorted(path for path in root.glob(str(place.relative_to(root))) if path.is_file())
+        there = _fixed(place).is_dir()
     elif place.is_dir():
+        lake = lake_files(name, place)
+        if lake is not None:
+            return _of_lake(name, place, lake, cells)
         paths = files_in(place)
+        there = True
     else:
         paths = [place] if place.is_file() else []
-    if not paths:
+    refuse_parts(name, paths)
+    if not paths and (cells is None or not there):
         raise CatalogError(
             f"The source of table '{name}' does not exist: {source}.",
             hint="Paths are relative to the folder of discreet.toml.",
         )
+    if cells is not None:
+        paths = _each_once(paths)
+        text = any(_kind(path) is FileKind.CSV for path in paths)
+        kind = FileKind.CSV if text else FileKind.PARQUET
+        found = tuple(path.resolve() for path in paths)
+        return FileSource(kind, found, encoding, part, folder_columns(paths, cells, base), cells)
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise CatalogError(f"The source of table '{name}' mixes CSV and Parquet files: {source}.")
-    return FileSource(kinds.pop(), tuple(path.resolve() for path in paths), encoding, part)
+    kind = kinds.pop()
+    check_alike(name, paths, parquet=kind is FileKind.PARQUET)
+    return FileSource(kind, tuple(path.resolve() for path in paths), encoding, part)
+
+
+def _of_lake(
+    name: str, place: Path, lake: tuple[DeltaFile, ...], cells: tuple[DeclaredCell, ...] | None
+) -> FileSource:
+    files = tuple((place / file.path).resolve() for file in lake)
+    if not all(path.is_relative_to(place.resolve()) for path in files):
+        raise CatalogError(
+            f"Some files of table '{name}' lie outside its folder, behind a link.",
+            hint="Copy them into the folder, or export the table to Parquet.",
+        )
+    if cells is None:
+        if not files:
+            raise CatalogError(
+                f"The source of table '{name}' is a Delta table whose newest version holds no files.",
+                hint="Propose from a version that holds rows; once declared, a table may be empty.",
+            )
+        check_alike(name, files, parquet=True)
+    constants = tuple(file.constants for file in lake) if lake and lake[0].constants else ()
+    return FileSource(FileKind.PARQUET, files, constants=constants, cells=cells)
+
+
+def _is_pattern(source: str) -> bool:
+    return any(letter in source for letter in "*?[")
+
+
+def _fixed(place: Path) -> Path:
+    """Return the folder in which a pattern begins."""
+    first = next(i for i, piece in enumerate(place.parts) if _is_pattern(piece))
+    return Path(*place.parts[:first])
+
+
+def _each_once(paths: Sequence[Path]) -> list[Path]:
+    """Return files without those that are there under another name already."""
+    found: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        stat = path.stat()
+        found.setdefault((stat.st_dev, stat.st_ino), path)
+    return list(found.values())
 
 
 def split_part(source: str, base: Path) -> tuple[Path, str]:
@@ -109,7 +202,7 @@ def plain_files(source: FileSource, folder: Path) -> FileSource:
             target = folder / f"plain-{i}.csv"
             write_plain(path, target, encoding=source.encoding, part=source.part)
         paths.append(target)
-    return FileSource(FileKind.CSV, tuple(paths))
+    return replace(source, paths=tuple(paths), encoding="", part="")
 
 
 def database_files(database: Path) -> FileSource:
@@ -120,17 +213,30 @@ def database_files(database: Path) -> FileSource:
 
 def csv_parts(name: str, source: FileSource) -> list[dict[str, Any]]:
     """Return how each CSV file is read: the columns may stand in any order, but be the same ones."""
-    parts = []
+    parts: list[dict[str, Any]] = []
     for path in source.paths:
-        names = column_names(name, path, source.encoding, source.part)
-        mark = delimiter(path, source.encoding, source.part)
-        parts.append({"path": str(path), "delimiter": mark, "columns": names})
+        parts.append(csv_part(name, path, source.encoding, source.part))
+        names = parts[-1]["columns"]
         if set(names) != set(parts[0]["columns"]):
             raise CatalogError(
                 f"The CSV files of table '{name}' have different columns.",
                 hint="Every file names the same columns in its first line, in any order.",
             )
     return parts
+
+
+def csv_part(name: str, path: Path, encoding: str = "", part: str = "") -> dict[str, Any]:
+    """Return how one CSV file is read."""
+    names = column_names(name, path, encoding, part)
+    return {"path": str(path), "delimiter": delimiter(path, encoding, part), "columns": names}
+
+
+def heading(name: str, path: Path) -> list[str] | None:
+    """Return the columns of a text file in UTF-8, none where it is empty; None for Parquet."""
+    if _kind(path) is FileKind.PARQUET:
+        return None
+    # JSON without an object has no names, and no rows.
+    return column_names(name, path) if first_line(path).strip() else []
 
 
 def delimiter(path: Path, encoding: str = "", part: str = "") -> str:
@@ -145,10 +251,21 @@ def delimiter(path: Path, encoding: str = "", part: str = "") -> str:
     return max(_DELIMITERS, key=outside.count)
 
 
+def quoted_names(path: Path, encoding: str = "", part: str = "") -> bool:
+    """Return whether all column names of a CSV file stand in quotes; its first line alone is read."""
+    if rows_of(path) is not None:
+        return False
+    line = first_line(path, encoding=encoding, part=part).strip("\r\n")
+    outside = line.split('"')[::2]
+    return len(outside) > 1 and "".join(outside).strip(delimiter(path, encoding, part)) == ""
+
+
 def column_names(name: str, path: Path, encoding: str = "", part: str = "") -> list[str]:
     """Return the column names in the first line of a CSV file."""
     line = first_line(path, encoding=encoding, part=part)
-    names = next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
+    names: list[str] = []
+    with contextlib.suppress(csv.Error):  # a name of more letters than a reader takes
+        names = next(csv.reader([line], delimiter=delimiter(path, encoding, part)), [])
     if not names or "" in names or len({column.lower() for column in names}) != len(names):
         raise CatalogError(
             f"The source of table '{name}' has no usable first line: {path.name}.",
@@ -178,6 +295,15 @@ class ContentHashes:
         remembered, found = self._known.get(_named(source), ["", ""])
         return found if facts is not None and remembered == facts else None
 
+    def state(self, source: FileSource) -> str | None:
+        """Return a name for the present state of the files by their sizes, times, inodes and paths.
+
+        None while a file is still warm: then only its content tells (see the guarantee above).
+        """
+        facts = _facts(source)
+        words = None if facts is None else f"{_named(source)}\n{facts}"
+        return None if words is None else hashlib.sha256(words.encode()).hexdigest()
+
     def of(self, source: FileSource) -> str:
         """Return one hash over the content of all files of a source."""
         return self.known(source) or self._read(source, [None] * len(source.paths))
@@ -195,7 +321,11 @@ class ContentHashes:
 
     def _read(self, source: FileSource, targets: Sequence[Path | None]) -> str:
         before = _facts(source)
-        whole = hashlib.sha256()
+        whole = hashlib.sha256(repr(source.constants).encode() if source.constants else b"")
+        read = [i for i, path in enumerate(source.paths) if has_json_ending(path)]
+        whole.update(
+            repr(read).encode() if read else b""
+        )  # by its name, the same bytes say other rows
         for path, target in zip(source.paths, targets, strict=True):
             whole.update(_digest(path, target))
         found = whole.hexdigest()
@@ -216,7 +346,7 @@ def _named(source: FileSource) -> str:
 
 def _facts(source: FileSource) -> str | None:
     """Return what tells one content of the files from another, None while they are still warm."""
-    found = []
+    found = [repr(source.constants)] if source.constants else []
     for path in source.paths:
         stat = path.stat()
         if time.time() - max(stat.st_mtime, stat.st_ctime) < _SETTLED:

@@ -96,6 +96,36 @@ def _date_of_text(dialect: str) -> str:
     return f"CASE WHEN {_matches(dialect, _DAY)} THEN {whole} END"
 
 
+# As far as a time is written in one way on all engines; a zone is not read, as with the day.
+_CLOCK = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+    "( ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?))?"
+)
+
+
+def _second_of_text(dialect: str) -> str:
+    """Return the second of the day that a text says behind its day: 0 where it says no time."""
+    cast = TRY_CAST[dialect]
+    hour, minute = (f"{cast}(substr($0, {a}, 2) AS INT)" for a in (12, 15))
+    # Behind HH:MM stands a colon where seconds are written.
+    second = f"CASE WHEN substr($0, 17, 1) = ':' THEN {cast}(substr($0, 18, 2) AS INT) ELSE 0 END"
+    real = f"{hour} <= 23 AND {minute} <= 59 AND {second} <= 59"
+    whole = f"CAST({hour} * 3600 + {minute} * 60 + {second} AS BIGINT)"
+    return (
+        f"CASE WHEN length($0) = 10 THEN CAST(0 AS BIGINT) WHEN {_matches(dialect, _CLOCK)} "
+        f"THEN CASE WHEN {real} THEN {whole} END END"
+    )
+
+
+def _second_of_timestamp(value: str) -> str:
+    known = _in_calendar(value, value)  # and nothing else is asked for its parts
+    # Whole parts: PostgreSQL and Spark count parts of seconds in SECOND.
+    return (
+        f"CAST(EXTRACT(HOUR FROM {known}) * 3600 + EXTRACT(MINUTE FROM {known}) * 60 + "
+        f"FLOOR(EXTRACT(SECOND FROM {known})) AS BIGINT)"
+    )
+
+
 def _in_calendar(value: str, found: str) -> str:
     return (
         f"CASE WHEN {value} >= TIMESTAMP '0001-01-01 00:00:00' AND {value} < TIMESTAMP "
@@ -164,6 +194,14 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres=_date_of_timestamp("$0"),
             spark=_date_of_timestamp("$0"),
         ),
+        # -- the second of the day
+        "second_of_text": _by_dialect(_second_of_text),
+        "second_of_timestamp": _each(
+            duckdb=_second_of_timestamp("TRY_CAST($0 AS TIMESTAMP)"),
+            postgres=_second_of_timestamp("$0"),
+            spark=_second_of_timestamp("$0"),
+        ),
+        "second_of_date": _same("CASE WHEN $0 IS NOT NULL THEN CAST(0 AS BIGINT) END"),
         # -- to text
         # Under PostgreSQL also in the order and by the equality of its bytes.
         "text_of_any": _each(

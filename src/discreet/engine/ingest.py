@@ -21,6 +21,8 @@ UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
 """Types whose texts say the same in every spelling; 1.234 and 2024-03-04 do not."""
 _SAMPLE = 2000
 _AT_ONCE = 64
+_DICTIONARY = 1_000
+"""Columns of more values are written as they are: a dictionary of them costs more than it saves."""
 _CELL = "CELL"
 _TESTS: Mapping[str, str] = {
     "BIGINT": "CAST(TRY_CAST(CELL AS BIGINT) AS VARCHAR) = CELL AND length(CELL) <= 18",
@@ -104,7 +106,8 @@ def _stored(
     cells = ", ".join(
         f"{_cell(c, kinds[c]) if c in kinds else quoted(c)} AS {quoted(c)}" for c in columns
     )
-    order = f"COPY (SELECT {cells} FROM ({select}) AS s) TO {literal(target)} (FORMAT parquet)"
+    how = f"FORMAT parquet, DICTIONARY_SIZE_LIMIT {_DICTIONARY}"
+    order = f"COPY (SELECT {cells} FROM ({select}) AS s) TO {literal(target)} ({how})"
     try:
         connection.execute(order)
     except duckdb.InvalidInputException:

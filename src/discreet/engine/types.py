@@ -66,6 +66,12 @@ _READERS: dict[tuple[ColumnKind, Storage], str] = {
     (ColumnKind.TEXT, Storage.TIMESTAMP): "text_of_timestamp",
 }
 
+_SECONDS = {
+    Storage.DATE: "second_of_date",
+    Storage.TIMESTAMP: "second_of_timestamp",
+    Storage.TEXT: "second_of_text",
+}
+
 _EMPTY = frozenset({"null", "void"})
 """Types of columns without any value."""
 
@@ -112,3 +118,16 @@ def read_as(kind: ColumnKind, expression: str, *, engine_type: str, dialect: str
     if name is None:
         return f"CAST(NULL AS {type_name(kind, dialect)})"
     return function(name, dialect, source) if name else expression
+
+
+def second_of_day(expression: str, *, engine_type: str, dialect: str) -> str:
+    """Return SQL for the second of a moment's day, from 0 to 86,399: one value or NULL.
+
+    Guarantee: total, and a function of the cell and of the engine type alone.
+    """
+    stored = storage(engine_type)
+    name = _SECONDS.get(stored)
+    if name is None:
+        return "CAST(NULL AS BIGINT)"
+    source = function("text_of_any", dialect, expression) if stored is Storage.TEXT else expression
+    return function(name, dialect, source)

@@ -19,9 +19,11 @@ from discreet.core.schema import (
     Domain,
     IntegerDomain,
     NumberDomain,
+    TimestampDomain,
 )
 from discreet.engine.base import Exact, open_exact
 from discreet.kernel.mechanism import Law, Mechanisms, Selection, Top
+from discreet.kernel.rehearsal import SeedWish, words_for
 from discreet.kernel.seal import Read, exact_of
 from discreet.kernel.trees.nodes import Unfit
 from discreet.noise.rng import Rng
@@ -65,12 +67,14 @@ def look(
     reader: Reader,
     rng: Rng,
     seconds: float | None = None,
+    rehearsal: SeedWish | None = None,
 ) -> Noisy:
     """Return the noisy results of reads whose mechanisms were admitted and paid for.
 
     `domains` are those of the keys, `groups` the public list of groups, None where groups are private:
     then they are thresholded. A group that is not listed is dropped; a bin outside its histogram counts
-    as the nearest one.
+    as the nearest one. With `rehearsal` the noise is that of a seed, which `words_for` refuses for rows
+    that were not declared public, before any is read.
 
     Guarantee: what is returned is what `mechanisms.event` says: each measure gets independent noise of
         its law, each choice is one draw of the exponential mechanism; groups below the threshold vanish
@@ -78,8 +82,9 @@ def look(
     """
     if (groups is None) != (mechanisms.units is not None):
         raise Unfit("private groups without a threshold, or public ones with one")
+    words = rng if rehearsal is None else words_for(rehearsal, reads)
     found = exact(reads, mechanisms, domains, groups, lambda sql: reader.run(sql, seconds=seconds))
-    return noised(found, mechanisms, rng)
+    return noised(found, mechanisms, words)
 
 
 def noised(found: ExactResults, mechanisms: Mechanisms, rng: Rng) -> Noisy:
@@ -339,6 +344,8 @@ def canonical(value: Any, domain: Domain) -> Any:
         case DateDomain(lower=first, upper=last):
             day = _day(value)
             return day if day is not None and first <= day <= last else None
+        case TimestampDomain(lower=begin, upper=end, step=step):
+            return _moment(_whole(value), begin, end, step)
         case _:
             return str(value)
 
@@ -349,6 +356,21 @@ def _whole(value: Any) -> int | None:
         return int(value)
     whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
     return int(value) if whole else None
+
+
+def _moment(
+    steps: int | None, begin: dt.datetime, end: dt.datetime, step: int
+) -> dt.datetime | None:
+    """Return so many steps since 1970 as a moment; None outside the range."""
+    if steps is None:
+        return None
+    first, last = ((bound - _EPOCH) // _SECOND for bound in (begin, end))
+    inside = first <= steps * step <= last
+    return _EPOCH + steps * step * _SECOND if inside else None
+
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # moments are in UTC, without a zone
+_SECOND = dt.timedelta(seconds=1)
 
 
 def _day(value: Any) -> dt.date | None:

@@ -50,13 +50,17 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A draft with what was derived from its SQL: only this may be run."""
+    """A draft with what was derived from its SQL: only this may be run.
+
+    `public_rows`: the owner declared every row of the dataset that the SQL reads public.
+    """
 
     draft: Draft
     facts: Facts
     stability: Stability
     bounds: Mapping[str, Bound]
     dataset: str
+    public_rows: bool = False
 
 
 def parse(sql: str, dialect: str, own_tree: str | None) -> Statement:
@@ -118,7 +122,7 @@ def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
     single = 1 if facts.single and draft.choice is None else None
     stability = Stability(facts.rows or 1, groups > 0, neighbours, single)
     bounds = {name: _bound(asked, facts.outputs) for name, asked in draft.measures.items()}
-    return Read(draft, facts, stability, bounds, dataset.name)
+    return Read(draft, facts, stability, bounds, dataset.name, dataset.public_rows)
 
 
 _FORMS: Mapping[Kind, tuple[Form, ...]] = {

@@ -12,7 +12,7 @@ from discreet.account.noisy_steps import NoisySteps
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
-from discreet.core.schema import Dataset, Table
+from discreet.core.schema import Dataset, Table, TextDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
@@ -126,7 +126,6 @@ def plan_training(
             learn_share=domains.SHARE if learns else Fraction(0),
             words=len(outline.words),
         )
-    check_hope(funds, codes.unit, request.epsilon)
     plan = Training(
         request=request,
         outline=outline,
@@ -137,13 +136,25 @@ def plan_training(
         snapshot=f"learn {label(snapshots)}",
         steps=steps,
     )
-    if plan.rows_needed() > MOST_ROWS:
-        raise InvalidInput(
-            f"Epsilon {request.epsilon} is too small: it would take about {plan.rows_needed():,} rows "
-            "until a model sees more than noise.",
-            hint="Use a larger epsilon, or fewer features. Nothing was charged.",
-        )
+    _check_rows(plan)
+    check_hope(funds, codes.unit, request.epsilon)
     return plan
+
+
+def _check_rows(plan: Training) -> None:
+    """Refuse an epsilon that is too small for the rows that the asker knows of, or for any table.
+
+    How many rows there are is private, so only what was said of them can refuse.
+    """
+    epsilon, known, needed = plan.request.epsilon, plan.request.rows, plan.rows_needed()
+    if needed <= min(known or MOST_ROWS, MOST_ROWS):
+        return
+    few = "" if known is None else f" for {known:,} rows"
+    raise InvalidInput(
+        f"Epsilon {epsilon} is too small{few}: it would take about {needed:,} rows until a model "
+        "sees more than noise.",
+        hint="Use a larger epsilon, or fewer features. Nothing was charged.",
+    )
 
 
 def _network(
@@ -178,6 +189,8 @@ def _outline(
     has_delta: bool,
 ) -> Outline:
     dataset, table = place
+    if not has_delta:
+        _check_words(table, (request.target, *request.features))
     found = outline_of(
         catalog,
         f"{dataset.name}.{table.name}",
@@ -191,6 +204,18 @@ def _outline(
     used = tuple(n for n in found.notices if not any(f"'{name}'" in n for name in names))
     notices = tuple(n for n in used if "are made up" not in n)  # what identifies is not read here
     return replace(found, items=items, notices=notices)
+
+
+def _check_words(table: Table, names: tuple[str, ...]) -> None:
+    """Refuse text without a declared list of values: what is not declared is learned with delta."""
+    texts = {c.name.lower() for c in table.columns if isinstance(c.domain, TextDomain)}
+    for name in names:
+        if name.lower() in texts:
+            raise InvalidInput(
+                f"Column '{name[:60]}' of table '{table.name}' is text without a list of values, and "
+                "learning its values needs delta.",
+                hint="Use --delta 1e-9, or declare its values in discreet.toml. Nothing was charged.",
+            )
 
 
 def _sealed(outline: Outline, engine: Engine) -> SealedCodes:

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table
+from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
 from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.ridge import solve
@@ -22,7 +22,8 @@ from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
-from discreet.release.pipeline import spent_of
+from discreet.release.assembled import spent_of
+from discreet.synth.measure.learned_bounds import is_unbounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,14 @@ class Regressed:
             k: self.model.facts[k] for k in ("target", "rmse", "baseline", "r2", "measured_on")
         }
         return {"model": "ridge", **facts, **kept, "seconds": round(self.seconds, 3)}
+
+    def __repr__(self) -> str:
+        facts = self.model.facts
+        off = "" if facts["rmse"] is None else f", off by {facts['rmse']:.4g}"
+        price = f"epsilon {float(self.cost.epsilon):g}"
+        return (
+            f"Regressed({facts['target']!r} on {len(self.model.variables)} variables{off}, {price})"
+        )
 
 
 def regress(
@@ -132,6 +141,8 @@ def _variables(table: Table, target: str, features: Sequence[str]) -> list[Varia
             hint=f"Columns: {', '.join(column.name for column in columns.values())}.",
         )
     goal = columns.pop(target.lower())
+    if not _bounded(goal):
+        raise _no_range(goal)
     if not isinstance(goal.domain, IntegerDomain | NumberDomain) or not variables_of(goal):
         raise InvalidInput(
             f"The target '{goal.name}' is not a number.", hint="Use discreet learn classify."
@@ -139,7 +150,10 @@ def _variables(table: Table, target: str, features: Sequence[str]) -> list[Varia
     for name in features:
         if name.lower() not in columns:
             raise UnknownName(f"Column '{name[:60]}' of table '{table.name}' is not declared.")
-    wanted = [columns[n.lower()] for n in features] or _fitting(list(columns.values()))
+        if not _bounded(columns[name.lower()]):
+            raise _no_range(columns[name.lower()])
+    wanted = [columns[n.lower()] for n in features]
+    wanted = wanted or _fitting([column for column in columns.values() if _bounded(column)])
     found = [variable for column in wanted for variable in variables_of(column)]
     if not found:
         raise InvalidInput("There is no column to predict from beside the target.")
@@ -156,6 +170,20 @@ def _fitting(columns: list[Column]) -> list[Column]:
             break
         found.append(column)
     return found
+
+
+def _bounded(column: Column) -> bool:
+    """Return whether a range was declared or learned: over that of a type a regression says nothing."""
+    return not isinstance(column.domain, TextDomain) and not is_unbounded(column.domain)
+
+
+def _no_range(column: Column) -> InvalidInput:
+    return InvalidInput(
+        f"It is not known between which numbers '{column.name}' lies, and a regression adds noise in "
+        "proportion to that.",
+        hint="Declare lower and upper in discreet.toml (discreet init FILE proposes them). The regression "
+        "was not charged.",
+    )
 
 
 def _usable(column: Column) -> bool:

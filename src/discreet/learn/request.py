@@ -4,77 +4,52 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.asked import given
+from discreet.core.requests.learn import LearnAsked
 from discreet.errors import InvalidInput
 
 CLASSIFIERS = ("auto", "logistic", "boosted", "bayes", "network")
 REGRESSORS = ("auto", "ridge")
 
 
-@dataclass(frozen=True, slots=True)
-class LearnRequest:
-    """One training and who pays for it."""
+@dataclass(frozen=True, kw_only=True)
+class LearnRequest(LearnAsked):
+    """One training and who pays for it, checked."""
 
-    table: str = field(metadata={"help": "The table to learn from."})
-    target: str = field(metadata={"help": "The column to predict."})
-    epsilon: Epsilon = field(metadata={"help": "How much budget to use."})
-    delta: Delta | None = field(
-        default=None, metadata={"help": "The chance that the promise fails, such as 1e-9."}
-    )
-    task: str = field(default="classify", metadata={"help": "classify or regress."})
-    model: str = field(
-        default="auto",
-        metadata={"help": "auto, logistic, boosted, bayes or network; for regress ridge."},
-    )
-    features: tuple[str, ...] = field(
-        default=(), metadata={"help": "The columns to predict from; all others unless given."}
-    )
-    choose: tuple[str, ...] = field(
-        default=(), metadata={"help": "Train several models and pay for a choice: logistic,bayes."}
-    )
-    analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
-    request_id: str = field(
-        default="", metadata={"help": "Ask again under the same id: same model, no charge."}
-    )
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        delta: Delta | None
+        features: tuple[str, ...]
+        choose: tuple[str, ...]
+        request_id: str
 
     @classmethod
-    def of(
-        cls,
-        table: str,
-        *,
-        target: str,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        task: str = "classify",
-        model: str = "auto",
-        features: Sequence[str] = (),
-        choose: Sequence[str] = (),
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> LearnRequest:
-        """Return a checked request; the budget never has a silent default."""
-        kinds = CLASSIFIERS if task == "classify" else REGRESSORS
-        if task not in {"classify", "regress"} or model.lower() not in kinds:
+    def of(cls, table: str, **words: Any) -> LearnRequest:
+        """Return a checked request from the fields of `LearnAsked`; no budget has a silent default."""
+        asked = LearnAsked(table=table, **words)
+        kinds = CLASSIFIERS if asked.task == "classify" else REGRESSORS
+        if asked.task not in {"classify", "regress"} or asked.model.lower() not in kinds:
             raise InvalidInput(
-                f"There is no model '{model[:40]}' for this.", hint=f"Models: {', '.join(kinds)}."
+                f"There is no model '{asked.model[:40]}' for this.",
+                hint=f"Models: {', '.join(kinds)}.",
             )
-        if target.lower() in {name.lower() for name in features}:
+        if asked.target.lower() in {name.lower() for name in asked.features}:
             raise InvalidInput("The target cannot be one of the features.")
-        return cls(
-            table=table,
-            target=target,
-            epsilon=Epsilon.of(epsilon),
-            delta=None if delta is None else Delta.of(delta),
-            task=task,
-            model=model.lower(),
-            features=tuple(features),
-            choose=tuple(name.lower() for name in choose),
-            analyst=analyst,
-            request_id=request_id or uuid.uuid4().hex,
-        )
+        if asked.rows is not None and asked.rows < 1:
+            raise InvalidInput("The number of rows that you know of is at least 1.")
+        checked = {
+            "epsilon": Epsilon.of(asked.epsilon),
+            "delta": None if asked.delta is None else Delta.of(asked.delta),
+            "model": asked.model.lower(),
+            "features": tuple(asked.features),
+            "choose": tuple(name.lower() for name in asked.choose),
+            "request_id": asked.request_id or uuid.uuid4().hex,
+        }
+        return cls(**given(asked) | checked)
 
     @property
     def body(self) -> str:

@@ -31,8 +31,8 @@ from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Balance, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -83,6 +83,12 @@ class Trained:
             "request_id": self.request_id,
             "notices": list(self.notices),
         }
+
+    def __repr__(self) -> str:
+        measured = self.model.facts["accuracy"]
+        right = f", accuracy {measured['value']:.3f}" if measured else ""
+        price = f"epsilon {float(self.cost.epsilon):g}"
+        return f"Trained({self.model.kind} for {self.model.target.name!r}{right}, {price})"
 
 
 def train(

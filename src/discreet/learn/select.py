@@ -10,38 +10,46 @@ from __future__ import annotations
 import json
 import math
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.asked import given
+from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
-from discreet.learn.measure.columns import fine_cells
+from discreet.learn.measure.columns import fine_cells, plain_columns
 from discreet.learn.measure.rows import Integers
 from discreet.learn.prepare import find_private
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Scan
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_hope, funds_of
-from discreet.synth.encoding.columns import MOST_CODES, Coded, too_many
-from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
+from discreet.synth.encoding.columns import MOST_CODES, Coded
+from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
 
 KINDS = ("vote", "price")
 BETA = Fraction(1, 20)
+MOST_CANDIDATES = 20_000
+"""Candidates of a vote: as many as the items of a recommender; a code has two bytes."""
+
 TOP_GRAINS = 1 << 26
 """Grains of the highest price: finer differences between prices than that are not scored."""
 
@@ -52,36 +60,27 @@ MARK = b"choice "
 """What a stored choice begins with: it is no answer to a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectRequest:
-    """One choice and who pays for it."""
+@dataclass(frozen=True, kw_only=True)
+class SelectRequest(SelectAsked):
+    """One choice and who pays for it, checked."""
 
-    table: str = field(metadata={"help": "The table of the votes or bids."})
-    column: str = field(metadata={"help": "The column that holds them."})
-    epsilon: Epsilon = field(metadata={"help": "How much budget to use."})
-    kind: str = field(default="vote", metadata={"help": "vote or price."})
-    analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
-    request_id: str = field(default="", metadata={"help": "The same id again: the same choice."})
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        request_id: str
 
     @classmethod
-    def of(
-        cls,
-        table: str,
-        *,
-        column: str,
-        epsilon: Number | Epsilon,
-        kind: str = "vote",
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> SelectRequest:
-        """Return a checked request."""
-        if kind not in KINDS:
+    def of(cls, table: str, **words: Any) -> SelectRequest:
+        """Return a checked request from the fields of `SelectAsked`."""
+        asked = SelectAsked(table=table, **words)
+        if asked.kind not in KINDS:
             raise InvalidInput(
-                f"There is no choice of the kind '{kind[:40]}'.", hint="vote, price."
+                f"There is no choice of the kind '{asked.kind[:40]}'.", hint="vote, price."
             )
-        return cls(
-            table, column, Epsilon.of(epsilon), kind, analyst, request_id or uuid.uuid4().hex
-        )
+        paid = {
+            "epsilon": Epsilon.of(asked.epsilon),
+            "request_id": asked.request_id or uuid.uuid4().hex,
+        }
+        return cls(**given(asked) | paid)
 
     @property
     def body(self) -> str:
@@ -125,6 +124,11 @@ class Selected:
             "request_id": self.request_id,
         }
 
+    def __repr__(self) -> str:
+        below = f"at most {self.loss95:.3g} below the best (95%)"
+        price = f"epsilon {float(self.cost.epsilon):g}"
+        return f"Selected({self.choice!r} of {self.candidates:,}, {below}, {price})"
+
 
 def loss_bound(candidates: int, sensitivity: Fraction, epsilon: Fraction, beta: Fraction) -> float:
     """Return the loss that the exponential mechanism exceeds with probability at most `beta`.
@@ -135,21 +139,38 @@ def loss_bound(candidates: int, sensitivity: Fraction, epsilon: Fraction, beta: 
     return float(2 * sensitivity / epsilon) * math.log(candidates / beta)
 
 
-def select(
-    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Selected:
-    """Return a good candidate, charged before any row is read.
+@dataclass(frozen=True, slots=True)
+class ChoicePlan:
+    """A choice before anything is paid: its candidates, the sealed read, the price and its payer."""
 
-    Guarantee: epsilon-DP by the exponential mechanism: scores move by at most `reach` for one row,
-        and a unit has at most as many rows as the kernel read off the SQL.
-    """
+    request: SelectRequest
+    column: Coded
+    codes: SealedCodes
+    funds: SynthBudget
+    payer: Payer
+    table: str
+    snapshot: str
+
+    @property
+    def loss95(self) -> float:
+        """Return how far below the best score the choice lies at most, 95 times in 100."""
+        domain = self.column.domain
+        sensitivity = Fraction(reach(self.request.kind, self.column) * self.codes.unit.l1)
+        if self.request.kind == "price":
+            step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
+            sensitivity *= step * prices(self.column)[1]
+        return loss_bound(self.column.values, sensitivity, self.request.epsilon.value, BETA)
+
+
+@contextmanager
+def planned_choice(
+    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[ChoicePlan, Held]]:
+    """Lend the plan and the price of a choice, and the state of its table; reads no row."""
     dataset, table = find_private(catalog, request.table)
     scan = scan_of(catalog, f"{dataset.name}.{table.name}")
+    column = _candidates(scan, request)
     with hold(scan, engine, ledger, catalog) as held:
-        outline = outline_of(
-            catalog, f"{dataset.name}.{table.name}", bins=Bins.EQUAL, types={}, has_delta=False
-        )
-        column = _candidates(outline, request)
         codes = seal_codes(scan, engine, [column])
         if codes.source.dataset != dataset.name:
             raise Unfit("a read of other people than are charged")
@@ -161,37 +182,54 @@ def select(
             words=0,
         )
         check_hope(funds, codes.unit, request.epsilon)
+        payer = Payer(request.analyst, dataset.name, dataset.budget)
+        snapshot = f"select {label(snapshots_of(scan, held, ledger))}"
+        yield ChoicePlan(request, column, codes, funds, payer, table.name, snapshot), held
+
+
+def select(
+    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> Selected:
+    """Return a good candidate, charged before any row is read.
+
+    Guarantee: epsilon-DP by the exponential mechanism: scores move by at most `reach` for one row,
+        and a unit has at most as many rows as the kernel read off the SQL.
+    """
+    means = {"catalog": catalog, "ledger": ledger, "engine": engine}
+    with planned_choice(request, **means) as (plan, held):  # type: ignore[arg-type]
         receipt = ledger.charge(
-            Payer(request.analyst, dataset.name, dataset.budget),
-            funds.quote,
+            plan.payer,
+            plan.funds.quote,
             request_id=request.request_id,
             body=request.body,
-            note=f"{request.kind} over {column.name} in {table.name}",
-            snapshot=f"select {label(snapshots_of(scan, held, ledger))}",
+            note=f"{request.kind} over {plan.column.name} in {plan.table}",
+            snapshot=plan.snapshot,
         )
-        stored = once(
-            ledger,
-            receipt,
-            lambda: _chosen((request, column, codes), funds, (held, receipt), rng),
-        )
-    return _finished(request, column, codes, receipt, int(stored.removeprefix(MARK)))
+        stored = once(ledger, receipt, lambda: _chosen(plan, (held, receipt), rng))
+    return _finished(plan, receipt, int(stored.removeprefix(MARK)))
 
 
-def _candidates(outline: Outline, request: SelectRequest) -> Coded:
-    known = {item.name.lower(): item for item in outline.items if isinstance(item, Coded)}
-    item = known.get(request.column.lower())
-    if item is None:
+def _candidates(scan: Scan, request: SelectRequest) -> Coded:
+    known = plain_columns(scan)
+    whole = known.get(request.column.lower())
+    if whole is None:
         raise UnknownName(
             f"Column '{request.column[:60]}' has no declared values to choose among.",
-            hint=f"Columns: {', '.join(each.name for each in known.values())}.",
+            hint=f"Columns: {', '.join(each.name for each in known.values())}."
+            if known
+            else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
         )
-    whole = Coded(item.name, item.domain)
     if request.kind == "price":
-        if not isinstance(item.domain, IntegerDomain | NumberDomain) or item.domain.lower < 0:
+        domain = whole.domain
+        if not isinstance(domain, IntegerDomain | NumberDomain) or domain.lower < 0:
             raise InvalidInput("Prices are chosen among declared numbers that are not negative.")
         return whole if whole.positions <= MOST_CODES else _in_cells(whole)
-    if whole.size > MOST_CODES:
-        raise too_many(whole.name, whole.values)
+    if whole.size > MOST_CANDIDATES:
+        raise InvalidInput(
+            f"Column '{whole.name}' has {whole.size:,} declared values, more than the "
+            f"{MOST_CANDIDATES:,} that can be chosen among.",
+            hint="Group them in the source, or declare fewer. Nothing was charged.",
+        )
     return whole
 
 
@@ -234,42 +272,31 @@ def reach(kind: str, column: Coded) -> int:
     return 1 if kind == "vote" else max(int(prices(column)[0].max()), 1)
 
 
-def _chosen(
-    what: tuple[SelectRequest, Coded, SealedCodes],
-    funds: SynthBudget,
-    rows: tuple[Held, Receipt],
-    rng: Rng,
-) -> bytes:
-    (request, column, codes), (held, receipt) = what, rows
-    counter = store_codes(held, codes, permit=receipt)
-    purse = MarginalBudget(funds.purse.amount, concentrated=False)
-    door = PrivateMarginals(counter, codes.shape, purse, codes.unit, rng)
+def _chosen(plan: ChoicePlan, rows: tuple[Held, Receipt], rng: Rng) -> bytes:
+    (held, receipt), kind = rows, plan.request.kind
+    counter = store_codes(held, plan.codes, permit=receipt)
+    purse = MarginalBudget(plan.funds.purse.amount, concentrated=False)
+    door = PrivateMarginals(counter, plan.codes.shape, purse, plan.codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:
-        return scores_of(request.kind, column, exact.marginals([(0,)])[0])
+        return scores_of(kind, plan.column, exact.marginals([(0,)])[0])
 
-    index = door.choose(scores, sensitivity=reach(request.kind, column), share=Fraction(1))
+    index = door.choose(scores, sensitivity=reach(kind, plan.column), share=Fraction(1))
     return MARK + str(index).encode()
 
 
-def _finished(
-    request: SelectRequest, column: Coded, codes: SealedCodes, receipt: Receipt, index: int
-) -> Selected:
-    domain = column.domain
-    step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
-    shown = str(domain.value(column.span(index)[0]))
+def _finished(plan: ChoicePlan, receipt: Receipt, index: int) -> Selected:
+    domain, place = plan.column.domain, plan.column.span(index)[0]
+    shown = str(domain.value(place))
     if isinstance(domain, NumberDomain):
-        shown = f"{float(domain.value(column.span(index)[0])):g}"
-    sensitivity = Fraction(reach(request.kind, column) * codes.unit.l1)
-    if request.kind == "price":
-        sensitivity *= step * prices(column)[1]
+        shown = f"{float(domain.value(place)):g}"
     return Selected(
         choice=shown,
-        kind=request.kind,
-        candidates=column.values,
-        loss95=loss_bound(column.values, sensitivity, request.epsilon.value, BETA),
+        kind=plan.request.kind,
+        candidates=plan.column.values,
+        loss95=plan.loss95,
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
         after=Spent(receipt.after.epsilon, receipt.after.delta),
         free=receipt.repeated,
-        request_id=request.request_id,
+        request_id=plan.request.request_id,
     )

@@ -2,203 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import lru_cache
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
-from discreet.account.filter import Limits
-from discreet.core.cost import FREE, Cost, larger
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.region import EVERYONE, Region
+from discreet.core.cost import Cost, larger
 from discreet.errors import EngineFailed, LedgerTampered
 from discreet.ledger.chain.links import ROOT, Link, canonical
-from discreet.ledger.entry import Balance, Entry
-from discreet.ledger.integer_amounts import CEILING, COMPONENTS, Quanta
+from discreet.ledger.chain.runs import run_after
+from discreet.ledger.checkpoint.since import Earlier, Since
+from discreet.ledger.entry import Entry
+from discreet.ledger.once.states import (
+    FREE_ANSWER,
+    AccountState,
+    ChargeOutcome,
+    Incident,
+    Reservation,
+)
 from discreet.ledger.policy import Limit
-from discreet.ledger.worst.worst_hit import Worst
+from discreet.ledger.worst.account import Account, cost_of, is_below_zero
 
+EVERY = 64
+"""The chain's hash is remembered at every position that this divides."""
 Key: TypeAlias = tuple[str, str | None]
 """A budget, and the analyst whose share of it is meant; None is the budget as a whole."""
 
 
-@dataclass(slots=True)
-class Account:
-    """The bill of one budget or of one analyst's share of it.
+class LinkFinder(Protocol):
+    """Whatever a link can be looked up in: a store."""
 
-    `bills` counts how often each (region, cost) was charged, as exact text; `bound` is what the
-    latest entry recorded for the worst-hit person. The fast view `_worst` is derived from the bills
-    when first needed, and again when the limit changes.
-    """
-
-    limit: Limit | None = None
-    last_limit: Limit | None = None
-    bound: Mapping[str, Any] = field(default_factory=FREE.to_json)
-    charges: int = 0
-    bills: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _highest: tuple[Epsilon, Delta] | None = None
-    _limits: Limits | None = None
-    _quanta: Quanta | None = None
-    _worst: Worst | None = None
-
-    def set_limit(self, limit: Limit | None) -> None:
-        """Put `limit` in force; the counting unit follows the highest limit there ever was."""
-        self.limit, self._limits, self._worst = limit, None, None
-        if limit is not None:
-            self.last_limit = limit
-            old = self._highest
-            self._highest = (
-                (max(old[0], limit.epsilon), max(old[1], limit.delta))
-                if old
-                else (limit.epsilon, limit.delta)
-            )
-
-    @property
-    def highest(self) -> tuple[Epsilon, Delta] | None:
-        """Return the highest limits that ever were in force; None if there was none."""
-        return self._highest
-
-    @property
-    def limits(self) -> Limits:
-        """Return the filters of the limit in force."""
-        assert self.limit is not None
-        if self._limits is None:
-            self._limits = limits_of(self.limit.epsilon, self.limit.delta)
-        return self._limits
-
-    def _view(self) -> tuple[Worst, Quanta]:
-        if self._worst is None or self._quanta is None:
-            assert self._highest is not None
-            highest = limits_of(*self._highest)
-            self._quanta = Quanta.of(highest.epsilon, highest.delta, highest.rho, highest.rho_delta)
-            assert self.last_limit is not None
-            neighbours = self.last_limit.neighbours
-            self._worst = Worst(COMPONENTS, ceiling=(CEILING,) * COMPONENTS, neighbours=neighbours)
-            self._worst.extend(self._billed(self._quanta))
-        return self._worst, self._quanta
-
-    def _billed(self, quanta: Quanta) -> Iterator[tuple[Region, tuple[int, ...]]]:
-        for (region, cost), times in self.bills.items():
-            if times:
-                amounts = quanta.amounts(_cost(cost))
-                yield _region(region), tuple(min(CEILING, times * amount) for amount in amounts)
-
-    def peak(self) -> Cost:
-        """Return a bound on what the worst-hit person has paid, component by component."""
-        worst, quanta = self._view()
-        return quanta.cost(tuple(worst.peak()))
-
-    def peak_with(self, region: Region, cost: Cost) -> Cost:
-        """Return that bound as it would be after charging `cost` to everyone in `region`."""
-        worst, quanta = self._view()
-        if region.empty:
-            return quanta.cost(tuple(worst.peak()))
-        return quanta.cost(tuple(worst.peak_with(region, quanta.amounts(cost))))
-
-    def where(self, component: int) -> Region:
-        """Return the people with the greatest bill."""
-        return self._view()[0].where(component) if self.charges else EVERYONE
-
-    @property
-    def top(self) -> Cost:
-        """Return the bound that the latest entry recorded; it needs no view."""
-        return Cost.from_json(dict(self.bound))
-
-    def balance(self, cost: Cost) -> Balance:
-        """Return `cost` against the limit in force."""
-        assert self.limit is not None
-        epsilon, delta = self.limits.spent(cost)
-        return Balance(self.limit.epsilon.value, self.limit.delta.value, epsilon, delta)
-
-    def add(
-        self, region: Mapping[str, Any], cost: Mapping[str, Any], *, bound: Mapping[str, Any]
-    ) -> None:
-        """Enter one charge that led to `bound`."""
-        texts = canonical(dict(region)), canonical(dict(cost))
-        self.charges += 1
-        self.bound = bound
-        box = _region(texts[0])
-        if box.empty:
-            return
-        self.bills[texts] += 1
-        if self._worst is not None and self._quanta is not None:
-            self._worst.add(box, self._quanta.amounts(_cost(texts[1])))
-
-    def swapped(self, region: Mapping[str, Any], old: Cost, new: Cost) -> Cost:
-        """Return the bound as it would be after `swap`."""
-        copy = replace(self, bills=Counter(self.bills))
-        copy.swap(region, old, new, bound={})
-        return copy.peak()
-
-    def swap(
-        self, region: Mapping[str, Any], old: Cost, new: Cost, *, bound: Mapping[str, Any]
-    ) -> None:
-        """Replace one charge of `old` by `new`."""
-        box = canonical(dict(region))
-        if _region(box).empty:
-            return
-        self.bills[box, canonical(old.to_json())] -= 1
-        self.bills[box, canonical(new.to_json())] += 1
-        self.bound, self._worst = bound, None
-
-    def flatten(self, total: Cost) -> None:
-        """Forget who paid what: from now on everyone has paid `total`."""
-        self.bills = Counter({(canonical(EVERYONE.to_json()), canonical(total.to_json())): 1})
-        self.charges += 1
-        self.bound, self._worst = total.to_json(), None
+    def find(self, position: int) -> Link | None:
+        """Return the link at `position`."""
+        ...
 
 
-class AccountState(Enum):
-    """How far a paid request has come. One that was paid and not begun has no state yet."""
-
-    BEGUN = "begun"
-    ANSWERED = "answered"
-    FAILED = "failed"
-    LOST = "lost"
-
-
-MARKS = frozenset(state.value for state in AccountState)
-"""The kinds of entries that say how far a request has come, one for each state."""
-ENDINGS = MARKS - {AccountState.BEGUN.value}
-"""Those that end one. The head need not know them: cut off, a begun request is lost, for ever."""
-FREE_ANSWER = "free"
-"""The kind of entries that tie a request id to an answer that cost nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChargeOutcome:
-    """What has become of a request; `error` is what a failed one says, in words."""
-
-    state: AccountState
-    error: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Incident:
-    """A statement on which the database failed after its charge, and who had asked it."""
-
-    position: int
-    dataset: str
-    statement: str
-    analyst: str | None
-    request_id: str
-    note: str
-
-
-@dataclass(slots=True)
-class Reservation:
-    """An amount charged up front, and what has been drawn from it so far."""
-
-    data: Mapping[str, Any]
-    cost: Cost
-    drawn: Cost = FREE
-    settled: bool = False
-
-
-@dataclass(slots=True)
+@dataclass  # without slots: `rest_on` changes several fields in one step
 class Accounts:
     """Everything that follows from the history up to `position`.
 
@@ -207,28 +45,89 @@ class Accounts:
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
     (`beside.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
-    on which the database failed, by dataset and statement.
+    on which the database failed, by dataset and statement. `run` is the position after the last of
+    several charges made together, while some of them are still to come.
+
+    Where the book was opened from a checkpoint, `past` tells what came before it, and `charged`,
+    `failed`, `milestones` and `asked` hold what came since. `failed` has where failures were entered,
+    `milestones` hashes of the chain; `restored` is the last restore: a charge before it was begun.
     """
 
     position: int = -1
     hash: str = ROOT
     genesis: str = ROOT
     accounts: dict[Key, Account] = field(default_factory=dict)
-    requests: dict[tuple[str | None, str], int] = field(default_factory=dict)
-    outcomes: dict[int, ChargeOutcome] = field(default_factory=dict)
-    sealed: dict[int, str] = field(default_factory=dict)
+    requests: Since[tuple[str | None, str], int] = field(default_factory=Since)
+    outcomes: Since[int, ChargeOutcome] = field(default_factory=Since)
+    sealed: Since[int, str] = field(default_factory=Since)
     charged: dict[str | None, list[int]] = field(default_factory=dict)
     paid_by: dict[str, str] = field(default_factory=dict)
-    reservations: dict[int, Reservation] = field(default_factory=dict)
+    reservations: Since[int, Reservation] = field(default_factory=Since)
     snapshots: dict[str, dict[str, int]] = field(default_factory=dict)
     exposed: dict[str, dict[str, None]] = field(default_factory=dict)
     asked: dict[int, Incident] = field(default_factory=dict)
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
+    run: int | None = None
+    past: Earlier | None = None
+    failed: dict[int, int] = field(default_factory=dict)
+    milestones: dict[int, str] = field(default_factory=dict)
+    restored: int = -1
+
+    def __post_init__(self) -> None:
+        self.outcomes.earlier = self._outcome_before
+        self.reservations.remembers = True
+
+    def rest_on(self, past: Earlier) -> None:
+        """Hold no longer what `past` tells, which covers everything up to here.
+
+        In one step: an interrupt in the midst would leave a book that counts some of it twice.
+        """
+        fresh = Accounts(past=past)
+        fresh.requests.earlier, fresh.sealed.earlier = past.request, past.seal
+        fresh.reservations.earlier = past.reservation
+        fresh.outcomes.earlier = self._outcome_before
+        changed = [
+            "past",
+            "requests",
+            "outcomes",
+            "sealed",
+            "reservations",
+            "charged",
+            "asked",
+            "failed",
+            "milestones",
+        ]
+        self.__dict__.update({name: getattr(fresh, name) for name in changed})
+
+    def _outcome_before(self, position: int) -> ChargeOutcome | None:
+        found = None if self.past is None else self.past.outcome(position)
+        # What was not begun when the backup was made may have been begun since.
+        return _BEGUN if found is None and position < self.restored else found
+
+    def last_charged(self, analyst: str | None, last: int) -> list[int]:
+        """Return where the `last` charges of an analyst stand, oldest first."""
+        since = self.charged.get(analyst, [])[-last:]
+        earlier = self.past.charged(analyst, last - len(since)) if self.past else []
+        return earlier + since
+
+    def count_charged(self, analyst: str | None) -> int:
+        """Return how many charges an analyst has made."""
+        earlier = self.past.count(analyst) if self.past else 0
+        return earlier + len(self.charged.get(analyst, ()))
+
+    def link(self, store: LinkFinder, position: int) -> Link | None:
+        """Return the link at `position`: one before the checkpoint is checked against the chain."""
+        if self.past is not None and 0 <= position <= self.past.position:
+            return self.past.link(position)
+        return store.find(position)
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""
-        return self.accounts.setdefault((budget, analyst), Account())
+        found = self.accounts.get((budget, analyst))
+        if found is None:
+            found = self.accounts[budget, analyst] = Account()
+        return found
 
     def apply(self, link: Link) -> None:
         """Enter one verified link."""
@@ -239,12 +138,31 @@ class Accounts:
                 hint="Was it written by a newer version of Discreet?",
             )
         try:
-            rule(self, Entry.of(link))
+            entry = Entry.of(link)
+            together = entry.data.get("together") if entry.kind == "charge" else None
+            self.run = run_after(self.run, entry.position, together)
+            rule(self, entry)
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
             raise LedgerTampered(f"Entry {link.position} of the ledger is malformed.") from None
         if link.position == 0:
             self.genesis = link.hash
         self.position, self.hash = link.position, link.hash
+        if link.position % EVERY == 0:
+            self.milestones[link.position] = link.hash
+
+    def forget_tried(self) -> None:
+        """Count no charge any more that was tried in a transaction and is not durable."""
+        for account in self.accounts.values():
+            account.forget_tried()
+
+    def require_whole(self) -> Accounts:
+        """Return this book, or refuse a history that ends amid charges that were made together."""
+        if self.run is not None:
+            raise LedgerTampered(
+                f"The ledger ends at entry {self.position}, amid charges that were made together.",
+                hint="Restore a backup: discreet ledger restore PATH --reason TEXT.",
+            )
+        return self
 
     def after_refund(self, reservation: Reservation, kept: Cost) -> dict[str, Any]:
         """Return the bounds after a reservation shrinks to `kept`, as facts of an entry."""
@@ -289,7 +207,8 @@ def _limit(book: Accounts, entry: Entry) -> None:
 
 
 def _charge(book: Accounts, entry: Entry) -> None:
-    data, cost = entry.data, _amount(entry)
+    data, texts = entry.data, (canonical(entry.data["region"]), canonical(entry.data["cost"]))
+    cost = _amount(entry, texts[1])
     book.requests[data["analyst"], data["request_id"]] = entry.position
     if "looks" not in data:
         # Written by 0.1.0, which did not say when it began: it may have looked.
@@ -300,22 +219,20 @@ def _charge(book: Accounts, entry: Entry) -> None:
     book.paid_by.setdefault(data["dataset"], data["budget"])
     for analyst, bound in _bounds(data):
         account = book.account(data["budget"], analyst)
-        account.add(data["region"], data["cost"], bound=bound)
+        account.add(*texts, bound=bound)
     if data["reserved"]:
         book.reservations[entry.position] = Reservation(data, cost)
 
 
 def _draw(book: Accounts, entry: Entry) -> None:
     reservation = book.reservations[entry.data["reservation"]]
-    reservation.drawn += _amount(entry)
+    reservation.drawn += _amount(entry, canonical(entry.data["cost"]))
 
 
-def _amount(entry: Entry) -> Cost:
-    cost = _cost(canonical(entry.data["cost"]))
-    parts = (cost.epsilon, cost.delta, cost.rho, cost.rho_delta)
-    if any(part is not None and part < 0 for part in parts):
+def _amount(entry: Entry, text: str) -> Cost:
+    if is_below_zero(text):
         raise LedgerTampered(f"Entry {entry.position} of the ledger has an amount below 0.")
-    return cost
+    return cost_of(text)
 
 
 def _settle(book: Accounts, entry: Entry) -> None:
@@ -364,10 +281,25 @@ def _free(book: Accounts, entry: Entry) -> None:
 
 
 def _failed(book: Accounts, entry: Entry) -> None:
-    asked = book.asked.pop(entry.data["charge"], None)
-    if asked is not None and entry.data["error"]["kind"] == EngineFailed.__name__:
+    charge, error = entry.data["charge"], entry.data["error"]
+    asked = _asked(book, charge) if error["kind"] == EngineFailed.__name__ else None
+    book.asked.pop(charge, None)
+    if asked is not None:
         book.incidents.setdefault((asked.dataset, asked.statement), asked)
-    book.outcomes[entry.data["charge"]] = ChargeOutcome(AccountState.FAILED, entry.data["error"])
+    book.outcomes[charge] = ChargeOutcome(AccountState.FAILED, error)
+    book.failed[charge] = entry.position
+
+
+def _asked(book: Accounts, charge: int) -> Incident | None:
+    """Return what is asked by a charge that has not ended."""
+    if book.past is None or not 0 <= charge <= book.past.position:
+        return book.asked.get(charge)
+    known = book.outcomes.get(charge)
+    paid = book.past.link(charge)
+    if paid.kind != "charge" or (known is not None and known.state is not AccountState.BEGUN):
+        return None
+    entry = Entry.of(paid)
+    return _statement(entry) if "looks" in entry.data and not entry.data["reserved"] else None
 
 
 def _lost(book: Accounts, entry: Entry) -> None:
@@ -379,10 +311,7 @@ _BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 
 def _restore(book: Accounts, entry: Entry) -> None:
-    # What was not begun when the backup was made may have been begun since.
-    for places in book.charged.values():
-        for position in places:
-            book.outcomes.setdefault(position, _BEGUN)
+    book.restored = entry.position
     for budget, analyst, total in entry.data["totals"]:
         book.account(budget, analyst).flatten(Cost.from_json(total))
 
@@ -411,19 +340,3 @@ _RULES: dict[str, Callable[[Accounts, Entry], None]] = {
     "settle": _settle,
     "restore": _restore,
 }
-
-
-@lru_cache(maxsize=256)
-def limits_of(epsilon: Epsilon, delta: Delta) -> Limits:
-    """Return the filters of a limit, remembered: their rho takes a search."""
-    return Limits.of(epsilon, delta)
-
-
-@lru_cache(maxsize=4096)
-def _cost(text: str) -> Cost:
-    return Cost.from_json(json.loads(text))
-
-
-@lru_cache(maxsize=4096)
-def _region(text: str) -> Region:
-    return Region.from_json(json.loads(text))

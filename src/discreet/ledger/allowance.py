@@ -9,8 +9,8 @@ from discreet.core.cost import Cost
 from discreet.core.event import Concentrated, Failing, PrivacyEvent
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, RequestConflict
-from discreet.ledger.accounts import Reservation
 from discreet.ledger.entry import Receipt
+from discreet.ledger.once.states import Reservation
 from discreet.ledger.session import LedgerTransaction, LedgerTransactions
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.core.cost import FREE
 from discreet.core.region import Positions, Region
 from discreet.errors import InternalError
-from discreet.ledger.accounts import Accounts, AccountState
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import (
     Entry,
     Payer,
@@ -23,6 +23,7 @@ from discreet.ledger.entry import (
 from discreet.ledger.once.outcomes import error_of, missing_answer
 from discreet.ledger.once.repeating import repeated, require_body
 from discreet.ledger.once.sealing import vouched
+from discreet.ledger.once.states import AccountState
 from discreet.ledger.pricing import known_account
 from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store, StoredAnswer, seal
@@ -45,11 +46,11 @@ class Answers:
 
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
-        paid = self._entry(receipt.position)
-        if paid.get("request_id") != receipt.request_id:
-            raise InternalError("this receipt is not from this ledger")
-        answer = _sealed(receipt.position, paid, payload)
         with self.session() as session:
+            paid = self._entry(session.book, receipt.position)
+            if paid.get("request_id") != receipt.request_id:
+                raise InternalError("this receipt is not from this ledger")
+            answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
                 raise error_of(known)  # that was said already, and stays so
@@ -99,7 +100,7 @@ class Answers:
             known = None if position is None else book.outcomes.get(position)
             if position is None or known is None or known.state is AccountState.BEGUN:
                 return None
-            data = self._entry(position)
+            data = self._entry(book, position)
             account = book.accounts.get((data["budget"], analyst))
             if account is None or account.limit is None:
                 return None
@@ -119,7 +120,7 @@ class Answers:
         """Return the line of the history that this analyst's request was entered by."""
         with self.current() as book:
             position = book.requests.get((analyst, request_id))
-        found = None if position is None else self.store.find(position)
+            found = None if position is None else book.link(self.store, position)
         return None if found is None else Entry.of(found)
 
     def vouched(self, answers: list[StoredAnswer]) -> list[StoredAnswer]:
@@ -137,8 +138,8 @@ class Answers:
         kept = (self.store.answer(name) for name in names)
         return next((item for item in kept if item and item.position == position), None)
 
-    def _entry(self, position: int) -> Mapping[str, Any]:
-        found = self.store.find(position)
+    def _entry(self, book: Accounts, position: int) -> Mapping[str, Any]:
+        found = book.link(self.store, position)
         if found is None:
             raise InternalError("this receipt is not from this ledger")
         return Entry.of(found).data

@@ -1,7 +1,9 @@
 """Statements on which the database failed after the charge: refused until the owner clears them.
 
 Work for each unit is public, the total is not: that a database runs out of time or memory may depend
-on the rows, which no budget accounts for. So a statement shows that once, not as often as it is asked.
+on the rows, which no budget accounts for. So a statement shows that once, not as often as it is asked;
+and since a statement can be put in other words, whoever has MOST_OPEN of them open asks nothing new of
+that dataset until the owner has looked at one.
 """
 
 from __future__ import annotations
@@ -12,19 +14,39 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import EngineFailed, UnknownName
-from discreet.ledger.accounts import Accounts, Incident
-from discreet.ledger.entry import checked_text
+from discreet.ledger.accounts import Accounts
+from discreet.ledger.entry import Payer, checked_text
+from discreet.ledger.once.states import Incident
 from discreet.ledger.session import LedgerTransaction
 
+MOST_OPEN = 3
+"""Open incidents of one analyst in one dataset, after which nothing more is charged to them there."""
 
-def require_clear(book: Accounts, dataset: str, texts: Mapping[str, Any]) -> None:
-    """Refuse, before the charge, a statement on which the database failed before."""
+
+def require_clear(book: Accounts, payer: Payer, texts: Mapping[str, Any]) -> None:
+    """Refuse, before the charge, a statement on which the database failed before.
+
+    Guarantee: for one analyst and dataset the database fails on at most MOST_OPEN paid statements
+        between two clearings by the owner, however they are worded; each was charged for.
+    """
+    dataset = payer.dataset
+    mine = [each for each in book.incidents.values() if _of(each) == (payer.analyst, dataset)]
+    if len(mine) >= MOST_OPEN and payer.analyst is not None:
+        raise EngineFailed(
+            f"The database failed on {len(mine)} of your questions about '{dataset}', so nothing "
+            "more is asked of it until the data owner clears one. Nothing was charged.",
+            hint="Ask the data owner: discreet ledger clear.",
+        )
     if (dataset, texts["question"] or texts["note"]) in book.incidents:
         raise EngineFailed(
             "The database failed on this very question before, so it stays refused until the data "
             "owner clears it. Nothing was charged.",
             hint="Ask something smaller, or ask the data owner: discreet ledger clear.",
         )
+
+
+def _of(incident: Incident) -> tuple[str | None, str]:
+    return incident.analyst, incident.dataset
 
 
 @dataclass(frozen=True, slots=True)

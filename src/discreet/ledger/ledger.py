@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.core.cost import Quote
 from discreet.errors import InternalError
-from discreet.ledger.accounts import ENDINGS, FREE_ANSWER, MARKS, Accounts
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
 from discreet.ledger.beyond import gives_back
@@ -24,21 +24,31 @@ from discreet.ledger.entry import (
     Receipt,
     SpentSoFar,
     checked_name,
-    checked_text,
     fingerprint,
-    receipt_of,
 )
-from discreet.ledger.incidents import Incidents, require_clear
-from discreet.ledger.loading import adopt, catch_up, load, open_store, require_head
+from discreet.ledger.incidents import Incidents
+from discreet.ledger.loading import (
+    adopt,
+    catch_up,
+    keep_checkpoint,
+    load,
+    open_store,
+    require_head,
+)
+from discreet.ledger.once.charging import Bill, charged
 from discreet.ledger.once.outcomes import Outcomes
-from discreet.ledger.once.repeating import repeated, require_fitting, require_same
+from discreet.ledger.once.repeating import repeated
 from discreet.ledger.once.sealing import unsealed
+from discreet.ledger.once.states import ENDINGS, FREE_ANSWER, MARKS
 from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
-from discreet.ledger.pricing import foreseen, known_account, priced
+from discreet.ledger.pricing import foreseen, known_account
 from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store
+
+PAUSE = 256
+"""Entries between two looks at whether a checkpoint is due."""
 
 
 class Ledger:
@@ -56,22 +66,27 @@ class Ledger:
         self._head = HeadFile(store.head_path)
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        self._probes = Probes()
+        self._next_checkpoint = 0
+        self.probes = Probes()
         self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
         self.stored = Answers(store, self.session, self._current)
         self.incidents = Incidents(self.session, self._current)
 
     @classmethod
-    def open(cls, url: str, policy: Policy, *, base: Path, who: str = "owner") -> Ledger:
-        """Return the ledger at `url`, its whole history checked, with `policy` in force.
+    def open(
+        cls, url: str, policy: Policy, *, base: Path, who: str = "owner", adopts: bool = True
+    ) -> Ledger:
+        """Return the ledger at `url`, its history checked, with `policy` in force.
 
         `url` is "sqlite:FILE" (relative to `base`) or "postgresql://...". A limit that differs
-        from the one in force is changed, and the change becomes an entry signed by `who`.
+        from the one in force is changed, and the change becomes an entry signed by `who`; unless
+        `adopts` is False, for a child process of whoever had put `policy` in force: by now another may be.
         """
         store = open_store(url, base=base)
         try:
             ledger = cls(store, load(store, frozenset(policy.limits())), policy)
-            ledger._begin(policy, who)
+            if adopts:
+                ledger._begin(policy, who)
         except BaseException:
             store.close()
             raise
@@ -92,6 +107,7 @@ class Ledger:
         # Whoever may charge has seen to it that there is a head, so a charge without one is a sign
         # of tampering, also when several processes give birth to one ledger.
         self._advance()
+        self._book = keep_checkpoint(self._store, self._book, self._limits)
 
     def charge(
         self,
@@ -116,17 +132,21 @@ class Ledger:
         Guarantee: the check and the entry are one transaction that excludes all other processes;
         when this returns, the entry is on the disk and so is the head outside the store.
         """
-        return self._charge(
-            payer,
-            quote,
-            reserved=False,
-            request_id=request_id,
-            body=body,
-            question=question,
-            note=note,
-            snapshot=snapshot,
-            asker=asker,
-        )
+        bill = Bill(quote, request_id, body, question, note, snapshot)
+        return self.charge_all(payer, [bill], asker=asker)[0]
+
+    def charge_all(
+        self, payer: Payer, bills: Sequence[Bill], *, asker: str = ""
+    ) -> tuple[Receipt, ...]:
+        """Return a receipt for each bill of one statement, all of them charged or none.
+
+        As `charge` for each of them. Whether all fit is decided before the first is entered, each
+        on top of those before it.
+
+        Guarantee: one transaction that excludes all other processes enters all of them, durably, or
+        nothing: also where the process is killed at any moment of it. (note 0060)
+        """
+        return self._charged(payer, bills, asker=asker)
 
     def reserve(
         self,
@@ -144,60 +164,25 @@ class Ledger:
         The same request id and body again, after a crash say, returns the same allowance with
         what is left of it.
         """
-        receipt = self._charge(
-            payer,
-            quote,
-            reserved=True,
-            request_id=request_id,
-            body=body,
-            question=question,
-            note=note,
-            snapshot=snapshot,
-        )
+        bill = Bill(quote, request_id, body, question, note, snapshot)
+        (receipt,) = self._charged(payer, [bill], reserved=True)
         return Allowance(self, receipt, quote.event)
 
-    def _charge(
-        self,
-        payer: Payer,
-        quote: Quote,
-        *,
-        reserved: bool,
-        request_id: str,
-        body: str,
-        asker: str = "",
-        **texts: str,
-    ) -> Receipt:
-        checked_name(request_id, name="request id")
-        for name, text in texts.items():
-            checked_text(text, name=name)
-        asked = fingerprint(payer, f"reserve {body}" if reserved else f"charge {body}")
+    def _charged(
+        self, payer: Payer, bills: Sequence[Bill], *, reserved: bool = False, asker: str = ""
+    ) -> tuple[Receipt, ...]:
+        checked = [bill.checked() for bill in bills]
         with self.session() as session:
-            known_account(
-                session.book, payer.budget, payer.analyst
-            )  # also for what was paid before
-            found = repeated(self._store, session.book, payer, request_id, asked)
-            if found is not None:
-                require_same(self._store, session.book, found, quote, texts["snapshot"])
-                require_fitting(session.book, found)
-                return found
-            require_clear(session.book, payer.dataset, texts)
-            facts = priced(session.book, payer, quote, self._probes)
-            data = facts | {
-                "request_id": request_id,
-                "body": asked,
-                "analyst": payer.analyst,
-                "dataset": payer.dataset,
-                "budget": payer.budget,
-                "cost": quote.cost.to_json(),
-                "region": quote.region.to_json(),
-                "event": repr(quote.event),
-                "reserved": reserved,
-                "looks": 1,
-                **texts,
-                **({"asker": checked_name(asker, name="asker")} if asker else {}),
-            }
-            item = session.append("charge", data)
-        return receipt_of(item.position, Entry.of(item).data, repeated=False)
+            found = charged(
+                session,
+                self._store,
+                payer,
+                checked,
+                probes=self.probes,
+                reserved=reserved,
+                asker=asker,
+            )
+        return tuple(found)
 
     def receipt(self, payer: Payer, *, request_id: str, body: str) -> Receipt | None:
         """Return the receipt of this very request if it was charged before; nothing is charged.
@@ -359,13 +344,19 @@ class Ledger:
         if last <= 0:
             return []
         with self._current() as book:
-            places = [place for who in analysts for place in book.charged.get(who, [])[-last:]]
+            places = [place for who in analysts for place in book.last_charged(who, last)]
         return [self._entry(place) for place in sorted(places)[-last:]]
+
+    def charge_of(self, analyst: str | None, request_id: str) -> Entry | None:
+        """Return the charge of this analyst's request; None if nothing was charged under its id."""
+        with self._current() as book:
+            position = book.requests.get((analyst, request_id))
+        return None if position is None else self._entry(position)
 
     def count(self, analysts: Collection[str | None]) -> int:
         """Return how many charges these analysts have made."""
         with self._current() as book:
-            return sum(len(book.charged.get(who, ())) for who in analysts)
+            return sum(map(book.count_charged, analysts))
 
     def verify(self) -> int:
         """Return how many entries there are, after checking each, every answer, head and store."""
@@ -378,7 +369,7 @@ class Ledger:
         """
         with self._guarded():
             self._store.examine()
-            book = load(self._store, self._limits)
+            book = load(self._store, self._limits, whole=True)
             return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
@@ -421,17 +412,24 @@ class Ledger:
     def session(self) -> Iterator[LedgerTransaction]:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
         with self._guarded():
-            with self._store.exclusive() as writer:
-                self._book = catch_up(self._store, writer, self._book, self._limits)
-                require_head(self._store, self._book)
-                session = LedgerTransaction(writer, self._book)
-                yield session
-                if self._book.position >= 0 and any(map(gives_back, session.added)):
-                    self._head.announce(self._as_head(announced=session.added[-1].hash))
+            try:
+                with self._store.exclusive() as writer:
+                    self._book = catch_up(self._store, writer, self._book, self._limits)
+                    require_head(self._store, self._book)
+                    session = LedgerTransaction(writer, self._book)
+                    yield session
+                    if self._book.position >= 0 and any(map(gives_back, session.added)):
+                        self._head.announce(self._as_head(announced=session.added[-1].hash))
+            except BaseException:
+                self._book.forget_tried()
+                raise
             for item in session.added:
                 self._book.apply(item)
             if any(item.kind not in ENDINGS for item in session.added):
                 self._advance()
+            if self._book.position >= self._next_checkpoint:
+                self._book = keep_checkpoint(self._store, self._book, self._limits)
+                self._next_checkpoint = self._book.position + PAUSE
 
     def _advance(self) -> None:
         self._head.advance(self._as_head())
@@ -447,17 +445,19 @@ class Ledger:
             yield self._book
 
     def _entries(self, start: int = 0) -> list[Entry]:
-        with self._guarded():
-            return [Entry.of(item) for item in self._store.links(start=start)]
+        return [Entry.of(item) for item in self.links(start=start)]
 
     def links(self, *, start: int = 0) -> list[Link]:
         """Return the history from `start` on exactly as it is stored: for excerpts of the chain."""
         with self._guarded():
+            past = self._book.past
+            if past is not None and start <= past.position:
+                return past.links(start=start)
             return list(self._store.links(start=start))
 
     def _entry(self, position: int) -> Entry:
         with self._guarded():
-            found = self._store.find(position)
+            found = self._book.link(self._store, position)
         if found is None:
             raise InternalError("this receipt is not from this ledger")
         return Entry.of(found)

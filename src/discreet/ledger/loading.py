@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,7 +11,9 @@ from discreet.errors import CatalogError, InvalidInput, LedgerTampered
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.beyond import gives_back, require_announced
 from discreet.ledger.chain.head import Head, HeadFile
-from discreet.ledger.chain.links import ROOT, Link, checked
+from discreet.ledger.chain.links import Link, checked
+from discreet.ledger.checkpoint.making import due, make, opened, overtaken
+from discreet.ledger.checkpoint.state import require_same
 from discreet.ledger.policy import Limit, Policy
 from discreet.ledger.store.base import Store
 from discreet.ledger.store.postgres import PostgresStore
@@ -22,8 +25,8 @@ _SETUP = frozenset({"genesis", "limit"})
 class ChainLinks(Protocol):
     """Anything that links can be read from: a store, or the inside of a transaction."""
 
-    def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, in order."""
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, in order, those before `stop`."""
         ...
 
 
@@ -51,33 +54,44 @@ def sqlite_path(rest: str, *, base: Path) -> Path:
     return (base / ("/" + rest.lstrip("/") if rest.startswith("/") else rest)).resolve()
 
 
-def load(store: Store, limits: Collection[Limit] | None = None) -> Accounts:
-    """Return the book of the whole history, or refuse it with one sentence.
+def load(store: Store, limits: Collection[Limit] | None = None, *, whole: bool = False) -> Accounts:
+    """Return the book of the history, or refuse it with one sentence.
 
-    Guarantee: every link is as it was written, and the history holds everything up to the head
-    outside the store; so an old copy, a cut or an edited one is refused. What lies beyond the head
-    gives nothing back, unless it was announced or is among the catalog's own `limits`.
+    `whole`: every link is read, and the checkpoint, if there is one, compared with what it should
+    say. Without it reading begins after the checkpoint that the head names, if that is sound.
+
+    Guarantee: every link that is read is as it was written, and the history holds everything from
+    the checkpoint, or else from its beginning, up to the head outside the store; so an old copy, a
+    cut or an edited one is refused. What a checkpoint covers is checked when it is used (`Past`).
+    What lies beyond the head gives nothing back, unless it was announced or is among the catalog's
+    own `limits`.
     """
     try:
-        return _load(store, limits)
+        return _load(store, limits, whole)
     except LedgerTampered:
         # Between the two reads another process may have been restoring, which it does under this
         # lock: look again, this time with nobody in between.
         with HeadFile(store.head_path).locked():
-            return _load(store, limits)
+            return _load(store, limits, whole)
 
 
-def _load(store: Store, limits: Collection[Limit] | None) -> Accounts:
+def _load(store: Store, limits: Collection[Limit] | None, whole: bool) -> Accounts:
     head = HeadFile(store.head_path).read()  # before the links: it never leads them
-    book, charged = Accounts(), False
-    at_head, later = None, []
-    for item in checked(store.links(start=0), position=0, previous=ROOT):
+    kept = opened(store, head)
+    book = Accounts() if kept is None or whole else kept
+    charged = book.position >= 0
+    at_head, later = book.hash if head and head.position == book.position else None, []
+    start = book.position + 1
+    for item in checked(store.links(start=start), position=start, previous=book.hash):
         book.apply(item)
+        if whole and kept is not None and item.position == kept.position:
+            require_same(kept, book)
         charged = charged or item.kind not in _SETUP
         if head is not None and item.position == head.position:
             at_head = item.hash
         elif head is not None and item.position > head.position:
             later.append(item)
+    book.require_whole()
     if head is None:
         # A crash right after the first commit leaves no head; nothing has been charged by then.
         if charged:
@@ -146,6 +160,22 @@ def catch_up(
     for item in added:
         book.apply(item)
     book.keep_at_least(before)
+    return book.require_whole()
+
+
+def keep_checkpoint(
+    store: Store, book: Accounts, limits: Collection[Limit] | None = None
+) -> Accounts:
+    """Return the book after making a checkpoint where one is due: this one, or one read anew.
+
+    Nothing depends on it but the time that the next opening takes, so what fails is passed over.
+    """
+    if not due(book):
+        return book
+    with suppress(Exception):  # the charge before it is durable, and not said to have failed
+        require_head(store, book)
+        if not make(store, book) and overtaken(store, book):
+            return load(store, limits)  # from another process's checkpoint, later than ours
     return book
 
 

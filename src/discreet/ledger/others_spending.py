@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias, TypeVar
 
 from discreet.account.filter import Limits
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, TooManyRequests
-from discreet.ledger.accounts import Account, Accounts, Key, limits_of
+from discreet.ledger.accounts import Accounts, Key
 from discreet.ledger.refusal import in_region, what_fits
+from discreet.ledger.worst.account import Account, limits_of
+
+T = TypeVar("T")
+Told: TypeAlias = tuple[int, Mapping[Key, int]]
+"""An hour, and how often each was told in it."""
 
 STEPS = 10
 """Others' spending counts, and is told, in this many steps of the limit, rounded up."""
@@ -30,15 +36,22 @@ def require_room(book: Accounts, key: Key, quote: Quote) -> None:
         and from others' bills in the region rounded up to whole steps; so do not change while these
         stay within a step. What passes fits the budget itself, too. (note 0032)
     """
-    total, own = book.account(key[0]), book.account(*key)
-    mine = in_region(own, quote)
+    total, mine = book.account(key[0]), in_region(book.account(*key), quote)
+    if not has_room(book, key, quote, mine):
+        theirs = _capped(book, key, quote, total.limits)
+        raise no_room(total, quote, what_fits(total, quote, theirs + mine))
+
+
+def has_room(book: Accounts, key: Key, quote: Quote, mine: Cost) -> bool:
+    """Return whether the charge fits beside what others have used, rounded up.
+
+    `mine` is what the worst-hit person in its region has paid for this analyst's own charges.
+    """
+    total = book.account(key[0])
     # Nobody has paid more than the top, so where that leaves room there is no need to look closer.
     if _fits(total.limits, coarse(total.top, total.limits), mine, quote):
-        return
-    theirs = _capped(book, key, quote, total.limits)
-    if _fits(total.limits, theirs, mine, quote):
-        return
-    raise no_room(total, quote, what_fits(total, quote, theirs + mine))
+        return True
+    return _fits(total.limits, _capped(book, key, quote, total.limits), mine, quote)
 
 
 def coarse(cost: Cost, limits: Limits) -> Cost:
@@ -137,8 +150,36 @@ class Probes:
         """Raise as `require_room` does, MOST_REFUSALS times an hour; then nothing is looked up.
 
         Guarantee: an analyst learns of others' spending, for nothing, at most so many coarse answers
-            an hour for each budget, from one process.
+            an hour for each budget, from one server and the processes of its jobs: these go on from
+            its count (`go_on`), and what they tell is added to it (`add`).
         """
+        self.counted(key, lambda: require_room(book, key, quote))
+
+    def so_far(self) -> Told:
+        """Return how often whom, in this hour."""
+        return self._hour, dict(self._told)
+
+    def go_on(self, told: Told) -> None:
+        """Count on from what another process has told."""
+        self._hour, self._told = told[0], dict(told[1])
+
+    def since(self, told: Told) -> list[tuple[int, str, str | None, int]]:
+        """Return what was told here after `told`: hour, budget, analyst and how often."""
+        before = told[1] if told[0] == self._hour else {}
+        found = ((key, n - before.get(key, 0)) for key, n in self._told.items())
+        return [(self._hour, *key, more) for key, more in found if more]
+
+    def add(self, told: Iterable[tuple[int, str, str | None, int]]) -> None:
+        """Count what a process that went on from here has told."""
+        for hour, budget, analyst, times in told:
+            if hour > self._hour:
+                self._hour, self._told = hour, {}
+            if hour == self._hour:
+                key = (budget, analyst)
+                self._told[key] = self._told.get(key, 0) + times
+
+    def counted(self, key: Key, look: Callable[[], T]) -> T:
+        """Return what `look` finds; that it does not fit is told so many times an hour."""
         hour = int(self._clock() // HOUR)
         if hour != self._hour:
             self._hour, self._told = hour, {}
@@ -149,7 +190,7 @@ class Probes:
                 hint="Ask again in the next hour.",
             )
         try:
-            require_room(book, key, quote)
+            return look()
         except BudgetExceeded:
             self._told[key] = self._told.get(key, 0) + 1
             raise

@@ -1,17 +1,19 @@
-"""Whether a charge fits, and the bounds that it leads to."""
+"""Whether a charge fits, or several together, and the bounds that they lead to."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
-from discreet.ledger.accounts import Account, Accounts
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Balance, Payer
-from discreet.ledger.others_spending import Probes, no_room
-from discreet.ledger.refusal import refusal
+from discreet.ledger.others_spending import Probes, has_room, no_room
+from discreet.ledger.refusal import in_region, refusal, refusal_together
+from discreet.ledger.worst.account import Account
 
 
 def known_account(book: Accounts, budget: str, analyst: str | None) -> Account:
@@ -39,14 +41,7 @@ def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[s
     An analyst's own share comes first, and exactly; of what others have used a refusal tells only
     what `Probes` allows. The budget itself is checked in any case.
     """
-    total = known_account(book, payer.budget, None)
-    paid_by = book.paid_by.get(payer.dataset, payer.budget)
-    if paid_by != payer.budget:
-        raise InvalidInput(
-            f"Dataset '{payer.dataset}' has been paid from the budget '{paid_by}', and what was "
-            "spent there cannot be left behind.",
-            hint=f"Set budget = '{paid_by}' for it in discreet.toml.",
-        )
+    total = _payable(book, payer)
     own, share = total, None
     if payer.analyst is not None:
         own = known_account(book, payer.budget, payer.analyst)
@@ -62,6 +57,86 @@ def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[s
         "before": own.balance(own.peak()).to_json(),
         "after": own.balance(own_after).to_json(),
     }
+
+
+def priced_together(
+    book: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
+) -> list[dict[str, Any]]:
+    """Return the bounds before and after each of several charges, or raise: not all of them fit.
+
+    Each is priced on top of those before it, which the accounts count from here on: they must become
+    entries now, or be forgotten (`Accounts.forget_tried`). All of them are held to the own share
+    first, then all of them to the others' room and to the budget, and a refusal says nothing of
+    single ones. So it tells of others' use one coarse thing, and counts as one.
+    """
+    total = _payable(book, payer)
+    if payer.analyst is None:
+        found = _tried(total, quotes, refusal_together(total, quotes))
+        return [_fact(each, None) for each in found]
+    key = payer.budget, payer.analyst
+    own = known_account(book, *key)
+    shares = _tried(own, quotes, refusal_together(own, quotes))
+    refused = refusal_together(total, quotes, others=True)
+
+    def totals() -> list[_Tried]:
+        for quote, share in zip(quotes, shares, strict=True):
+            if not has_room(book, key, quote, share.inside):
+                raise refused
+        return _tried(total, quotes, refused)
+
+    sums = probes.counted(key, totals)
+    return [_fact(whole, share) for whole, share in zip(sums, shares, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """One of several charges on one account: the bill of its region, and the bounds around it."""
+
+    inside: Cost
+    before: Balance
+    after: Balance
+    bound: Cost
+
+
+def _tried(account: Account, quotes: Sequence[Quote], refused: Exception) -> list[_Tried]:
+    """Return what several charges lead to, one on top of another, or refuse them."""
+    for region in {quote.region: None for quote in quotes}:
+        mine = [quote.cost for quote in quotes if quote.region == region]
+        # Seen before anything is tried: to forget a try means to count all charges anew.
+        if not account.limits.allows(account.peak_with(region, sum(mine[1:], mine[0]))):
+            raise refused
+    found = []
+    for quote in quotes:
+        inside, before = in_region(account, quote), account.balance(account.peak())
+        bill = account.peak_with(quote.region, quote.cost)
+        if not account.limits.allows(bill):
+            raise refused
+        account.try_charge(quote.region, quote.cost)
+        found.append(_Tried(inside, before, account.balance(bill), bill))
+    return found
+
+
+def _fact(whole: _Tried, share: _Tried | None) -> dict[str, Any]:
+    own = whole if share is None else share
+    return {
+        "total": whole.bound.to_json(),
+        "share": None if share is None else share.bound.to_json(),
+        "before": own.before.to_json(),
+        "after": own.after.to_json(),
+    }
+
+
+def _payable(book: Accounts, payer: Payer) -> Account:
+    """Return the budget that pays, or refuse to pay for a dataset from another than before."""
+    total = known_account(book, payer.budget, None)
+    paid_by = book.paid_by.get(payer.dataset, payer.budget)
+    if paid_by != payer.budget:
+        raise InvalidInput(
+            f"Dataset '{payer.dataset}' has been paid from the budget '{paid_by}', and what was "
+            "spent there cannot be left behind.",
+            hint=f"Set budget = '{paid_by}' for it in discreet.toml.",
+        )
+    return total
 
 
 def foreseen(book: Accounts, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:

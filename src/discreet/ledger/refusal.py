@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.core.cost import Cost, Quote
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded
-from discreet.ledger.accounts import Account
+from discreet.ledger.policy import Limit
+from discreet.ledger.worst.account import Account
 
 _STEPS = 12  # halvings in the search for what fits: finer than the two digits that are shown
 
@@ -17,10 +19,13 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
     limit = account.limit
     assert limit is not None
     asked = quote.cost.epsilon
-    left = what_fits(account, quote, in_region(account, quote))
+    before = in_region(account, quote)
+    left = what_fits(account, quote, before)
     whose = f"'{limit.budget}'"
     if limit.analyst is not None:
         whose = f"analyst '{limit.analyst}' in {whose}"
+    if asked is not None and _lacks_delta_alone(account, quote.cost, before):
+        return _no_delta(limit, whose, asked, quote.cost.delta)
     shown = "more" if asked is None else f"epsilon {plain(asked)}"
     words = f"epsilon {plain(left)}" if left else "nothing"
     hint = f"Lower epsilon to {plain(left)}, or ask" if left else "Ask"
@@ -30,6 +35,58 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
         hint=f"{hint} the data owner to raise the limit.",
         asked="" if asked is None else plain(asked),
         left=plain(left),
+        limit=str(limit.epsilon),
+    )
+
+
+def _lacks_delta_alone(account: Account, cost: Cost, before: Cost) -> bool:
+    """Return whether there is room for the epsilon that is asked for, and delta is what is missing."""
+    if cost.epsilon is None or before.epsilon is None or not cost.delta:
+        return False
+    return account.limits.allows(
+        Cost(before.epsilon + cost.epsilon, Fraction(0), None, Fraction(0))
+    )
+
+
+def _no_delta(limit: Limit, whose: str, asked: Fraction, delta: Fraction) -> BudgetExceeded:
+    """Return the error for a quote whose epsilon would fit, but not its delta."""
+    has = (
+        f"has delta {limit.delta}, of which too little is left"
+        if limit.delta.value
+        else "has no delta"
+    )
+    return BudgetExceeded(
+        f"The budget of {whose} {has}, and this needs delta {plain(delta)}. Nothing was charged.",
+        hint="Ask without delta, or ask the data owner to declare at least twice as much for it.",
+        asked=plain(asked),
+        left=plain(Fraction(0)),
+        limit=str(limit.epsilon),
+    )
+
+
+def refusal_together(
+    account: Account, quotes: Sequence[Quote], *, others: bool = False
+) -> BudgetExceeded:
+    """Return the error for several quotes that `account` does not allow together.
+
+    Its words follow from the quotes and the limit alone, whichever of them did not fit. `others`:
+    it is what others have used that leaves no room.
+    """
+    limit = account.limit
+    assert limit is not None
+    whose = f"'{limit.budget}'"
+    if limit.analyst is not None:
+        whose = f"analyst '{limit.analyst}' in {whose}"
+    costs = [quote.cost.epsilon for quote in quotes]
+    asked = None if None in costs else sum((each or Fraction(0) for each in costs), Fraction(0))
+    shown = "" if asked is None else f", epsilon {plain(asked)} in all"
+    beside = " beside what others have used" if others else ""
+    return BudgetExceeded(
+        f"The budget of {whose} does not allow the {len(quotes)} private questions of this "
+        f"statement together{beside}{shown}. Nothing was charged.",
+        hint="Lower epsilon, ask for less at once, or ask the data owner to raise the limit of "
+        f"epsilon {limit.epsilon}.",
+        asked="" if asked is None else plain(asked),
         limit=str(limit.epsilon),
     )
 

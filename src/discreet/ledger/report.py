@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.owner import OWNER
-from discreet.ledger.accounts import AccountState
 from discreet.ledger.entry import Entry, SpentSoFar
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.states import AccountState
 
 
 def share_report(
@@ -90,6 +90,12 @@ def standing(ledger: Ledger, entry: Entry) -> str:
     if ledger.answer_of(entry.data["analyst"], entry.data["request_id"]) is not None:
         return str(AccountState.ANSWERED.value)
     return "running" if ledger.outcomes.alive(entry.position) else AccountState.LOST.value
+
+
+def standing_of(ledger: Ledger, analyst: str | None, request_id: str) -> str | None:
+    """Return what has become of this analyst's request, as `standing` says it; None: not charged."""
+    found = ledger.charge_of(analyst, request_id)
+    return None if found is None else standing(ledger, found)
 
 
 def ending(ledger: Ledger, entry: Entry) -> str:

@@ -11,18 +11,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.numbers import plain, to_fraction
 from discreet.errors import InvalidInput
 from discreet.kernel.derive.values import LONGEST_TEXT
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr, Operator, Part
-from discreet.plan.functions import MORE
+from discreet.plan.functions.registry import SCALARS
 
 Row = Mapping[str, Any]
-
-MOST_DIGITS = 400
-MOST_BITS = 256
-"""ROUND to more digits and exact powers of longer numbers would only fill the memory."""
 
 LONGEST = 1 << 16
 """A number of more bits than this is NULL: chained products would double it at every step."""
@@ -39,10 +34,12 @@ def evaluate(expr: Expr, row: Row) -> Any:
         found = _RULES[type(expr)](expr, row)
     except (ArithmeticError, ValueError, TypeError, AttributeError, InvalidInput):
         return None
-    return found if isinstance(found, bool) or _is_plain(found) else None
+    return found if _is_plain(found) else None
 
 
 def _is_plain(value: Any) -> bool:
+    if value is None or value is True or value is False:
+        return True
     if isinstance(value, str):
         return len(value) <= LONGEST_TEXT
     if isinstance(value, int):
@@ -235,97 +232,17 @@ def part_of(part: Part, day: dt.date) -> int:
             return day.isocalendar().week
         case Part.DAY_OF_YEAR:
             return day.timetuple().tm_yday
+        case _:
+            # A day has no hours: not an attribute of it, so that it is NULL.
+            return int(getattr(day, part.value))
 
 
 def _call(node: e.Call, row: Row) -> Any:
     value = evaluate(node.operand, row)
     if value is None:
         return None
-    return FUNCTIONS[node.function](value, *node.options)
+    return SCALARS[node.function].compute(value, *node.options)
 
-
-def _round(value: Any, digits: Any = 0) -> Any:
-    # Half away from zero, as SQL does; Python's round() goes to even.
-    if abs(int(digits)) > MOST_DIGITS:
-        raise ValueError(digits)
-    scale = Fraction(10) ** int(digits)
-    exact = Fraction(value) * scale
-    rounded = math.floor(abs(exact) + Fraction(1, 2)) * (1 if exact >= 0 else -1)
-    result = Fraction(rounded) / scale
-    return int(result) if result.denominator == 1 else result
-
-
-def _substring(value: str, start: Any, length: Any = None) -> str:
-    first = int(start) - 1
-    end = None if length is None else max(first + int(length), 0)
-    return str(value)[max(first, 0) : end]
-
-
-def _truncate_date(value: dt.date, part: Any) -> dt.date:
-    match part:
-        case "year":
-            return value.replace(month=1, day=1)
-        case "quarter":
-            return value.replace(month=3 * ((value.month - 1) // 3) + 1, day=1)
-        case "month":
-            return value.replace(day=1)
-        case "week":
-            return value - dt.timedelta(days=value.weekday())
-        case _:
-            return value
-
-
-def _number(value: Any) -> Any:
-    # A truth value is 0 or 1 from here on: Python would go on calling it a truth value.
-    return (
-        to_fraction(value)
-        if isinstance(value, str)
-        else int(value)
-        if isinstance(value, bool)
-        else value
-    )
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Fraction):
-        return plain(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _power(value: Any, exponent: Any) -> Any:
-    exact = Fraction(exponent)
-    if exact.denominator == 1 and abs(exact) <= 64 and not isinstance(value, float):
-        base = Fraction(value)
-        if max(base.numerator.bit_length(), base.denominator.bit_length()) <= MOST_BITS:
-            return base ** int(exact)
-    return float(value) ** float(exponent)
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "ceil": math.ceil,
-    "exp": lambda value: math.exp(float(value)),
-    "floor": math.floor,
-    "integer": lambda value: int(_round(value)) if not isinstance(value, str) else int(value),
-    "left": lambda value, count: str(value)[: int(count)],
-    "length": len,
-    "ln": lambda value: math.log(float(value)),
-    "log10": lambda value: math.log10(float(value)),
-    "lower": lambda value: str(value).lower(),
-    "number": _number,
-    "power": _power,
-    "right": lambda value, count: str(value)[-int(count) :] if int(count) else "",
-    "round": _round,
-    "sign": lambda value: (value > 0) - (value < 0),
-    "sqrt": lambda value: math.sqrt(float(value)) if value >= 0 else None,
-    "substring": _substring,
-    "text": _text,
-    "trim": lambda value: str(value).strip(" "),
-    "truncate_date": _truncate_date,
-    "upper": lambda value: str(value).upper(),
-    **{name: function.compute for name, function in MORE.items()},
-}
-"""Every function of one value that an analyst may use, each total."""
 
 _RULES: dict[type, Callable[[Any, Row], Any]] = {
     e.ColumnRef: _column,

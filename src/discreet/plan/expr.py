@@ -7,7 +7,7 @@ the aggregates, evaluated on noisy values. Every node is total: it yields NULL w
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from fractions import Fraction
@@ -40,7 +40,7 @@ class Comparison(Enum):
 
 
 class Part(Enum):
-    """Parts of a date."""
+    """Parts of a date, and of a moment."""
 
     YEAR = "year"
     QUARTER = "quarter"
@@ -49,6 +49,9 @@ class Part(Enum):
     WEEKDAY = "dow"
     WEEK = "week"
     DAY_OF_YEAR = "doy"
+    HOUR = "hour"
+    MINUTE = "minute"
+    SECOND = "second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,13 +278,16 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """Return `expr` with each named column replaced by the expression given for it."""
     if isinstance(expr, ColumnRef):
         return values.get(expr.name, expr)
-    changed = {
-        field.name: _substitute_part(getattr(expr, field.name), values) for field in fields(expr)
-    }
+    return rebuilt(expr, lambda part: substitute(part, values))
+
+
+def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """Return `expr` with each of its direct parts changed."""
+
+    def part(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(part, value))
+        return change(value) if isinstance(value, Expr) else value
+
+    changed = {field.name: part(getattr(expr, field.name)) for field in fields(expr)}
     return replace(expr, **changed)
-
-
-def _substitute_part(part: Any, values: Mapping[str, Expr]) -> Any:
-    if isinstance(part, tuple):
-        return tuple(_substitute_part(each, values) for each in part)
-    return substitute(part, values) if isinstance(part, Expr) else part

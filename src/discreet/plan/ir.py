@@ -14,6 +14,9 @@ from typing import TypeAlias
 from discreet.core.schema import Column, Dataset, Domain, Table
 from discreet.plan.expr import TRUE, ColumnRef, Expr
 
+CLOCK = ".time"
+"""The id of a timestamp's day, with this behind it, is that of the second of the day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

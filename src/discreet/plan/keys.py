@@ -9,13 +9,20 @@ from itertools import product
 from typing import Any
 
 from discreet.core.region import NULL, Positions
-from discreet.core.schema import MAX_PUBLIC_KEYS, CategoryDomain, Domain
+from discreet.core.schema import (
+    MAX_PUBLIC_KEYS,
+    CategoryDomain,
+    Domain,
+    IntegerDomain,
+    TimestampDomain,
+)
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.ir import Key, Relation
 from discreet.plan.lattices import is_finite, points
-from discreet.plan.regions import box_positions, domains_of
+from discreet.plan.regions import box_positions, domains_of, narrowed_domains
 from discreet.plan.tables import tabulated
+from discreet.plan.values import infer
 
 MAX_GROUPS = 1_000_000
 """An answer never lists more public groups than this."""
@@ -45,7 +52,8 @@ def groups_of(keys: tuple[Key, ...], source: Relation) -> PublicGroups | Private
     """Return the public list of groups, or say that they must be thresholded."""
     possible = box_positions(source)
     domains = domains_of(source)
-    listed = [_values(key, domains, possible) for key in keys]
+    narrowed = narrowed_domains(source)
+    listed = [_values(key, domains, narrowed, possible) for key in keys]
     if any(values is None for values in listed):
         return PrivateGroups()
     groups = PublicGroups(tuple(values for values in listed if values is not None))
@@ -59,7 +67,10 @@ def groups_of(keys: tuple[Key, ...], source: Relation) -> PublicGroups | Private
 
 
 def _values(
-    key: Key, domains: Mapping[str, Domain], possible: Mapping[str, Positions]
+    key: Key,
+    domains: Mapping[str, Domain],
+    narrowed: Mapping[str, Domain],
+    possible: Mapping[str, Positions],
 ) -> tuple[Any, ...] | None:
     names = e.columns_of(key.value)
     if len(names) == 1:
@@ -69,6 +80,9 @@ def _values(
     domain = key.domain
     if not is_finite(domain):
         return None
+    if isinstance(domain, IntegerDomain | TimestampDomain):
+        # What WHERE leaves possible; it is enforced, so no row has another key.
+        domain = infer(key.value, narrowed)
     if not isinstance(domain, CategoryDomain) and domain.size > MAX_PUBLIC_KEYS:  # type: ignore[union-attr]  # finite
         return None
     return (*((None,) if key.missing else ()), *points(domain))  # type: ignore[arg-type]  # finite

@@ -15,10 +15,12 @@ from typing import Any, TypeAlias
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.functions import MORE
+from discreet.plan.functions.dates import SECONDS_OF
+from discreet.plan.functions.registry import SCALARS
+from discreet.plan.functions.row import PlannedFunction
 
 Kinds: TypeAlias = Mapping[str, str]
-"""The kind of each column: number, category, boolean, date, identifier, text."""
+"""The kind of each column: number, category, boolean, date, moment, identifier, text."""
 
 NULL = "null"
 
@@ -76,6 +78,8 @@ def kind_of_value(value: Any) -> str:
             return "number"
         case str():
             return "category"
+        case dt.datetime():
+            return "moment"
         case dt.date():
             return "date"
         case _:
@@ -154,39 +158,47 @@ def _concat(node: e.Concat, kinds: Kinds) -> str:
 
 
 def _date_part(node: e.DatePart, kinds: Kinds) -> str:
+    if kind_of(node.operand, kinds) == "moment":
+        return "number"
+    if node.part.value in SECONDS_OF:
+        raise _no_time()
     _must(node.operand, kinds, "date", "What a date part is taken of")
     return "number"
 
 
-_TEXTS = ("left", "lower", "right", "substring", "trim", "upper")
-_NUMBERS = ("abs", "ceil", "exp", "floor", "ln", "log10", "power", "round", "sign", "sqrt")
-_CALLS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(_TEXTS, ("category", "category")),
-    **dict.fromkeys(_NUMBERS, ("number", "number")),
-    "length": ("category", "number"),
-    "truncate_date": ("date", "date"),
-    **{name: (function.takes, function.gives) for name, function in MORE.items()},
-}
+def _no_time() -> QueryRefused:
+    return QueryRefused(
+        "Only a column that is declared as a timestamp has a time of day.",
+        hint="Take the hour of the column itself.",
+        construct="time of day",
+    )
+
+
 _PLAIN = frozenset({"number", "category", "boolean", NULL})
 _CASTABLE = {"integer": _PLAIN, "number": _PLAIN, "text": _PLAIN | {"date"}}
-_CASTS = {"integer": "number", "number": "number", "text": "category"}
 
 
 def _call(node: e.Call, kinds: Kinds) -> str:
     # Asked once at each level: twice would take 2^levels.
-    operand = kind_of(node.operand, kinds)
-    if node.function in _CASTS:
+    operand, row = kind_of(node.operand, kinds), SCALARS[node.function]
+    if node.function in _CASTABLE:
         if operand not in _CASTABLE[node.function]:
             raise QueryRefused(
-                f"What is cast to a {_CASTS[node.function]} must be a number, text or truth value.",
+                f"What is cast to a {row.gives} must be a number, text or truth value.",
                 hint="Take parts of a date with EXTRACT; identifiers and free text are never read.",
                 construct="type",
             )
-        return _CASTS[node.function]
-    taken, given = _CALLS[node.function]
-    _expect(operand, taken, f"What {node.function.upper()} takes")
-    free = given == "category" and operand == "text"
-    return "text" if free else given
+        return row.gives
+    of_moment = row.of_moment if isinstance(row, PlannedFunction) else ""
+    if operand == "moment" and of_moment:
+        return of_moment
+    if node.function == "truncate_date" and operand == "moment":
+        return "moment" if node.options[:1] and node.options[0] in SECONDS_OF else "date"
+    if node.function == "truncate_date" and node.options[:1] and node.options[0] in SECONDS_OF:
+        raise _no_time()
+    _expect(operand, row.takes, f"What {node.function.upper()} takes")
+    free = row.gives == "category" and operand == "text"
+    return "text" if free else row.gives
 
 
 _RULES: dict[type, Callable[[Any, Kinds], str]] = {

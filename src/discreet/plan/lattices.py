@@ -18,6 +18,7 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
     TextDomain,
+    TimestampDomain,
 )
 from discreet.errors import QueryRefused
 
@@ -79,6 +80,14 @@ def rounded(value: float) -> int | Fraction | None:
     return int(exact) if exact.denominator == 1 else exact
 
 
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # moments are in UTC, without a zone
+
+
+def seconds_since(moment: dt.datetime) -> Fraction:
+    """Return a moment as seconds since 1970."""
+    return Fraction((moment - EPOCH) // dt.timedelta(microseconds=1), 10**6)
+
+
 def domain_of_values(values: list[Any]) -> Domain:
     """Return the least domain that holds all of these values; NULLs do not count."""
     present = [value for value in values if value is not None]
@@ -89,6 +98,8 @@ def domain_of_values(values: list[Any]) -> Domain:
         return BooleanDomain()
     if isinstance(first, str):
         return CategoryDomain(tuple(dict.fromkeys(str(value) for value in present)))
+    if isinstance(first, dt.datetime):
+        return TimestampDomain(min(present), max(present))
     if isinstance(first, dt.date):
         return DateDomain(min(present), max(present))
     if any(isinstance(value, float) for value in present):
@@ -103,8 +114,8 @@ def domain_of_values(values: list[Any]) -> Domain:
 def not_exact() -> QueryRefused:
     """Return the refusal of values that lie on no lattice."""
     return QueryRefused(
-        "Square roots, logarithms and other inexact functions cannot be used inside an aggregate.",
-        hint="Apply them to the result, for example SQRT(SUM(x)), where they are free.",
+        "This inexact function cannot be used inside an aggregate over so many values.",
+        hint="Apply it to the result, for example SIN(SUM(x)), where it is free.",
         construct="inexact function",
     )
 
@@ -135,6 +146,7 @@ _KINDS: dict[type, str] = {
     CategoryDomain: "category",
     BooleanDomain: "boolean",
     DateDomain: "date",
+    TimestampDomain: "moment",
     IdentifierDomain: "identifier",
     TextDomain: "text",
 }

@@ -11,6 +11,7 @@ from discreet.core.schema import DateDomain, Domain, FiniteDomain
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions.registry import SCALARS
 from discreet.plan.lattices import domain_of_values, is_finite, points, rounded
 
 TABULATE = 10_000
@@ -25,7 +26,11 @@ MOST_WORK = 400_000
 PLAIN_TABLE = 1_000
 """What plain SQL computes is tabulated for so many values only: its rules are close, and quick."""
 
-PLAIN_CALLS = frozenset({"abs", "floor", "ceil"})
+PLAIN_CALLS = frozenset(
+    name
+    for name, row in SCALARS.items()
+    if row.takes == "number" and (row.sql or getattr(row, "rewritten", None))
+)
 """Functions of numbers that plain SQL computes exactly."""
 
 Fields: TypeAlias = Mapping[str, Domain]

@@ -6,6 +6,7 @@ rounds. An expression over one column with a small domain is simply tabulated.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,13 +22,16 @@ from discreet.core.schema import (
     Domain,
     IntegerDomain,
     TextDomain,
+    TimestampDomain,
 )
 from discreet.errors import QueryRefused
 from discreet.plan import expr as e
+from discreet.plan.curves.pieces import CURVES, Curve, curve
 from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
-from discreet.plan.functions import LONGEST_TEXT, MORE, ON_TEXT
+from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
 from discreet.plan.lattices import (
+    EPOCH,
     check_fits,
     common_step,
     domain_of_values,
@@ -236,6 +240,8 @@ def _union(parts: list[Expr], fields: Fields) -> Domain:
         return TextDomain()
     if len({kind(domain) for domain in domains}) > 1:
         raise _unsupported("a CASE whose branches have different types")
+    if any(isinstance(domain, TimestampDomain) for domain in domains):
+        raise _unsupported("one of several moments")
     if all(isinstance(domain, CategoryDomain) for domain in domains):
         texts = [value for domain in domains for value in domain.values]  # type: ignore[union-attr]  # all categories
         return CategoryDomain(tuple(dict.fromkeys(texts)))
@@ -292,9 +298,6 @@ def _date_part(node: e.DatePart, fields: Fields) -> Domain:
     return IntegerDomain(0 if node.part is Part.WEEKDAY else 1, greatest)
 
 
-_BOUNDED = {"abs", "ceil", "exp", "floor", "ln", "log10", "number", "power", "sqrt"}
-
-
 def _concat(node: e.Concat, fields: Fields) -> Domain:
     """Return every way to put declared texts together, or free text where they are too many."""
     domains = [infer(operand, fields) for operand in node.operands]
@@ -305,37 +308,55 @@ def _concat(node: e.Concat, fields: Fields) -> Domain:
 
 
 def _of_text(node: e.Call) -> Domain:
+    row = SCALARS[node.function]
     if node.function not in ON_TEXT:
         raise _unsupported(f"{node.function.upper()} of free text")
-    if node.function == "length":
-        return IntegerDomain(0, LONGEST_TEXT)
-    truth = node.function in MORE and MORE[node.function].gives == "boolean"
-    return BooleanDomain() if truth else TextDomain()
+    if row.between is not None:
+        return IntegerDomain(*row.between)
+    return BooleanDomain() if row.gives == "boolean" else TextDomain()
 
 
 def _call(node: e.Call, fields: Fields) -> Domain:
     if isinstance(infer(node.operand, fields), TextDomain):
         return _of_text(node)
-    if node.function not in _BOUNDED:
-        name = {"truncate_date": "DATE_TRUNC"}.get(node.function, node.function.upper())
-        raise _unsupported(f"{name} on a column with so many values")
+    if node.function == "moment":
+        ends = numeric(node.operand, fields)
+        first, last = (EPOCH + dt.timedelta(seconds=int(end)) for end in ends[:2])
+        return TimestampDomain(first, last, int(ends[2]))
+    if node.function == "number":
+        return number_domain(*numeric(node.operand, fields))
+    row, added = SCALARS[node.function], planned(node.function)
+    if added is not None and added.rewritten is not None:
+        return infer_by_rule(added.rewritten(node.operand), fields)
+    if node.function in CURVES:
+        drawn = curve_of(node, fields)
+        if drawn is None:
+            return BooleanDomain()  # NULL whatever the row says
+        return number_domain(drawn.lower * drawn.step, drawn.upper * drawn.step, drawn.step)
+    if row.takes == "number" and row.sql is not None:
+        low, high, step = numeric(node.operand, fields)
+        if row.reach is not None:
+            return number_domain(*row.reach(low, high), step)
+        if row.between is not None and step == 1:
+            return IntegerDomain(*row.between)
+    name = {"truncate_date": "DATE_TRUNC"}.get(node.function, node.function.upper())
+    raise _unsupported(f"{name} on a column with so many values")
+
+
+def curve_of(node: e.Call, fields: Fields) -> Curve | None:
+    """Return a root, a logarithm and the like as straight pieces over the range of its operand."""
     low, high, step = numeric(node.operand, fields)
-    match node.function:
-        case "abs":
-            inside = low <= 0 <= high
-            return number_domain(
-                Fraction(0) if inside else min(abs(low), abs(high)), max(abs(low), abs(high)), step
-            )
-        case "floor":
-            _fits_division((low, high, step), Fraction(1))
-            return IntegerDomain(math.floor(low), math.floor(high))
-        case "ceil":
-            _fits_division((low, high, step), Fraction(1))
-            return IntegerDomain(math.ceil(low), math.ceil(high))
-        case "number":
-            return number_domain(low, high, step)
-        case _:
+    exponent = None
+    if node.function == "power":
+        given = node.options[0]
+        plain = isinstance(given, int | Fraction) and not isinstance(given, bool)
+        if not plain or given in {0, 1} or abs(given) > MOST_POWER:  # type: ignore[operator,arg-type]  # plain numbers
             raise not_exact()
+        exponent = Fraction(given)  # type: ignore[arg-type]  # a plain number
+    return curve(node.function, exponent, low=low, high=high, step=step)
+
+
+MOST_POWER = 16
 
 
 def _unsupported(what: str) -> QueryRefused:

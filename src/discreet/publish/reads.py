@@ -33,6 +33,7 @@ from discreet.plan.measure import Measure, MeasuredOutputs, to_measures
 from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of, narrowed_domains, reach_of
 from discreet.plan.stability import rows_to_keep
+from discreet.publish.families.bound import clock_names
 from discreet.publish.families.find import Dimension, Family, Member
 from discreet.release.sealing import declared_scans
 from discreet.sql.write.statement import render
@@ -113,6 +114,7 @@ def _read(
     columns = {
         f.origin.column.name: e.ColumnRef(f.name) for f in scan.fields if f.origin is not None
     }
+    columns |= {written: e.ColumnRef(name) for name, written in clock_names(scan).items()}
     used = [family.dimensions[place] for place in places]
     keys = tuple(
         Key(

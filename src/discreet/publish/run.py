@@ -32,8 +32,8 @@ from discreet.publish.reads import CellRead
 from discreet.publish.reconcile.problem import Integers, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
 from discreet.publish.spec import Spec
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 
 Progress = Callable[[int, int, str], None]
 MARK = b"release "

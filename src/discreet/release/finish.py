@@ -105,6 +105,8 @@ def plain_value(value: Any) -> Any:
         return int(value) if value.denominator == 1 else float(value)
     if isinstance(value, float):
         return None if not math.isfinite(value) else int(value) if value.is_integer() else value
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 

@@ -117,6 +117,8 @@ def _written(value: Any) -> Any:
             return {"i": str(value)}
         case Fraction():
             return {"f": str(value)}
+        case dt.datetime():
+            return {"m": value.isoformat()}
         case dt.date():
             return {"d": value.isoformat()}
         case _:
@@ -132,6 +134,8 @@ def _read(value: Any) -> Any:
             return int(text)
         case "f":
             return Fraction(text)
+        case "m":
+            return dt.datetime.fromisoformat(text)
         case "d":
             return dt.date.fromisoformat(text)
         case _:

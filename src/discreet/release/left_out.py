@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from discreet.core.schema import Table
 from discreet.plan.ir import Statement, scans_of
+from discreet.release.bars.row_losses import RowsHistogram
+
+NOTHING_PAID: Mapping[str, RowsHistogram] = MappingProxyType({})
 
 
-def bounding_notes(statement: Statement) -> tuple[str, ...]:
-    """Return a sentence for each table of people whose rows are bounded; public facts only.
+def bounding_notes(
+    statement: Statement, paid: Mapping[str, RowsHistogram] = NOTHING_PAID
+) -> tuple[str, ...]:
+    """Return a sentence for each table of people whose rows are bounded; nothing private.
 
-    An interval is about the noise. What the bound leaves out is not in it, so it stands beside it.
+    An interval is about the noise. What the bound leaves out is not in it, so it stands beside it:
+    as the owner declares it, or as a paid look at the rows of people tells (`paid`, by table).
     """
     tables = {scan.table.name: scan.table for scan in scans_of(statement.source) if not scan.public}
-    return tuple(_notes(tables, statement.max_rows))
+    return tuple(_notes(tables, statement.max_rows, paid))
 
 
-def _notes(tables: dict[str, Table], asked: int | None) -> Iterator[str]:
+def _notes(
+    tables: dict[str, Table], asked: int | None, paid: Mapping[str, RowsHistogram]
+) -> Iterator[str]:
     for name, table in sorted(tables.items()):
         if table.unit is None or table.unit.is_row:
             continue
@@ -25,7 +34,8 @@ def _notes(tables: dict[str, Table], asked: int | None) -> Iterator[str]:
         if bound is None:
             continue
         rows = "1 row counts" if bound == 1 else f"{bound:,} rows count"
-        yield f"Of one person in '{name}' at most {rows}; {_known(table, bound)}."
+        known = paid[name].lost(bound).words() if name in paid else _known(table, bound)
+        yield f"Of one person in '{name}' at most {rows}; {known}."
 
 
 def _known(table: Table, bound: int) -> str:

@@ -2,64 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
-from discreet.core.answer import Answer, Provenance, Spent
-from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.answer import Answer
+from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
-from discreet.ledger.entry import Balance, Payer, Receipt
+from discreet.kernel.rehearsal import SeedWish
+from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.once.charging import Bill
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Statement
 from discreet.plan.keys import PublicGroups
-from discreet.plan.plan import Plan, Question, ask, make_plan
+from discreet.plan.plan import Question, ask, make_plan
 from discreet.plan.signature import signature
+from discreet.release.assembled import (
+    PreparedQuestion,
+    again,
+    balance_of,
+    free_answer,
+    limit_of,
+    notes_of,
+    paid_answer,
+    spent_of,
+    spent_so_far,
+)
 from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
-from discreet.release.finish import ResultTable, finish
+from discreet.release.finish import finish
 from discreet.release.kept_noise import kept_noise, shown_again
-from discreet.release.left_out import bounding_notes
 from discreet.release.outcome import once
 from discreet.release.paid_cells import cells_of, known_from
 from discreet.release.request import Request
 from discreet.release.reuse import implied
-from discreet.release.sealing import Sealed, seal
-from discreet.release.snapshots import hold, label, snapshots_of, tables_of
+from discreet.release.rows_probe import paid_histograms
+from discreet.release.sealing import seal
+from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
 from discreet.release.stored import KeptAnswer, pack, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
 MOST_PAST = 200
 """How many of the latest answers are looked through for what they imply."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedQuestion:
-    """A planned request: what would run, what it would cost, and who would pay."""
-
-    request: Request
-    plan: Plan
-    sealed: Sealed
-    quote: Quote
-    payer: Payer
-    key: str
-    snapshot: str
-    exposure: str | None = None
-
-    @property
-    def question(self) -> Question:
-        """Return the question behind the plan."""
-        return self.plan.question
 
 
 @contextmanager
@@ -71,13 +65,37 @@ def prepared(
     Guarantee: the plan depends on public facts and on the number of that state only; whatever
         happens to the sources meanwhile, that state is what the caller reads.
     """
-    statement = replace(bind(request.sql, catalog), max_rows=request.max_rows)
-    tables = tables_of(statement.source)
-    for dataset, table in tables:
+    around = prepared_together([request], catalog=catalog, ledger=ledger, engine=engine)
+    with around as ((ready,), held):
+        yield ready, held
+
+
+@contextmanager
+def prepared_together(
+    requests: Sequence[Request], *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[list[PreparedQuestion], Held]]:
+    """Lend the plans and prices of several requests, and one state of all of their tables."""
+    statements = [replace(bind(r.sql, catalog), max_rows=r.max_rows) for r in requests]
+    found = {
+        engine_name(dataset, table): (dataset, table)
+        for statement in statements
+        for dataset, table in tables_of(statement.source)
+    }
+    for dataset, table in found.values():
         check_table(dataset, table, engine)
-    with hold(statement.source, engine, ledger, catalog) as held:
-        snapshots = snapshots_of(statement.source, held, ledger)
-        yield _prepare(request, statement, snapshots, catalog, ledger, engine), held
+    with hold_tables(list(found.values()), engine, ledger, catalog) as held:
+        ready = [
+            _prepare(
+                request,
+                statement,
+                snapshots_of(statement.source, held, ledger),
+                catalog,
+                ledger,
+                engine,
+            )
+            for request, statement in zip(requests, statements, strict=True)
+        ]
+        yield ready, held
 
 
 def _prepare(  # noqa: PLR0917 a step of `prepared`
@@ -107,7 +125,12 @@ def _prepare(  # noqa: PLR0917 a step of `prepared`
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
     key = signature(statement)
     exposure = exposure_note(ledger, question.dataset.name)
-    return PreparedQuestion(request, plan, sealed, quote, payer, key, label(snapshots), exposure)
+    row_facts = paid_histograms(
+        statement, snapshots, request.analyst, catalog=catalog, ledger=ledger
+    )
+    return PreparedQuestion(
+        request, plan, sealed, quote, payer, key, label(snapshots), exposure, row_facts
+    )
 
 
 def release(
@@ -120,11 +143,26 @@ def release(
         durable before it is returned, and is what the same request id gets again (`once`), also
         where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
-    before = told_before(request, ledger)
-    if before is not None:
-        return before
-    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
-        return _released(ready, held, ledger=ledger, rng=rng)
+    (answer,) = release_together([request], catalog=catalog, ledger=ledger, engine=engine, rng=rng)
+    return answer
+
+
+def release_together(
+    requests: Sequence[Request], *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
+) -> list[Answer]:
+    """Return the private answers to several requests of one payer about one state of the data.
+
+    Guarantee: as `release` for each of them. All are planned, sealed and priced before any of them
+        is charged, and what has to be paid is charged in one transaction: everything or nothing.
+        (note 0060)
+    """
+    told = [told_before(request, ledger) for request in requests]
+    waiting = [each for each, before in zip(requests, told, strict=True) if before is None]
+    if waiting:
+        around = prepared_together(waiting, catalog=catalog, ledger=ledger, engine=engine)
+        with around as (ready, held):
+            new = iter(_released(ready, held, ledger=ledger, rng=rng))
+    return [next(new) if before is None else before for before in told]
 
 
 def told_before(request: Request, ledger: Ledger) -> Answer | None:
@@ -137,24 +175,54 @@ def told_before(request: Request, ledger: Ledger) -> Answer | None:
     return None if stored is None else unpack(stored).answer
 
 
-def _released(ready: PreparedQuestion, held: Held, *, ledger: Ledger, rng: Rng) -> Answer:
-    request = ready.request
-    paid = request.named and ledger.receipt(
-        ready.payer, request_id=request.request_id, body=request.body
-    )
-    if not paid and not request.fresh:
-        free = _free(ready, ledger)
-        if free is not None and _bound(free, ready, ledger):
-            return free
-    receipt = ledger.charge(
-        ready.payer,
-        ready.quote,
-        request_id=request.request_id,
-        body=request.body,
-        question=ready.key,
-        note=str(request.sql),
-        snapshot=ready.snapshot,
-    )
+def _released(
+    ready: Sequence[PreparedQuestion], held: Held, *, ledger: Ledger, rng: Rng
+) -> list[Answer]:
+    found: dict[int, Answer] = {}
+    unpaid: dict[tuple[str, str], int] = {}
+    paying: list[int] = []
+    for i, each in enumerate(ready):
+        request = each.request
+        paid = request.named and ledger.receipt(
+            each.payer, request_id=request.request_id, body=request.body
+        )
+        free = None if paid or request.fresh else _free(each, ledger)
+        if free is not None and _bound(free, each, ledger):
+            found[i] = free
+        elif paid or request.fresh or unpaid.setdefault((each.key, each.snapshot), i) == i:
+            paying.append(i)
+    receipts = _charged([ready[i] for i in paying], ledger)
+    for i, receipt in zip(paying, receipts, strict=True):
+        found[i] = _answered(ready[i], receipt, held, ledger=ledger, rng=rng)
+    for i, each in enumerate(ready):
+        if i not in found:  # asked twice in one statement: the answer is there by now
+            (found[i],) = _released([each], held, ledger=ledger, rng=rng)
+    return [found[i] for i in range(len(ready))]
+
+
+def _charged(ready: Sequence[PreparedQuestion], ledger: Ledger) -> Sequence[Receipt]:
+    if len(ready) == 1:
+        return [ledger.charge(ready[0].payer, **_billed(ready[0]))]
+    if not ready:
+        return []
+    (payer,) = {each.payer for each in ready}
+    return ledger.charge_all(payer, [Bill(**_billed(each)) for each in ready])
+
+
+def _billed(ready: PreparedQuestion) -> dict[str, Any]:
+    return {
+        "quote": ready.quote,
+        "request_id": ready.request.request_id,
+        "body": ready.request.body,
+        "question": ready.key,
+        "note": str(ready.request.sql),
+        "snapshot": ready.snapshot,
+    }
+
+
+def _answered(
+    ready: PreparedQuestion, receipt: Receipt, held: Held, *, ledger: Ledger, rng: Rng
+) -> Answer:
     payload = once(ledger, receipt, lambda: _computed(ready, receipt, held, rng))
     return unpack(payload).answer
 
@@ -176,7 +244,7 @@ def _computed(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -
     noisy = _noisy(ready, receipt, held, rng)
     laws = {} if ready.question.region.empty else ready.plan.mechanisms.laws
     table = finish(noisy, ready.question, laws)
-    answer = _answer(ready, table, receipt, rng)
+    answer = paid_answer(ready, table, receipt, rng)
     known = known_from(ready.question, noisy, laws)
     return pack(answer, known, ready.plan.epsilon, kept_noise(ready.question, noisy, laws))
 
@@ -198,6 +266,7 @@ def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> N
         reader=held,
         rng=rng,
         seconds=seconds,
+        rehearsal=_wish(ready),
     )
     chosen = dict(question.measured.choices)
     choices = {
@@ -205,6 +274,12 @@ def _noisy(ready: PreparedQuestion, receipt: Receipt, held: Held, rng: Rng) -> N
         for name, indices in found.choices.items()
     }
     return replace(found, choices=choices)
+
+
+def _wish(ready: PreparedQuestion) -> SeedWish | None:
+    """Return what a rehearsal wishes for: noise by seed, question and price, whoever asks and when."""
+    seed = ready.request.seed
+    return None if seed is None else SeedWish(seed, f"{ready.plan.epsilon.value}\n{ready.key}")
 
 
 def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
@@ -216,7 +291,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
         shown = _in_form(found, ready.question)
         if shown is not None and found.epsilon >= ready.plan.epsilon.value:
             note = "The same question was answered before; this is that answer, free of charge."
-            return _again(shown, ready, ledger, note)
+            return again(shown, ready, ledger, note)
     if cells_of(ready.question) is None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
@@ -225,7 +300,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     if table is None:
         return None
     balance = balance_of(ledger, ready.payer)
-    return _free_answer(ready, table, balance)
+    return free_answer(ready, table, balance)
 
 
 def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
@@ -244,112 +319,6 @@ def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
         covariance=table.covariance,
         noisy=table.noisy,
     )
-
-
-def _again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
-    now = balance_of(ledger, ready.payer)
-    known = answer.provenance.notes
-    later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
-    provenance = replace(answer.provenance, notes=(*known, *later, note))
-    return replace(
-        answer,
-        cost=spent_of(FREE),
-        before=spent_so_far(now),
-        after=spent_so_far(now),
-        limit=limit_of(now),
-        free=True,
-        provenance=provenance,
-    )
-
-
-def _free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
-    note = (
-        "Implied by answers that were paid for before, by weighted least squares; free of charge. "
-        "Choosing such combinations after seeing answers weakens the stated 95%."
-    )
-    return _assembled(
-        ready,
-        table,
-        cost=spent_of(FREE),
-        before=spent_so_far(balance),
-        after=spent_so_far(balance),
-        limit=limit_of(balance),
-        free=True,
-        notes=(note,) if ready.exposure is None else (note, ready.exposure),
-        private=True,
-    )
-
-
-def _answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, rng: Rng) -> Answer:
-    return _assembled(
-        ready,
-        table,
-        cost=spent_of(receipt.cost),
-        before=spent_so_far(receipt.before),
-        after=spent_so_far(receipt.after),
-        limit=limit_of(receipt.after),
-        free=receipt.cost == FREE,
-        notes=_notes(ready),
-        private=getattr(rng, "private", True),
-    )
-
-
-def _assembled(
-    ready: PreparedQuestion,
-    table: ResultTable,
-    *,
-    cost: Spent,
-    before: Spent,
-    after: Spent,
-    limit: Spent,
-    free: bool,
-    notes: tuple[str, ...],
-    private: bool,
-) -> Answer:
-    question = ready.question
-    unit = next(t.unit for t in question.dataset.tables if t.unit is not None)
-    provenance = Provenance(
-        dataset=question.dataset.name,
-        snapshot=ready.snapshot,
-        unit=str(unit),
-        mechanisms=() if question.region.empty else mechanism_words(ready.plan),
-        sql=tuple(read.draft.sql for read in ready.sealed.reads),
-        notes=notes,
-        private=private,
-    )
-    return Answer(
-        columns=table.columns,
-        rows=table.rows,
-        error95=table.error95,
-        cost=cost,
-        before=before,
-        after=after,
-        limit=limit,
-        free=free,
-        request_id=ready.request.request_id,
-        provenance=provenance,
-        keys=len(question.statement.keys),
-        intervals=table.intervals,
-        covariance=table.covariance,
-        noisy=table.noisy,
-    )
-
-
-def _notes(ready: PreparedQuestion) -> tuple[str, ...]:
-    notes = []
-    if ready.question.dataset.accepted:
-        notes.append("The domains were read from the data and declared public by --accept.")
-    notes += [
-        f"'{table}' has changed since it was first asked about: this is version {version}."
-        for table, version in sorted(ready.question.snapshots.items())
-        if version != "1"
-    ]
-    notes += bounding_notes(ready.question.statement)
-    if ready.question.region.empty:
-        notes.append("No declared value satisfies the condition, so nothing was read or charged.")
-    if ready.exposure is not None:
-        notes.append(ready.exposure)
-    return tuple(notes)
 
 
 def explain(
@@ -388,28 +357,5 @@ def _explained(ready: PreparedQuestion, catalog: Catalog, ledger: Ledger) -> Exp
         expected_error=expected_errors(ready.plan),
         region=catalog.describe_region(ready.question.region),
         free=free is not None,
-        notes=_notes(ready) if free is None else free.provenance.notes,
+        notes=notes_of(ready) if free is None else free.provenance.notes,
     )
-
-
-def spent_of(cost: Cost) -> Spent:
-    """Return a cost as the two numbers that people read."""
-    if cost.epsilon is None:
-        return Spent(cost.rho or cost.delta, cost.rho_delta)
-    return Spent(cost.epsilon, cost.delta)
-
-
-def balance_of(ledger: Ledger, payer: Payer) -> Balance:
-    """Return what a payer has spent so far, and may spend."""
-    found = ledger.spent(payer.budget, payer.analyst)
-    return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
-
-
-def spent_so_far(balance: Balance) -> Spent:
-    """Return what a balance says was spent."""
-    return Spent(balance.epsilon, balance.delta)
-
-
-def limit_of(balance: Balance) -> Spent:
-    """Return what a balance says may be spent."""
-    return Spent(balance.limit_epsilon, balance.limit_delta)

@@ -47,6 +47,10 @@ class Request:
     named: bool = False
     unit: str | None = None
     """The column that the statement itself calls the privacy unit; it must be the catalog's."""
+    seed: int | None = None
+    """A rehearsal's seed. Only `api.rehearsal` sets it, and the kernel refuses it for private rows."""
+    part: str = ""
+    """Which question of a statement it is. Callers cannot say it, so no text of theirs is taken for one."""
 
     @classmethod
     def of(
@@ -64,7 +68,7 @@ class Request:
 
         A price that stands in the statement (WITH DIFFERENTIAL_PRIVACY) is the one that counts.
         """
-        found = priced(sql) if isinstance(sql, str) else PricedStatement(str(sql))
+        found = priced(sql) if isinstance(sql, str) else PricedStatement(str(sql), unit=sql.unit)
         if isinstance(sql, str):
             sql = found.text
         if found.epsilon is not None:
@@ -92,4 +96,6 @@ class Request:
     def body(self) -> str:
         """Return what must be the same when a request id is used again."""
         asked = f"epsilon {self.epsilon}" if self.wanted is None else f"within {self.wanted}"
-        return f"{self.sql}\n{asked}\nfresh {self.fresh}\nmax_rows {self.max_rows}"
+        which = f"\npart {self.part}" if self.part else ""
+        seed = "" if self.seed is None else f"\nseed {self.seed}"
+        return f"{self.sql}\n{asked}\nfresh {self.fresh}\nmax_rows {self.max_rows}{seed}{which}"

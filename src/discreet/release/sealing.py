@@ -17,7 +17,7 @@ from discreet.kernel.derive.scans import CatalogScans, Declared, dataset_of, reg
 from discreet.kernel.derive.values import TooLong
 from discreet.kernel.mechanism import Mechanisms
 from discreet.kernel.seal import Read, admit, parse, sealed
-from discreet.kernel.trees.nodes import SelectNode, Unfit
+from discreet.kernel.trees.nodes import SelectNode, TooWide, Unfit
 from discreet.plan.ir import Relation, scans_of
 from discreet.plan.plan import Plan
 from discreet.sql.refuse import refusal, too_large
@@ -52,6 +52,8 @@ def seal(plan: Plan, catalog: Catalog, engine: Engine) -> Sealed:
         for draft in render(question, engine):
             tree = parse(draft.sql, dialect, engine.tree(draft.sql))
             reads.append(sealed(draft, tree, scans))
+    except TooWide:
+        raise refusal("too wide") from None
     except TooLong as found:
         raise refusal("long text", what=f"{found.letters:,}") from None
     except RecursionError:

@@ -10,9 +10,11 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.output import OutputColumn, OutputType
 from discreet.core.schema import IntegerDomain
 from discreet.engine.base import Engine
+from discreet.kernel.derive.row import Whole
 from discreet.ledger.ledger import Ledger
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
+from discreet.plan.functions.registry import SCALARS
 from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import kind
 from discreet.plan.plan import Question, ask
@@ -55,6 +57,7 @@ def _facts(question: Question) -> tuple[dict[str, str], dict[str, bool]]:
 _TYPES = {
     "boolean": OutputType.BOOLEAN,
     "date": OutputType.DATE,
+    "moment": OutputType.TIMESTAMP,
     "number": OutputType.NUMBER,
 }
 
@@ -94,13 +97,10 @@ def _all(node: e.Extreme | e.Coalesce, whole: Mapping[str, bool]) -> bool:
 
 
 def _call(node: e.Call, whole: Mapping[str, bool]) -> bool:
-    if node.function in ("integer", "length"):
+    known = SCALARS[node.function].whole
+    if known is Whole.ALWAYS or (node.function == "round" and not node.options):
         return True
-    if node.function in ("ceil", "floor", "sign"):
-        return True
-    if node.function == "round" and not node.options:
-        return True
-    return node.function in ("abs", "round") and is_whole(node.operand, whole)
+    return known is Whole.AS_OPERAND and is_whole(node.operand, whole)
 
 
 _WHOLE: dict[type, Callable[[Any, Mapping[str, bool]], bool]] = {

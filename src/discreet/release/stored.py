@@ -106,4 +106,5 @@ def _provenance(data: dict[str, Any]) -> Provenance:
         sql=tuple(data["sql"]),
         notes=tuple(data["notes"]),
         private=data["private"],
+        watermark=data.get("watermark", ""),
     )

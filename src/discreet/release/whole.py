@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sqlglot import exp
+
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.output import OutputColumn
 from discreet.engine.base import Engine
+from discreet.ledger.entry import Payer
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release import pipeline, shape
+from discreet.release.afterwards.constants import (
+    Nested,
+    answered_value,
+    explained,
+    nested_in,
+    public_values,
+    refuse_too_dear,
+    require_short_id,
+    summed,
+    told_of_inner,
+)
 from discreet.release.afterwards.explain import explain_steps
-from discreet.release.afterwards.release import release_steps
+from discreet.release.afterwards.release import ONE, datasets_of, release_steps
 from discreet.release.afterwards.tables import Surroundings, columns_of
 from discreet.release.request import Request
+from discreet.release.stored import pack
+from discreet.sql.afterwards.inner import with_constants
 from discreet.sql.afterwards.needed import units_of
 from discreet.sql.afterwards.program import Program
 from discreet.sql.afterwards.split import split
+from discreet.sql.bind import bind
 from discreet.sql.parse import Written, read_checked
 from discreet.sql.refuse import refusal
 
@@ -26,16 +45,50 @@ def release(
 ) -> Answer:
     """Return the private answer to a statement.
 
-    Guarantee: each private question in it is released by `pipeline.release`, with its own charge
-        before its own look; everything else is computed from their answers and public tables.
+    Guarantee: the private questions in it are released by `pipeline.release_together`: all of them are
+        charged or none, each before its own look; everything else is computed from their answers and
+        public tables.
     """
     before = pipeline.told_before(request, ledger)
     if before is not None:
         return before  # whatever its tables are called by now
-    program = _checked(request, catalog)
+    around = Surroundings(catalog, ledger, engine)
+    nested = nested_in(_checked(request, catalog), catalog)
+    if nested is None:
+        return _released(request, around, rng)
+    # Whatever would be refused is refused before the first of its questions is charged.
+    shape_of(str(request.sql), catalog=catalog, ledger=ledger, engine=engine, nested=nested)
+    values = [
+        [] if inner.private else public_values(inner, request, around) for inner in nested.inner
+    ]
+    if nested.private:
+        require_short_id(request)
+        refuse_too_dear(explain(request, catalog=catalog, ledger=ledger, engine=engine))
+    answers = []
+    for place, inner in enumerate(nested.inner):
+        if inner.private:
+            answers.append(_released(nested.asked(place, request), around, rng))
+            values[place] = answered_value(answers[-1])
+    tree = Written(str(request.sql), with_constants(nested.tree, catalog, values))
+    if not answers:
+        return _released(replace(request, sql=tree), around, rng)
+    name = f"{request.request_id}.out"
+    outer = replace(nested.share(request), sql=tree, request_id=name, part="around")
+    with told_of_inner():
+        found = summed(_released(outer, around, rng), answers, request)
+    if request.named:
+        payer = payer_of_question(tree, request, catalog)
+        packed = pack(found, (), request.epsilon or ONE)
+        ledger.stored.keep_free(payer, packed, request_id=request.request_id, body=request.body)
+    return found
+
+
+def _released(request: Request, around: Surroundings, rng: Rng) -> Answer:
+    catalog, ledger, engine = around.catalog, around.ledger, around.engine
+    program = steps(request.sql, catalog)
     if program is None:
         return pipeline.release(request, catalog=catalog, ledger=ledger, engine=engine, rng=rng)
-    return release_steps(program, request, Surroundings(catalog, ledger, engine), rng)
+    return release_steps(program, request, around, rng)
 
 
 def explain(
@@ -51,31 +104,69 @@ def explain(
     `group_size` names rows of a group for which means, variances and quantiles tell theirs; what is
     computed afterwards tells none.
     """
-    program = _checked(request, catalog)
+    around = Surroundings(catalog, ledger, engine)
+    nested = nested_in(_checked(request, catalog), catalog)
+    if nested is None:
+        return _explained(request, around, group_size)
+    parts = [
+        _explained(nested.asked(place, request), around, None)
+        for place, inner in enumerate(nested.inner)
+        if inner.private
+    ]
+    values = [
+        [1] if inner.private else public_values(inner, request, around) for inner in nested.inner
+    ]
+    tree = Written(str(request.sql), with_constants(nested.tree, catalog, values))
+    outer = _explained(replace(nested.share(request), sql=tree), around, group_size)
+    return explained(outer, parts) if parts else outer
+
+
+def _explained(request: Request, around: Surroundings, group_size: int | None) -> Explanation:
+    catalog, ledger, engine = around.catalog, around.ledger, around.engine
+    program = steps(request.sql, catalog)
     if program is None:
         return pipeline.explain(
             request, catalog=catalog, ledger=ledger, engine=engine, group_size=group_size
         )
-    return explain_steps(program, request, Surroundings(catalog, ledger, engine))
+    return explain_steps(program, request, around)
 
 
 def shape_of(
-    sql: str | Written, *, catalog: Catalog, ledger: Ledger, engine: Engine
+    sql: str | Written,
+    *,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+    nested: Nested | None = None,
 ) -> tuple[OutputColumn, ...]:
-    """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
+    """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing.
+
+    `nested`: its inner questions, where they are known already.
+    """
+    nested = nested or nested_in(read_checked(sql), catalog)
+    if nested is not None:
+        sql = Written(str(sql), nested.sampled(catalog))
     program = steps(sql, catalog)
     if program is None:
         return shape.shape_of(sql, catalog=catalog, ledger=ledger, engine=engine)
     return columns_of(program, Surroundings(catalog, ledger, engine))
 
 
-def _checked(request: Request, catalog: Catalog) -> Program | None:
+def _checked(request: Request, catalog: Catalog) -> exp.Expr:
     tree = read_checked(request.sql)
     if request.unit is not None:
         units = units_of(tree, catalog)
         if units != {request.unit.lower()}:
             raise refusal("other unit", what=request.unit[:40], unit=" and ".join(units) or "none")
-    return split(tree, catalog)
+    return tree
+
+
+def payer_of_question(sql: Written, request: Request, catalog: Catalog) -> Payer:
+    """Return who pays for a statement that reads one dataset."""
+    program = steps(sql, catalog)
+    parts = [sql] if program is None else [Written("", part) for part in program.parts]
+    (dataset, *_) = datasets_of(bind(parts[0], catalog).source)
+    return Payer(request.analyst, dataset.name, dataset.budget)
 
 
 def steps(sql: str | Written, catalog: Catalog) -> Program | None:

@@ -10,6 +10,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from discreet.errors import InvalidInput
+from discreet.report.csv_text import CsvStyle, write_csv_text
 
 SUFFIXES = (".csv", ".parquet")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -28,12 +29,16 @@ def check_out(path: Path) -> Path:
     return path
 
 
-def write_rows(table: pa.Table, path: Path, *, delimiter: str = ",") -> None:
-    """Write the rows to `path`, as CSV or Parquet by its ending."""
+def write_rows(
+    table: pa.Table, path: Path, *, delimiter: str = ",", style: CsvStyle | None = None
+) -> None:
+    """Write the rows to `path`, as CSV or Parquet by its ending; CSV in a `style` if one is given."""
     check_out(path)
     try:
         if path.suffix.lower() == ".parquet":
             pq.write_table(table, path)
+        elif style is not None:
+            write_csv_text(harmless(table), path, style)
         else:
             options = arrow_csv.WriteOptions(delimiter=delimiter)
             arrow_csv.write_csv(harmless(table), path, write_options=options)

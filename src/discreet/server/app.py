@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -25,11 +26,12 @@ from discreet.server.settings import Settings
 from discreet.server.watch import health
 
 UPLOADS = f"{API}/data/uploads"
+OWN_FILES = f"{API}/lab/{{name}}/own"
 ENVELOPE = 64 << 10
 """Bytes that a multipart form may add to its file."""
 REVIEW = 8 << 20
 """Bytes of a review, which may list long categories."""
-SURVEYS = f"{API}/surveys/"
+REPORTS_TO = (f"{API}/surveys/{{name}}/reports", f"{API}/surveys/{{name}}/reports/batch")
 REPORTS = 64 << 20
 """Bytes to a survey's collector, which has limits of its own and counts what goes beyond them."""
 
@@ -106,21 +108,36 @@ def _refuse_unguarded(app: FastAPI) -> None:
             raise InternalError(f"{route} is not guarded")
 
 
+def larger_bodies(settings: Settings) -> list[tuple[str, int]]:
+    """Return the routes that take more than others, and how many bytes.
+
+    Each lets a caller pass, by role, before it reads a body; those of surveys count for themselves.
+    """
+    files = (settings.max_upload_mb << 20) + ENVELOPE
+    return [
+        (UPLOADS, files),
+        (f"{UPLOADS}/{{id}}", REVIEW),
+        (f"{UPLOADS}/{{id}}/{{part}}", REVIEW),
+        (OWN_FILES, files),
+        *((route, REPORTS) for route in REPORTS_TO),
+    ]
+
+
+def _one_route(written: str) -> re.Pattern[str]:
+    """Return what the addresses of one route look like: a name has no stroke in it."""
+    return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(written)))
+
+
 def _add_layers(app: FastAPI, context: Context) -> None:
     """Wrap the application; the layer added last is the outermost."""
     settings = context.settings
 
-    def limit_of(path: str) -> int:
-        if path == UPLOADS:
-            return (settings.max_upload_mb << 20) + ENVELOPE
-        if path.startswith(UPLOADS):
-            return REVIEW
-        if path.startswith(f"{API}/lab/") and path.endswith("/own"):
-            return (settings.max_upload_mb << 20) + ENVELOPE
-        if path.startswith(SURVEYS) and path.endswith(("/reports", "/reports/batch")):
-            return REPORTS
-        return settings.max_body_kb << 10
+    usual = settings.max_body_kb << 10
 
+    def limit_of(path: str) -> int:
+        return next((size for route, size in larger if route.fullmatch(path)), usual)
+
+    larger = [(_one_route(route), size) for route, size in larger_bodies(settings)]
     app.add_middleware(SignInByAddress, context=context)
     app.add_middleware(BodyLimit, limit_of=limit_of)
     app.add_middleware(SecurityHeaders, tls=settings.tls)

@@ -12,6 +12,7 @@ from discreet.server.access.audit import AuditLog
 from discreet.server.access.limits import Buckets
 from discreet.server.access.sessions import BrowserSessions
 from discreet.server.access.tokens import Tokens
+from discreet.server.jobs.children import ChildLimits, Children
 from discreet.server.jobs.queue import Runner
 from discreet.server.settings import Settings
 from discreet.server.watch.budget_watch import BudgetWatch
@@ -29,6 +30,7 @@ class Context:
     tokens: Tokens
     sessions: BrowserSessions
     runner: Runner
+    children: Children
     planner: Planner
     by_token: Buckets
     by_address: Buckets
@@ -54,6 +56,12 @@ class Context:
                 reading_each=settings.reading_each,
                 waiting_each=settings.waiting_each,
             ),
+            children=Children(
+                settings.state_folder,
+                ChildLimits(settings.job_memory_mb, settings.job_seconds),
+                hidden=settings.secret_variables,
+                spare=settings.spare_child,
+            ),
             planner=Planner(),
             by_token=Buckets(settings.rate, settings.burst),
             by_address=Buckets(settings.address_rate, settings.address_burst),
@@ -64,6 +72,7 @@ class Context:
     def close(self) -> None:
         """Stop taking questions, let running ones end or be cancelled, then close the ledger."""
         self.runner.close()
+        self.children.close()
         self.planner.close()
         self.workspace.close()
         self.access.close()

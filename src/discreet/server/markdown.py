@@ -12,15 +12,16 @@ Link = Callable[[str], str | None]
 """Return where an address leads on this server, or None: then its words are told without a link."""
 
 
-def to_markup(text: str, link: Link) -> Markup:
+def to_markup(text: str, link: Link, picture: Link = lambda _address: None) -> Markup:
     """Return Markdown as markup.
 
-    Guarantee: markup inside the text is shown as text; no picture, script or style leaves here, and a
-        link leads to where `link` says on this server or is told as words, so that a page asks nobody else.
+    Guarantee: markup inside the text is shown as text; no script or style leaves here, and a link or
+        picture leads to where `link` or `picture` says on this server or is told as words, so that a
+        page asks nobody else.
     """
     from markdown_it import MarkdownIt  # when a text is first read, not when the server starts
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for place, token in enumerate(tokens):
         _tamed(token, link)
@@ -30,6 +31,8 @@ def to_markup(text: str, link: Link) -> Markup:
             token.info = ""  # a language's name would be a class of ours
         for inner in token.children or ():
             _tamed(inner, link)
+            if inner.type == "image":
+                _shown(inner, picture)
     # Only our own parser's markup: its text is escaped, its attributes are those left by _tamed.
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 see above
 
@@ -42,6 +45,16 @@ def _tamed(token: Any, link: Link) -> None:
         found = link(str(address))
         if found is not None:
             token.attrs["href"] = found
+
+
+def _shown(token: Any, picture: Link) -> None:
+    """Lead a picture to one of our own, or tell it by its words."""
+    found = picture(str(token.attrs.pop("src", "")))
+    token.attrs.pop("title", None)
+    if found is None:
+        token.type, token.tag, token.children = "text", "", None
+    else:
+        token.attrs |= {"src": found, "loading": "lazy"}
 
 
 def slug(heading: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import traceback
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from discreet import errors
 from discreet.errors import DiscreetError
 from discreet.server.access.headers import HEADERS
+from discreet.server.failures import log_failure
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -36,8 +35,6 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (DiscreetError, 400),
 )
 """The first that fits gives the status."""
-
-_log = logging.getLogger("discreet.server")
 
 
 def status_of(error: DiscreetError) -> int:
@@ -119,10 +116,3 @@ async def _unexpected(_request: Request, error: Exception) -> Response:
     # Starlette answers these outside of all layers, so the headers are added here.
     found.headers.update(HEADERS | {"Cache-Control": "no-store", "Connection": "close"})
     return found
-
-
-def log_failure(error: BaseException) -> None:
-    """Log where an unexpected error arose. Its message stays unsaid: it may hold a value."""
-    frames = traceback.extract_tb(error.__traceback__)[-6:]
-    where = [f"{frame.name}:{frame.lineno}" for frame in frames]
-    _log.error("failure", extra={"facts": {"error": type(error).__name__, "where": where}})

@@ -14,6 +14,7 @@ from discreet.errors import InvalidInput
 from discreet.server.access.access_db import AccessDb
 from discreet.server.access.tokens import Role, Tokens
 from discreet.server.app import create_app
+from discreet.server.guarded_http import GuardedProtocol
 from discreet.server.logs import start_logs
 from discreet.server.settings import Settings
 
@@ -51,6 +52,7 @@ def make_server(settings: Settings, *, ready: Callable[[], None] = lambda: None)
         timeout_graceful_shutdown=10,
         timeout_keep_alive=30,
         limit_concurrency=2000,
+        http=GuardedProtocol,
         h11_max_incomplete_event_size=64 << 10,
     )
     return Server(config, ready)

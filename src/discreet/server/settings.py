@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,10 @@ class Settings:
     caller and `waiting_each` waiting; `reading_each` of them read data at once, so that nobody can
     hold the whole engine. `default_epsilon` is for clients of the PostgreSQL endpoint that name
     none; None means that every question must name its own. An upload that nobody has confirmed or
-    looked at for `upload_hours` is deleted. `openid` is the file of a sign-in provider.
+    looked at for `upload_hours` is deleted. The process of a long job (a copy, a model, a release, an
+    attack) may grow by `job_memory_mb`, 0 for no limit, and is killed after `job_seconds`;
+    with `spare_child` one such process waits for the next job. `openid` is the file of a sign-in
+    provider.
     """
 
     config: Path
@@ -46,6 +50,9 @@ class Settings:
     reading_each: int = 1
     waiting_each: int = 200
     session_hours: float = 12.0
+    job_memory_mb: int = 8192
+    job_seconds: float = 3600.0
+    spare_child: bool = True
     default_epsilon: str | None = None
     openid: Path | None = None
 
@@ -54,6 +61,8 @@ class Settings:
             raise InvalidInput("TLS needs both a certificate and its key.")
         if not self.upload_hours > 0:
             raise InvalidInput("Uploads must be kept for some time: give more than 0 hours.")
+        if self.job_memory_mb < 0 or not self.job_seconds > 0:
+            raise InvalidInput("Long jobs need some memory (0: no limit) and more than 0 seconds.")
         if not (self.loopback or self.tls or self.allow_plain_http):
             raise InvalidInput(
                 f"'{self.host}' can be reached from other machines, and plain HTTP shows tokens "
@@ -96,6 +105,17 @@ class Settings:
         with Secure, so that no neighbour and nobody on the way can plant another.
         """
         return f"__Host-discreet_{self.port}" if self.tls else f"discreet_{self.port}"
+
+    @property
+    def secret_variables(self) -> tuple[str, ...]:
+        """Return the variables of the environment that hold secrets of the server: no job sees them."""
+        if self.openid is None:
+            return ()
+        try:
+            named = tomllib.loads(self.openid.read_text(encoding="utf-8")).get("client_secret_env")
+        except (OSError, ValueError):
+            return ()  # whoever reads that file for its own sake says what is wrong with it
+        return (named,) if isinstance(named, str) else ()
 
     @property
     def exposed(self) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,6 +20,7 @@ from discreet.errors import TooManyRequests, UnknownName
 FRAGMENT = "report.part"
 """What a page shows of a thing: markup that we made, every text escaped."""
 _FACTS = "facts.json"
+_LOCK = ".lock"
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -53,7 +56,7 @@ class ShelfRules:
 
 
 class Shelf(Generic[Item]):
-    """The folder of one kind of things; safe to share among threads.
+    """The folder of one kind of things; safe to share among threads and processes.
 
     Guarantee: no name that a caller chose becomes a path; a thing is there whole or not at all, and
         for an analyst only those are there that the analyst paid for.
@@ -120,14 +123,18 @@ class Shelf(Generic[Item]):
     def _bytes(self) -> int:
         return sum(path.stat().st_size for path in self._folder.glob("*/*") if path.is_file())
 
-    def keep(self, item: Item, fill: Callable[[Path], None]) -> Item:
-        """Return the thing after `fill` has written its files into a folder; whole or not at all."""
+    def keep(self, item: Item, fill: Callable[[Path], None], *, inside: Path | None = None) -> Item:
+        """Return the thing after `fill` has written its files into a folder; whole or not at all.
+
+        It is made `inside` a folder of the same file system, if one is given: what a process leaves
+        there when it is killed goes with that folder.
+        """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(dir=self._folder, prefix="making-"))
+        place = Path(tempfile.mkdtemp(dir=inside or self._folder, prefix="making-"))
         try:
             fill(place)
             self.write_facts(place, item)
-            with self._lock:
+            with self._alone():
                 if self.place(item).exists():
                     shutil.rmtree(self.place(item))
                 place.rename(self.place(item))
@@ -137,8 +144,15 @@ class Shelf(Generic[Item]):
 
     def remove(self, item: Item) -> None:
         """Delete it; what it cost stays spent, and that it left stays recorded."""
-        with self._lock:
+        with self._alone():
             shutil.rmtree(self.place(item), ignore_errors=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the shelf while a thing is exchanged: children of the server put things there too."""
+        with self._lock, (self._folder / _LOCK).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def write_facts(self, place: Path, item: Item) -> None:
         """Write what is known of a thing into its folder, whole or not at all."""

@@ -39,6 +39,7 @@ def datasets_view(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "name": name,
             "unit": dataset["protects"],
+            "public_rows": dataset["public_rows"],
             "tables": [_table(table, facts) for table, facts in dataset["tables"].items()],
             "left_words": f"{amount(dataset['left']['epsilon']['left'])} of "
             f"{amount(dataset['left']['epsilon']['limit'])} left",

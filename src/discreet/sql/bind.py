@@ -25,6 +25,7 @@ from discreet.sql.relations import BindingContext, bind_rows, row_expr
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
 from discreet.sql.statistics import PAIRED, of_two
+from discreet.sql.times.moments import timed
 
 FORMULA = 40
 """At most so many nodes turn the measures of one aggregate back into its value."""
@@ -144,12 +145,20 @@ class _Outer:
         if isinstance(node, PAIRED):
             first, second = (row_expr(part, self.names) for part in (node.this, node.expression))
             return of_two(node, first, second, self.domains, self._aggregate_ref)
-        found = to_aggregate(node, lambda part: row_expr(part, self.names))
+        found = to_aggregate(node, self._operand)
         if found is not None:
             return self._aggregate_ref(found)
         if isinstance(node, exp.Column) or is_aggregate(node):
             return None
         return self._as_key(node)
+
+    def _operand(self, node: exp.Expr) -> Expr:
+        """Return what is aggregated; of a timestamp, COUNT(DISTINCT) counts moments and not days."""
+        value = row_expr(node, self.names)
+        if isinstance(node, exp.Column) and isinstance(node.parent, exp.Distinct):
+            found = timed(value, self.domains)
+            return value if found is None else found.seconds()
+        return value
 
     def _as_key(self, node: exp.Expr) -> Expr | None:
         if not any(isinstance(part, exp.Column) for part in node.walk()):

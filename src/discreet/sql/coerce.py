@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from fractions import Fraction
@@ -16,12 +17,17 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
     TextDomain,
+    TimestampDomain,
 )
 from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
 from discreet.plan.tables import Fields
-from discreet.sql.days import parse_date
+from discreet.sql.times.clocks import compared, listed, of_clock, of_time
+from discreet.sql.times.days import parse_date
+
+_SOME_DAYS = DateDomain(dt.date(1, 1, 1), dt.date(9999, 12, 31))
+"""What a constant is read as beside something that was cast to a date."""
 
 
 def coerce(expr: Expr, fields: Fields) -> Expr:
@@ -30,18 +36,36 @@ def coerce(expr: Expr, fields: Fields) -> Expr:
         field.name: _part(getattr(expr, field.name), fields) for field in dataclass_fields(expr)
     }
     rebuilt: Expr = replace(expr, **changed)
+    timed = of_clock(rebuilt, fields)
+    if timed is not None:
+        return timed
     match rebuilt:
         case e.Compare(left=left, right=right, comparison=comparison):
-            one, two = _domain(left, fields), _domain(right, fields)
+            at_time = of_time(rebuilt, fields)
+            if at_time is not None:
+                return at_time
+            assert isinstance(expr, e.Compare)
+            days = _is_day(expr.left) or _is_day(expr.right)
+            one = _SOME_DAYS if days else _domain(left, fields)
+            two = _SOME_DAYS if days else _domain(right, fields)
             if comparison not in _SAME:
                 left, one = _as_number(left, one, right)
                 right, two = _as_number(right, two, left)
-            return replace(rebuilt, left=_constant(left, two), right=_constant(right, one))
+            left, right = _constant(left, two), _constant(right, one)
+            return compared(replace(rebuilt, left=left, right=right), fields, by_day=days)
         case e.In(operand=operand, values=values):
-            domain = _domain(operand, fields)
-            return replace(rebuilt, values=tuple(_value(value, domain) for value in values))
+            assert isinstance(expr, e.In)
+            days = _is_day(expr.operand)
+            domain = _SOME_DAYS if days else _domain(operand, fields)
+            found = tuple(_value(value, domain) for value in values)
+            return listed(replace(rebuilt, values=found), fields, by_day=days)
         case _:
             return rebuilt
+
+
+def _is_day(written: Expr) -> bool:
+    """Return whether an operand was cast to a date: of a timestamp its day, and no time."""
+    return isinstance(written, e.Call) and written.function == "day"
 
 
 def _part(part: Any, fields: Fields) -> Any:
@@ -51,7 +75,9 @@ def _part(part: Any, fields: Fields) -> Any:
 
 
 def _domain(expr: Expr, fields: Fields) -> Domain | None:
-    # Only a bare column lends its type: that is what people mean by writing a date as text.
+    # Only a column, or its month, lends its type: that is what people mean by a date as text.
+    if isinstance(expr, e.Call) and expr.function in {"truncate_date", "move_date"}:
+        return _domain(expr.operand, fields)
     return fields.get(expr.name) if isinstance(expr, e.ColumnRef) else None
 
 
@@ -109,7 +135,7 @@ def _value(value: Any, domain: Domain | None) -> Any:
         return _truth(value)
     if not isinstance(value, str):
         return value
-    if isinstance(domain, DateDomain):
+    if isinstance(domain, DateDomain | TimestampDomain):
         day = parse_date(value)
         return value if day is None else day
     if isinstance(domain, IntegerDomain | NumberDomain):

@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.sql.refuse import refusal
+from discreet.sql.signatures import CALLS
 
 _ONE = ("this",)
 _TWO = ("this", "expression")
@@ -22,7 +23,7 @@ _SELECT = (
     *("group", "having", "order", "limit", "offset"),
 )
 
-READ: dict[type[exp.Expr], frozenset[str]] = {
+_WRITTEN: dict[type[exp.Expr], frozenset[str]] = {
     kind: frozenset(parts)
     for kinds, parts in (
         # Clauses.
@@ -52,33 +53,29 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
         ((exp.If,), ("this", "true", "false")),
         ((exp.Cast,), ("this", "to")),
         ((exp.TryCast,), ("this", "to", "safe")),
-        # Functions.
-        ((exp.Abs, exp.Ceil, exp.Exp, exp.Floor, exp.Length, exp.Ln, exp.Lower), _ONE),
-        ((exp.Sign, exp.Sqrt, exp.Trim, exp.Upper, exp.Year, exp.Quarter, exp.Month), _ONE),
+        # Functions that are more than a row of `plan.functions`.
+        ((exp.Year, exp.Quarter, exp.Month, exp.Hour, exp.Minute, exp.Second), _ONE),
         ((exp.Day, exp.DayOfMonth, exp.DayOfWeek), _ONE),
-        ((exp.Left, exp.Right, exp.Pow, exp.Nullif, exp.Extract, exp.Log), _TWO),
-        ((exp.Round,), ("this", "decimals")),
-        ((exp.Substring,), ("this", "start", "length")),
+        ((exp.Nullif, exp.Extract, exp.Log), _TWO),
         ((exp.Least, exp.Greatest), ("this", "expressions", "ignore_nulls")),
         ((exp.Coalesce, exp.Anonymous), ("this", "expressions")),
         ((exp.TimestampTrunc, exp.DateTrunc), ("this", "unit")),
         ((exp.DateDiff,), (*_TWO, "unit", "date_part_boundary")),
         ((exp.WidthBucket,), ("this", "min_value", "max_value", "num_buckets")),
-        ((exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Dayname, exp.Monthname, exp.Reverse), _ONE),
-        ((exp.Cos, exp.Sin, exp.Tan, exp.Atan, exp.Radians, exp.Degrees, exp.Any), _ONE),
+        ((exp.DayOfYear, exp.Week, exp.WeekOfYear, exp.Dayname, exp.Monthname, exp.Any), _ONE),
         ((exp.CurrentDate, exp.CurrentTimestamp, exp.Pi), ()),
         ((exp.TimeToStr, exp.ToChar), ("this", "format")),
+        ((exp.Date, exp.TimeToUnix), _ONE),
+        ((exp.DateAdd, exp.DateBin), _TWO),
+        ((exp.AtTimeZone,), ("this", "zone")),
         ((exp.Array,), ("expressions",)),
         ((exp.Exists,), _ONE),
         ((exp.Concat,), ("expressions", "safe", "coalesce")),
         ((exp.DPipe,), (*_TWO, "safe")),
         ((exp.RegexpLike,), (*_TWO, "flag")),
-        ((exp.RegexpILike, exp.StartsWith, exp.EndsWith, exp.Contains), _TWO),
+        ((exp.RegexpILike,), _TWO),
         ((exp.NullSafeEQ, exp.NullSafeNEQ), _TWO),
         ((exp.RegexpReplace,), (*_TWO, "replacement", "modifiers", "single_replace")),
-        ((exp.Replace,), (*_TWO, "replacement")),
-        ((exp.SplitPart,), ("this", "delimiter", "part_index")),
-        ((exp.StrPosition,), ("this", "substr")),
         # Aggregates.
         ((exp.Count,), ("this", "expressions", "big_int")),
         ((exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Variance, exp.VariancePop), _ONE),
@@ -91,6 +88,7 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
     )
     for kind in kinds
 }
+READ = {kind: found.read for kind, found in CALLS.items()} | _WRITTEN
 """What is not a key here is refused by the rules of its place, or at the latest by `only_known`."""
 
 _NOTHING: frozenset[str] = frozenset()

@@ -36,10 +36,14 @@ _DIALECT = DuckDB()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A question that was parsed already, its parameters filled in; `text` only tells people."""
+    """A question that was parsed already, its parameters filled in; `text` only tells people.
+
+    `unit`: the column that the statement itself calls the privacy unit.
+    """
 
     text: str
     tree: exp.Expr
+    unit: str | None = None
 
     def __str__(self) -> str:
         return self.text

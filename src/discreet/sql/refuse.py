@@ -98,8 +98,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Use COUNT(DISTINCT {what}).",
     ),
     "time of day": (
-        "Timestamps are read to the day, so a time of day cannot be compared.",
-        "Compare with a date such as '2024-05-01'.",
+        "Only a column that is declared as a timestamp has a time of day.",
+        "Compare with a date such as '2024-05-01', or take the hour of the column itself.",
     ),
     "too large": (
         "{what}, more than can be planned.",
@@ -108,6 +108,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "long text": (
         "A text here may become {what} letters long, more than any row may take.",
         "Cut it first, as in LEFT(x, 200), or replace and put together less of it.",
+    ),
+    "too wide": (
+        "This expression can become too large to be computed exactly on its way.",
+        "Narrow the range with LEAST or WHERE, or use a coarser step.",
     ),
     "clause": ("{what} is not supported.", "Leave it out."),
     "star": ("SELECT * would show single rows.", "Ask for aggregates, such as COUNT(*)."),

@@ -13,6 +13,7 @@ from discreet.errors import UnknownName
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import (
+    CLOCK,
     Field,
     Filter,
     JoinKind,
@@ -188,6 +189,9 @@ def _declared(
         name = sizes.fresh()
         origin = Origin(dataset.name, table.name, column.by_day())
         fields.append(Field(name, origin.column.domain, origin, column.missing, column.name))
+        clock = column.clock()
+        if usable and clock is not None:
+            fields.append(Field(f"{name}{CLOCK}", clock.domain, missing=column.missing))
         if usable:
             columns.append((column.name.lower(), name))
         if column.name == unit_column:
@@ -233,12 +237,18 @@ def _projected(
     domains = {name: field.domain for name, field in below.items()}
     fields: list[Field] = []
     values: list[Expr] = []
-    for written, value in _outputs(select, names):
+    for written, value, bare in _outputs(select, names):
         known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
         missing, origin = (known.missing, known.origin) if known else (True, None)
         domain = infer(value, domains)
-        fields.append(Field(context.sizes.fresh(value), domain, origin, missing, written))
+        name = context.sizes.fresh(value)
+        fields.append(Field(name, domain, origin, missing, written))
         values.append(value)
+        column = value if bare and isinstance(value, e.ColumnRef) else None
+        clock = None if column is None else below.get(f"{column.name}{CLOCK}")
+        if clock is not None:  # carried along unseen
+            fields.append(Field(f"{name}{CLOCK}", clock.domain, missing=missing))
+            values.append(e.ColumnRef(clock.name))
     unit = unit_of(source)
     if unit is None:
         return Project(source, tuple(fields), tuple(values), None)
@@ -250,19 +260,23 @@ def _projected(
     return Project(source, tuple(fields), tuple(values), fields[-1].name)
 
 
-def _outputs(select: exp.Select, names: Names) -> list[tuple[str, Expr]]:
-    """Return the named outputs, `*` spelled out (inside a subquery nobody sees the rows)."""
-    found: list[tuple[str, Expr]] = []
+def _outputs(select: exp.Select, names: Names) -> list[tuple[str, Expr, bool]]:
+    """Return the named outputs, `*` spelled out (inside a subquery nobody sees the rows).
+
+    With each, whether it is a bare column: a timestamp that is cast to a date has no time.
+    """
+    found: list[tuple[str, Expr, bool]] = []
     for output in select.expressions:
         if isinstance(output, exp.Star) or isinstance(output.this, exp.Star):
             alias = output.table.lower() if isinstance(output, exp.Column) else ""
             seen = [entry for entry in names.entries if alias in {"", entry.alias.lower()}]
             if not seen:
                 raise UnknownName(f"There is no table or alias '{output.table}' in this question.")
-            found += [(name, e.ColumnRef(field)) for name, field in _spread(seen, names)]
+            found += [(name, e.ColumnRef(field), True) for name, field in _spread(seen, names)]
         else:
             value = row_expr(output, names)  # refused, if at all, before its name is looked for
-            found.append((written_name(output), value))
+            bare = isinstance(output.unalias().unnest(), exp.Column)
+            found.append((written_name(output), value, bare))
     return found
 
 

@@ -13,11 +13,22 @@ from discreet.core.numbers import to_fraction
 from discreet.plan import expr as e
 from discreet.plan.evaluate import evaluate
 from discreet.plan.expr import Comparison, Expr, Operator
-from discreet.plan.functions import checked_options
+from discreet.plan.functions.registry import checked_options
 from discreet.plan.kinds import kind_of
-from discreet.sql.days import DAYS, Value, constant_day, moved, part_named, today
 from discreet.sql.refuse import refusal, too_large
+from discreet.sql.signatures import CALLS, NAMED
 from discreet.sql.texts import TEXTS
+from discreet.sql.times.days import (
+    DAYS,
+    Value,
+    constant_day,
+    is_short,
+    length_of,
+    moved,
+    now,
+    part_named,
+    today,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ def _refuse(node: exp.Expr) -> Exception:
 
 def function_name(node: exp.Expr) -> str:
     """Return the name of a declined function as people write it."""
+    if isinstance(node, exp.IgnoreNulls):
+        node = node.this  # the parser wraps ANY_VALUE(x)
     name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
     if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
         # Not node.sql(): writing a strange call can fail inside the parser's own generator.
@@ -103,11 +116,21 @@ def _operands(node: exp.Expr, scope: Scope) -> tuple[Expr, Expr]:
 def _arithmetic(operator: Operator) -> Callable[[Any, Scope], Expr]:
     def build(node: exp.Binary, scope: Scope) -> Expr:
         if isinstance(node.expression, exp.Interval):
-            return moved(to_expr(node.this, scope), node.expression, operator)
+            asked_now = _is_now(node.this) and is_short(node.expression)
+            start = now() if asked_now else to_expr(node.this, scope)
+            return moved(start, node.expression, operator)
         left, right = _operands(node, scope)
         return e.Arithmetic(operator, left, right)
 
     return build
+
+
+def _is_now(node: exp.Expr) -> bool:
+    anonymous = isinstance(node, exp.Anonymous) and str(node.name).lower() in _NOW
+    return isinstance(node, exp.CurrentTimestamp) or anonymous
+
+
+_NOW = ("now", "getdate")
 
 
 def _compare(comparison: Comparison) -> Callable[[Any, Scope], Expr]:
@@ -116,6 +139,9 @@ def _compare(comparison: Comparison) -> Callable[[Any, Scope], Expr]:
             listed = node.expression.this.unnest()
             if isinstance(listed, exp.Array | exp.Tuple):
                 return _one_of(node.this, listed.expressions, scope)
+        if isinstance(node.expression, exp.Interval):  # how long between two moments
+            apart = e.Call("ticks", to_expr(node.this, scope), (1,))
+            return e.Compare(comparison, apart, e.Literal(length_of(node.expression)))
         left, right = _operands(node, scope)
         return e.Compare(comparison, left, right)
 
@@ -213,21 +239,22 @@ def _coalesce(node: exp.Coalesce, scope: Scope) -> Expr:
     return e.Coalesce(tuple(to_expr(part, scope) for part in (node.this, *node.expressions)))
 
 
-def _call(function: str, *options: str) -> Callable[[Any, Scope], Expr]:
-    def build(node: exp.Expr, scope: Scope) -> Expr:
-        written = [node.args.get(option) for option in options]
-        values = []
-        for argument in written:
-            if argument is None:
-                continue
-            constant = to_expr(argument, scope)
-            if not isinstance(constant, e.Literal):
-                raise refusal("clause", what=f"{function.upper()} with a varying argument")
-            values.append(constant.value)
-        checked = checked_options(function, tuple(values))
-        return e.Call(function, to_expr(node.this, scope), checked)
+def _called(node: exp.Expr, scope: Scope) -> Expr:
+    """Return a call of a function that is a row and nothing more."""
+    found = CALLS[type(node)]
+    written = [node.args.get(name) for name in found.constants]
+    given = [part for part in written if part is not None]
+    return _call(found.function, found.spelled, node.args.get(found.operand), given, scope)
 
-    return build
+
+def _call(function: str, spelled: str, operand: Any, given: list[exp.Expr], scope: Scope) -> Expr:
+    values = []
+    for part in given:
+        constant = to_expr(part, scope)
+        if not isinstance(constant, e.Literal):
+            raise refusal("clause", what=f"{spelled} with a varying argument")
+        values.append(constant.value)
+    return e.Call(function, to_expr(operand, scope), checked_options(function, tuple(values)))
 
 
 def _log(node: exp.Log, scope: Scope) -> Expr:
@@ -254,8 +281,12 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
         return e.Call("number", operand)
     if target.is_type(*exp.DataType.TEXT_TYPES):
         return e.Call("text", operand)
-    if target.is_type("date", "timestamp", "timestampntz"):
+    if target.is_type("date"):
+        return e.Call("day", operand)
+    if target.is_type("timestamp", "timestampntz"):
         return operand
+    if target.is_type("time"):
+        return e.Call("time_of_day", operand)
     raise refusal("function", what=f"CAST to {target.sql()}")
 
 
@@ -300,8 +331,8 @@ def _anonymous(node: exp.Anonymous, scope: Scope) -> Expr:
         return e.Extreme(greatest=True, operands=(capped, low))
     if name == "date_part" and len(arguments) == 2:
         return part_named(str(arguments[0].name), to_expr(arguments[1], scope))
-    if name == "strlen" and len(arguments) == 1:
-        return e.Call("length", to_expr(arguments[0], scope))
+    if name in NAMED and len(arguments) == NAMED[name][1]:
+        return _call(NAMED[name][0], name.upper(), arguments[0], arguments[1:], scope)
     if name in {"now", "today", "getdate"} and not arguments:
         return today()
     raise refusal("function", what=name[:40].upper())
@@ -345,27 +376,12 @@ _RULES: dict[type[exp.Expr], Callable[[Any, Scope], Expr]] = {
     exp.Least: _extreme,
     exp.Greatest: _extreme,
     exp.Coalesce: _coalesce,
-    exp.Abs: _call("abs"),
-    exp.Ceil: _call("ceil"),
-    exp.Exp: _call("exp"),
-    exp.Floor: _call("floor"),
-    exp.Left: _call("left", "expression"),
-    exp.Length: _call("length"),
-    exp.Ln: _call("ln"),
     exp.Log: _log,
-    exp.Lower: _call("lower"),
-    exp.Pow: _call("power", "expression"),
-    exp.Right: _call("right", "expression"),
-    exp.Round: _call("round", "decimals"),
-    exp.Sign: _call("sign"),
-    exp.Sqrt: _call("sqrt"),
-    exp.Substring: _call("substring", "start", "length"),
-    exp.Trim: _call("trim"),
-    exp.Upper: _call("upper"),
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.WidthBucket: _width_bucket,
     exp.Anonymous: _anonymous,
     **{kind: _with_operands(rule) for kind, rule in (DAYS | TEXTS).items()},
 }
+_RULES = dict.fromkeys(CALLS, _called) | _RULES
 """The allow-list. A SQL node that is not a key here never reaches a plan."""

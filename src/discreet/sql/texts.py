@@ -1,4 +1,4 @@
-"""Functions of text, and of numbers beyond arithmetic, in SQL to plan expressions."""
+"""Functions of text that are more than a row of `plan.functions`, in SQL to plan expressions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from discreet.plan import expr as e
 from discreet.plan.expr import Comparison, Expr
-from discreet.plan.functions import checked_options, checked_pattern, checked_replacement
-from discreet.sql.days import Rule, Value
+from discreet.plan.functions.registry import checked_pattern, checked_replacement
 from discreet.sql.refuse import refusal
+from discreet.sql.times.days import Rule, Value
 
 
 def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[Any, ...]:
@@ -26,14 +26,6 @@ def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[An
             raise refusal("clause", what=f"{type(node).__name__.upper()} with a varying argument")
         found.append(each.value)
     return tuple(found)
-
-
-def _call(function: str, *names: str) -> Rule:
-    def build(node: exp.Expr, value: Value) -> Expr:
-        options = checked_options(function, _constants(node, names, value))
-        return e.Call(function, value(node.this), options)
-
-    return build
 
 
 def _matches(node: exp.RegexpLike, value: Value) -> Expr:
@@ -77,11 +69,6 @@ def _text(node: exp.Expr, value: Value) -> Expr:
     return found
 
 
-def _position(node: exp.StrPosition, value: Value) -> Expr:
-    options = checked_options("position", _constants(node, ("substr",), value))
-    return e.Call("position", value(node.this), options)
-
-
 def _same(*, equal: bool) -> Callable[[Any, Value], Expr]:
     """IS [NOT] DISTINCT FROM never yields NULL: two unknown values are the same."""
 
@@ -103,21 +90,8 @@ TEXTS: dict[type[exp.Expr], Rule] = {
     exp.RegexpLike: _matches,
     exp.RegexpILike: _matches_any_case,
     exp.RegexpReplace: _replace_pattern,
-    exp.Replace: _call("replace", "expression", "replacement"),
-    exp.SplitPart: _call("split_part", "delimiter", "part_index"),
-    exp.StrPosition: _position,
-    exp.StartsWith: _call("starts_with", "expression"),
-    exp.EndsWith: _call("ends_with", "expression"),
-    exp.Contains: _call("contains", "expression"),
-    exp.Reverse: _call("reverse"),
     exp.NullSafeEQ: _same(equal=True),
     exp.NullSafeNEQ: _same(equal=False),
-    exp.Cos: _call("cos"),
-    exp.Sin: _call("sin"),
-    exp.Tan: _call("tan"),
-    exp.Atan: _call("atan"),
-    exp.Radians: _call("radians"),
-    exp.Degrees: _call("degrees"),
     exp.Pi: lambda _node, _value: e.Literal(_PI),
 }
 """What may be done with texts, and with numbers on results or small domains."""

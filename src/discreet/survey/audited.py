@@ -22,10 +22,12 @@ from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.prefix_tree import PrefixTree
+from discreet.survey.sketch.rappor_sketch import RapporSketch
 from discreet.survey.spec.choose import AnyRandomizer
 
 EPSILON = 1
@@ -42,18 +44,22 @@ MAKERS: dict[str, Callable[[Fraction], AnyRandomizer]] = {
     "count_mean_sketch": lambda epsilon: CountMeanSketch.of(epsilon, rows=4, buckets=8),
     "hadamard_sketch": lambda epsilon: HadamardSketch.of(epsilon, rows=4, buckets=8),
     "prefix_tree": lambda epsilon: PrefixTree.of(epsilon, rows=2, buckets=4),
+    "rappor": lambda epsilon: Rappor.of(5, epsilon),
+    "rappor_sketch": lambda epsilon: RapporSketch.of(epsilon, rows=4, buckets=8),
     "duchi": lambda epsilon: DuchiResponse.of(_SPAN, epsilon),
     "piecewise": lambda epsilon: PiecewiseResponse.of(_SPAN, epsilon),
     "hybrid": lambda epsilon: HybridResponse.of(_SPAN, epsilon),
 }
 """Each randomizer with the size that is audited."""
-WORDS = {"count_mean_sketch", "hadamard_sketch", "prefix_tree"}
+WORDS = {"count_mean_sketch", "hadamard_sketch", "prefix_tree", "rappor_sketch"}
 
 
 def sample(name: str, value: int, size: int, *, epsilon: Fraction) -> npt.NDArray[np.int64]:
-    """Return whole reports of one value, each as one number."""
+    """Return whole reports of one value, each as one number; of RAPPOR what endless reports would show."""
     randomizer = MAKERS[name](epsilon)
     values: Any = [str(value)] * size if name in WORDS else np.full(size, value)
+    if isinstance(randomizer, Rappor | RapporSketch):
+        return as_numbers(randomizer.keep_many(values, KeystreamRng()))
     return as_numbers(randomizer.encode_many(values, KeystreamRng()))
 
 
@@ -105,6 +111,16 @@ def hadamard_sketch(data: int, size: int) -> Any:
 def prefix_tree(data: int, size: int) -> Any:
     """Return reports of the prefix tree."""
     return sample("prefix_tree", data, size, epsilon=Fraction(EPSILON))
+
+
+def rappor(data: int, size: int) -> Any:
+    """Return all that RAPPOR's reports ever tell: the permanent bits."""
+    return sample("rappor", data, size, epsilon=Fraction(EPSILON))
+
+
+def rappor_sketch(data: int, size: int) -> Any:
+    """Return the same for words."""
+    return sample("rappor_sketch", data, size, epsilon=Fraction(EPSILON))
 
 
 def duchi(data: int, size: int) -> Any:

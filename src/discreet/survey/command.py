@@ -6,11 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.base import Engine
+from discreet.survey.collect.columns import ColumnReports
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.estimate.cross import cross_result
 from discreet.survey.estimate.planning import (
     expected_error,
     in_units,
+    once_epsilon,
     poisoning_gain,
     respondents_needed,
 )
@@ -46,6 +49,7 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
                 "why": choice.why,
                 "respondents_needed": respondents_needed(choice.randomizer, within),
                 "poisoning_gain": poisoning_gain(choice.randomizer),
+                "epsilon_once": once_epsilon(choice.randomizer),
                 "expected_error": (
                     in_units(question, expected_error(choice.randomizer, survey.respondents))
                     if survey.respondents
@@ -57,19 +61,32 @@ def described(plan: SurveyPlan, *, within: float = _USUAL_ERROR) -> dict[str, An
     }
 
 
-def estimate_survey(name: str, base: Path, *, wanted: SurveyWanted | None = None) -> dict[str, Any]:
-    """Return the estimates of a survey from the reports so far."""
+def estimate_survey(
+    name: str,
+    base: Path,
+    *,
+    wanted: SurveyWanted | None = None,
+    columns: tuple[Engine, str] | None = None,
+) -> dict[str, Any]:
+    """Return the estimates of a survey from the reports so far.
+
+    `columns` are an engine and its table with the columns q0, q1, ... that `close_survey` writes: reports
+    that lie elsewhere, of several collectors or too many for one file.
+    """
     store = SurveyStore.open(name, base)
     chosen = wanted or SurveyWanted()
     words = candidates_of(store.plan.survey, store.words_of, chosen)
     settled = replace(chosen, candidates=words, repeats=store.repeats)
+    held: SurveyStore | ColumnReports = (
+        store if columns is None else ColumnReports(*columns, store.plan)
+    )
     found = survey_result(
-        store.plan, store.reports(), store.tallies(), settled, alike=store.least_alike()
+        store.plan, held.reports(), held.tallies(), settled, alike=held.least_alike()
     )
     if settled.cross:
-        reports, counts = store.pairs(settled.cross)
+        reports, counts = held.pairs(settled.cross)
         found["cross"] = cross_result(store.plan, settled, reports, counts)
-    return {**found, "closed": store.closed, "refused": store.refused()}
+    return {**found, "closed": store.closed, "refused": held.refused()}
 
 
 def close_survey(name: str, base: Path) -> dict[str, Any]:

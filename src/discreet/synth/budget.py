@@ -98,5 +98,5 @@ def too_small(epsilon: Epsilon) -> InvalidInput:
     return InvalidInput(
         f"At epsilon {epsilon} nothing could be seen: even one count would be off by more than "
         f"{int(HOPELESS):,} rows.",
-        hint="Usual values for a synthetic copy lie between 0.1 and 10. Nothing was charged.",
+        hint="Usual values lie between 0.1 and 10. Nothing was charged.",
     )

@@ -138,6 +138,7 @@ def _column_json(column: Coded | MadeUp) -> dict[str, Any]:
         "edges": None if column.edges is None else list(column.edges),
         "missing": column.missing,
         "open_ends": column.open_ends,
+        "stems": column.stems,
     }
 
 
@@ -211,9 +212,10 @@ def _column(item: dict[str, Any]) -> Coded | MadeUp:
     if kind not in _DOMAINS:
         raise InvalidInput("a column in it has an unknown type")
     edges = None if item["edges"] is None else tuple(_whole(edge) for edge in item["edges"])
-    column = Coded(
-        name, _DOMAINS[kind](item), edges, _truth(item["missing"]), _truth(item["open_ends"])
-    )
+    domain, stems = _DOMAINS[kind](item), _whole(item.get("stems", 0))
+    column = Coded(name, domain, edges, _truth(item["missing"]), _truth(item["open_ends"]), stems)
+    if not 0 <= stems <= (domain.size if isinstance(domain, CategoryDomain) else 0):
+        raise InvalidInput("the stems of a column in it are wrong")
     ascending = edges is None or (
         edges[0] == 0
         and all(edge < after for edge, after in pairwise(edges))

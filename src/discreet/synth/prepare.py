@@ -23,6 +23,7 @@ from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
+from discreet.synth.encoding.copy_style import source_style
 from discreet.synth.encoding.outline import Outline, RangeToLearn, outline_of, scan_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure import learned_domains as learning
@@ -47,6 +48,7 @@ class PreparedSynthesis:
     payer: Payer
     snapshot: str
     rules: tuple[str, ...]
+    csv: Mapping[str, Any]
 
     @property
     def method_words(self) -> str:
@@ -117,6 +119,7 @@ def prepare(
         payer=Payer(request.analyst, dataset.name, dataset.budget),
         snapshot=f"synth {label(snapshots)}",
         rules=rules,
+        csv=source_style(catalog, table),
     )
     if found.free and request.rows is None:
         raise InvalidInput(
@@ -242,5 +245,5 @@ def preview_of(outline: Outline, *, words: bool = True) -> Encoding:
         elif isinstance(item, RangeToLearn):
             columns.append(Coded(item.name, item.domain, (0,), missing=True))
         elif words:
-            columns.append(Coded(item.name, CategoryDomain(("…",)), missing=True))
+            columns.append(Coded(item.name, CategoryDomain(("…", "…*")), missing=True, stems=1))
     return Encoding(outline.table.name, tuple(columns))

@@ -4,75 +4,55 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.asked import given
+from discreet.core.requests.synth import MOST_ROWS, SynthAsked
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.outline import Bins
 from discreet.synth.selection import check_choice
-from discreet.synth.synthetic import MOST_ROWS
-
-DEFAULT_METHOD = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class SynthRequest:
-    """One synthesis and who pays for it. `options` are settings of the method."""
+@dataclass(frozen=True, kw_only=True)
+class SynthRequest(SynthAsked):
+    """One synthesis and who pays for it, checked. `options` are settings of the method."""
 
-    table: str
-    method: str
-    epsilon: Epsilon
-    delta: Delta | None
-    rows: int | None = None
-    where: str | None = None
-    rules: tuple[str, ...] = ()
-    bins: Bins = Bins.AUTO
-    analyst: str | None = None
-    request_id: str = ""
-    choose: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        delta: Delta | None
+        rules: tuple[str, ...]
+        bins: Bins  # type: ignore[assignment]  # a word until it is checked
+        choose: tuple[str, ...]
+        options: Mapping[str, Any]
+        request_id: str
 
     @classmethod
-    def of(
-        cls,
-        table: str,
-        *,
-        epsilon: Number | Epsilon,
-        delta: Number | Delta | None = None,
-        method: str = DEFAULT_METHOD,
-        rows: int | None = None,
-        where: str | None = None,
-        rules: Sequence[str] = (),
-        bins: str = "auto",
-        analyst: str | None = None,
-        request_id: str | None = None,
-        choose: Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
-    ) -> SynthRequest:
-        """Return a checked request; the budget never has a silent default."""
+    def of(cls, table: str, **words: Any) -> SynthRequest:
+        """Return a checked request from the fields of `SynthAsked`; no budget has a silent default."""
+        asked = SynthAsked(table=table, **words)
+        rows, bins = asked.rows, asked.bins
         if rows is not None and (isinstance(rows, bool) or not 0 <= rows <= MOST_ROWS):
             raise InvalidInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}.")
+        choose = tuple(name.lower() for name in asked.choose)
         if choose:
-            check_choice([name.lower() for name in choose])
+            check_choice(list(choose))
         known = {each.value: each for each in Bins}
         if bins not in known:
             raise InvalidInput(f"bins must be one of: {', '.join(known)}.")
-        return cls(
-            table=table,
-            method=method.lower(),
-            epsilon=Epsilon.of(epsilon),
-            delta=None if delta is None else Delta.of(delta),
-            rows=rows,
-            where=where,
-            rules=tuple(rules),
-            bins=known[bins],
-            analyst=analyst,
-            request_id=request_id or uuid.uuid4().hex,
-            choose=tuple(name.lower() for name in choose),
-            options=dict(options or {}),
-        )
+        checked = {
+            "method": asked.method.lower(),
+            "epsilon": Epsilon.of(asked.epsilon),
+            "delta": None if asked.delta is None else Delta.of(asked.delta),
+            "rules": tuple(asked.rules),
+            "bins": known[bins],
+            "request_id": asked.request_id or uuid.uuid4().hex,
+            "choose": choose,
+            "options": dict(asked.options or {}),
+        }
+        return cls(**given(asked) | checked)
 
     @property
     def body(self) -> str:

@@ -17,8 +17,8 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
 from discreet.synth.measure.learned_domains import Means, learn
@@ -111,7 +111,7 @@ def _fitted(
     funds, outline, (engine, held) = ready.funds, ready.outline, rows
     progress(0, 1, "reading the table")
     means = Means(engine, held, receipt, funds.learning, funds.threshold_delta, ready.source, rng)
-    learned = learn(outline, means, lambda what: progress(0, 1, what))
+    learned = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
     encoding = learned.encoding
     if not encoding.coded:
         raise InvalidInput(
@@ -226,6 +226,7 @@ def _facts(
         },
         "unit": {"rows": ready.unit.rows, "replaced": ready.unit.replaced},
         "accepted": ready.outline.dataset.accepted,
+        "csv": dict(ready.csv),
         "notices": list(notices),
         "private": private,
     }

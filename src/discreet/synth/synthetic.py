@@ -11,9 +11,12 @@ import pyarrow as pa
 
 from discreet.core.answer import Spent
 from discreet.core.extras import needs
+from discreet.core.requests.synth import MOST_ROWS
 from discreet.errors import InvalidInput
+from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
 from discreet.synth.encoding.columns import Coded, Encoding
+from discreet.synth.encoding.copy_style import decimals_of
 from discreet.synth.encoding.decode import NULL, Places, to_table
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import Measured
@@ -21,8 +24,6 @@ from discreet.synth.model_file import Saved, write_model
 from discreet.synth.models.drawing import draw
 from discreet.synth.models.model import Model
 from discreet.synth.rules import read_condition, read_rules
-
-MOST_ROWS = 1_000_000_000
 
 AT_ONCE = 500_000
 """Rows that are drawn and decoded together: what lies between stays small."""
@@ -98,7 +99,7 @@ class Synthetic:
 
     def write(self, path: str | Path) -> None:
         """Write the rows to a .csv or .parquet file."""
-        write_rows(self.rows.table, Path(path))
+        write_rows(self.rows.table, Path(path), style=csv_style(self.saved))
 
     def save_model(self, path: str | Path) -> None:
         """Write the model to a file that `load_model` reads; sampling from it is free."""
@@ -160,6 +161,11 @@ def sample_rows(
             "the condition and the rules."
         )
     return SyntheticRows(pa.concat_tables(tables), np.concatenate(codes), tuple(notices))
+
+
+def csv_style(saved: Saved) -> CsvStyle:
+    """Return how rows of a model are written as CSV."""
+    return style_from(saved.facts.get("csv"), decimals_of(saved.encoding.columns))
 
 
 def codes_of(places: Places, encoding: Encoding) -> Codes:

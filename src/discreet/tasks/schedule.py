@@ -11,11 +11,13 @@ schedule is run. A line that was changed within its period is refused, not paid 
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
 import json
 import os
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -155,9 +157,25 @@ def run_schedule(path: Path, config: Path, *, today: dt.date | None = None) -> I
     with open_curator(config) as curator:
         for line in schedule.questions:
             with_id = f"run:{schedule.name}:{line.name}:{line.period(day)}"
-            yield _guarded(line, day, partial(_asked, curator, line, with_id, path.parent))
+            with _alone(path):
+                done = _guarded(line, day, partial(_asked, curator, line, with_id, path.parent))
+            yield done
         for release in schedule.releases:
-            yield _guarded(release, day, partial(_released, curator, release, path.parent))
+            with _alone(path):
+                done = _guarded(release, day, partial(_released, curator, release, path.parent))
+            yield done
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one run of a schedule at a time do a line, so that each says rightly who has done it.
+
+    What is paid does not depend on this: the ledger charges an id once, wherever it is asked from.
+    """
+    with path.open("rb") as file:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _renewed(line: RenewalLine, config: Path, day: dt.date) -> LineDone:

@@ -48,7 +48,7 @@ def synthesize(
     Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
     """
     if isinstance(data, str | Path):
-        found = ready_file(
+        ready = ready_file(
             Path(data),
             config=None,
             epsilon=Epsilon.of(epsilon),
@@ -56,7 +56,7 @@ def synthesize(
             unit=unit,
             accept=False,
         )
-        with open_curator(found.config) as curator:
+        with ready as found, open_curator(found.config) as curator:
             left = None if found.delta is None else found.delta.value
             return curator.synthesize(found.table, epsilon=found.epsilon, delta=left, **asked)
     table = arrow_table(data)

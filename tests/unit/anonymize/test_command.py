@@ -225,3 +225,23 @@ def test_the_curator_makes_marked_copies_too(tmp_path):
         assert curator.ledger.exposed("people") == ("people.zip", "people.age", "people.ill")
         answer = curator.query("SELECT COUNT(*) AS n FROM people", epsilon="0.1")
         assert any("people.zip" in note for note in answer.provenance.notes)
+
+
+def test_another_method_is_proposed_where_it_loses_less(made):
+    found, said = made[0], made[0].to_json()
+    assert {each["method"] for each in said["alternatives"]} == {"local", "mondrian"}
+    best = min(said["alternatives"], key=lambda each: each["loss"])
+    proposed = [notice for notice in found.made.notices if "--method" in notice]
+    assert bool(proposed) == (said["loss"] - best["loss"] > 0.02)
+
+
+def test_a_copy_that_is_close_by_the_hierarchy_of_its_sensitive_column(opened, tmp_path):
+    (tmp_path / "ill.csv").write_text("flu;lung;*\ncold;lung;*\n")
+    close = wish(sensitive="ill", t=0.05, distance="hierarchical", hierarchies=tmp_path)
+    found = run(opened, close)
+    (varied,) = found.after.diversity
+    # Both illnesses are of the lung, so moving between them is half as far as equal distance says.
+    assert varied.hierarchical_t == pytest.approx(varied.t / 2)
+    assert varied.hierarchical_t <= 0.05 + 1e-9
+    assert "hierarchical distance" in found.result.conditions
+    assert run(opened, wish(sensitive="ill", t=0.05)).result.classes <= found.result.classes

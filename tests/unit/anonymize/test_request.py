@@ -2,6 +2,7 @@ import pytest
 
 from discreet.anonymize.criteria.models import (
     Closeness,
+    Distance,
     DistinctDiversity,
     EntropyDiversity,
     RecursiveDiversity,
@@ -21,6 +22,7 @@ GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}
         ({"l": 2.5, "diversity": "entropy"}, (EntropyDiversity(2.5),)),
         ({"l": 3, "diversity": "recursive", "c": 4.0}, (RecursiveDiversity(4.0, 3),)),
         ({"l": 2, "t": 0.2}, (DistinctDiversity(2), Closeness(0.2))),
+        ({"t": 0.2, "distance": "ordered"}, (Closeness(0.2, Distance.ORDERED),)),
     ],
 )
 def test_models_follow_the_options(more, models):
@@ -50,6 +52,8 @@ def test_weights_are_read():
         ({"weights": "age=much"}, "COLUMN=NUMBER"),
         ({"population": 0}, "at least one person"),
         ({"t": 3.0}, "between 0 and 1"),
+        ({"distance": "ordered"}, "give --t"),
+        ({"t": 0.2, "distance": "far"}, "cannot be 'far'"),
     ],
 )
 def test_what_makes_no_sense_is_said(more, said):

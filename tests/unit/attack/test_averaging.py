@@ -20,3 +20,13 @@ def test_one_answer_is_all_there_is_to_average():
     for score in (found.score, found.private):
         assert lower_limit(round(score.success * 2000), 2000, 1e-6) <= 1 / (1 + exp(-2))
         assert score.low > 0.5
+
+
+def test_the_bits_of_a_file_of_your_own(tmp_path):
+    file = tmp_path / "own.csv"
+    file.write_text("ill\n" + "yes\nno\nno\n" * 10)
+    found = attack_named("averaging").run(
+        {"original": str(file), "secret": "ill", "answers": 300, "people": 200}
+    )
+    assert found.score.success == 1.0
+    assert "20 people" in found.released

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from discreet.cli.app import COMMANDS, command_of, help_text, run
+from patience import slowness
 
 START = [sys.executable, "-c", "from discreet.cli import main; main()"]
 
@@ -54,7 +55,7 @@ def cpu_seconds(arguments):
 
 def test_help_is_quick():
     # The best of three: what else the machine does must not count. The goal is 0.3.
-    assert min(cpu_seconds(["--help"]) for _ in range(3)) < 0.6
+    assert min(cpu_seconds(["--help"]) for _ in range(3)) < 0.6 * slowness()
 
 
 def test_help_of_a_command_imports_nothing_heavy():

@@ -71,9 +71,10 @@ def test_what_is_missing_is_refused_and_costs_nothing(tmp_path, more, said):
 
 
 def test_a_score_on_private_rows_is_not_free(tmp_path):
+    fitted = asked(tmp_path).fit(*rows())
     with pytest.raises(InvalidInput, match="itself a number"):
-        asked(tmp_path).score(*rows())
-    with pytest.raises(InvalidInput, match="itself a number"):
+        fitted.score(*rows())
+    with pytest.raises(InvalidInput, match="not fitted"):  # as scikit-learn wants it: first of all
         PrivateRegressor(epsilon=1).score(*rows())
 
 

@@ -134,7 +134,7 @@ def test_the_same_id_gives_the_same_model_free(tmp_path):
         ({"target": "rich", "features": ["no"]}, UnknownName, "not declared"),
         ({"target": "rich", "model": "oracle"}, InvalidInput, "no model"),
         ({"target": "rich", "choose": ["bayes"]}, InvalidInput, "2 to 6"),
-        ({"target": "rich", "epsilon": "1e-12"}, InvalidInput, "nothing could be seen"),
+        ({"target": "rich", "epsilon": "1e-12"}, InvalidInput, "more than noise"),
         (
             {"target": "rich", "epsilon": "1e-6", "delta": 0},
             InvalidInput,

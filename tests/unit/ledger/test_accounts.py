@@ -10,9 +10,10 @@ from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import LedgerTampered
-from discreet.ledger.accounts import Account, Accounts
-from discreet.ledger.chain.links import ROOT, Link, checked, link
+from discreet.ledger.accounts import Accounts
+from discreet.ledger.chain.links import ROOT, Link, canonical, checked, link
 from discreet.ledger.policy import Limit
+from discreet.ledger.worst.account import Account
 from ledger_kit import OWNER, quote
 from patience import slowness
 
@@ -28,7 +29,7 @@ def account(epsilon="1") -> Account:
 def test_many_tenths_sum_exactly():
     """Security test 16: by single charges and in bulk, and floats would not."""
     tenth = quote("1/10")
-    region, cost = tenth.region.to_json(), tenth.cost.to_json()
+    region, cost = canonical(tenth.region.to_json()), canonical(tenth.cost.to_json())
     single, bulk = account(str(CHARGES)), account(str(CHARGES))
     assert single.peak() == FREE  # so that each charge is entered one by one
     for _ in range(CHARGES):

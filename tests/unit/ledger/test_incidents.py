@@ -6,7 +6,8 @@ import pytest
 
 import asking
 from discreet.errors import Cancelled, EngineFailed, UnknownName
-from discreet.ledger import ledger as ledger_module
+from discreet.ledger.incidents import MOST_OPEN
+from discreet.ledger.once import charging
 from discreet.ledger.text import budget_words
 from ledger_kit import OWNER, open_ledger, quote
 
@@ -46,7 +47,7 @@ def test_the_owner_sees_and_clears_it(failed):
 
 
 def test_the_twin_that_forgets_incidents_lets_it_fail_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger_module, "require_clear", lambda *_: None)
+    monkeypatch.setattr(charging, "require_clear", lambda *_: None)
     with asking.curator(tmp_path) as asked:
         asked.engine.answers = None
         for name in ("first", "second"):
@@ -81,3 +82,37 @@ def test_incidents_are_of_one_statement_and_outlive_the_process(tmp_path):
     ledger.incidents.clear("a", reason="")
     ledger.charge(OWNER, quote("1/10"), request_id="d", body="d", question="q")
     ledger.close()
+
+
+REPHRASED = (
+    COUNT,
+    f"{COUNT} WHERE age >= 0",
+    f"{COUNT} WHERE age >= 0 AND age <= 120",
+    f"{COUNT} WHERE sex IN ('Female', 'Male')",
+    "SELECT COUNT(age) AS n FROM people",
+)
+
+
+def looks(asked):
+    return [entry for entry in asked.ledger._entries() if entry.kind == "begun"]
+
+
+def test_other_words_are_charged_anew_and_end_after_a_few(tmp_path):
+    """Nothing runs again under an old charge, and one analyst cannot go on rephrasing."""
+    shares = "[analysts.eve]\ndatasets = { census = { epsilon = 5 } }\n"
+    with asking.curator(tmp_path, more=shares) as asked:
+        asked.engine.answers = None
+        for turn, sql in enumerate(REPHRASED):
+            with pytest.raises(EngineFailed) as failed:
+                asked.query(sql, epsilon="0.1", analyst="eve", request_id=f"r{turn}")
+            told = "could not answer" if turn < MOST_OPEN else "until the data owner clears one"
+            assert told in failed.value.message
+        assert len(looks(asked)) == asked.ledger.spent("census", "eve").charges == MOST_OPEN
+        # The old ids are final, the words of others are not stopped, and the owner can end it.
+        with pytest.raises(EngineFailed, match="could not answer"):
+            asked.query(REPHRASED[0], epsilon="0.1", analyst="eve", request_id="r0")
+        assert len(looks(asked)) == MOST_OPEN
+        asked.ledger.incidents.clear("r0", reason="looked at")
+        with pytest.raises(EngineFailed, match="could not answer"):
+            asked.query(REPHRASED[-1], epsilon="0.1", analyst="eve", request_id="new")
+        assert len(looks(asked)) == asked.ledger.spent("census", "eve").charges == MOST_OPEN + 1

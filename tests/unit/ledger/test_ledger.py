@@ -304,6 +304,24 @@ def test_limits_change_on_the_record(tmp_path):
     fourth.close()
 
 
+@pytest.mark.parametrize("twin", [False, True])
+def test_a_child_that_was_told_an_older_limit_does_not_bring_it_back(tmp_path, twin):
+    open_ledger(tmp_path, "10").close()
+    owner = open_ledger(tmp_path, "1")
+    child = Ledger.open("sqlite:ledger.db", policy("10"), base=tmp_path, adopts=twin)
+    assert (owner.spent("census").limit_epsilon == 10) is twin
+    if not twin:
+        pay(child, "1", "a")
+        with pytest.raises(BudgetExceeded):
+            pay(child, "0.1", "b")
+        found = owner.charge_of(None, "a")
+        assert found is not None
+        assert found.data["request_id"] == "a"
+        assert owner.charge_of(None, "b") is None
+    for each in (owner, child):
+        each.close()
+
+
 def test_a_running_process_obeys_a_limit_that_another_lowered(tmp_path):
     running = open_ledger(tmp_path, "1")
     open_ledger(tmp_path, "0.3").close()

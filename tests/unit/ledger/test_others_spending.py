@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -208,7 +209,7 @@ def test_the_owner_sees_all(tmp_path):
 def test_after_some_refusals_in_an_hour_nothing_is_looked_up(tmp_path):
     now = [10.0 * HOUR]
     ledger = opened(tmp_path / "a")
-    ledger._probes = Probes(lambda: now[0])
+    ledger.probes = Probes(lambda: now[0])
     pay(ledger, "0.5", "a", payer=ALICE)
     for turn in range(MOST_REFUSALS):
         with pytest.raises(BudgetExceeded):
@@ -220,3 +221,25 @@ def test_after_some_refusals_in_an_hour_nothing_is_looked_up(tmp_path):
     now[0] += HOUR
     pay(ledger, "0.1", "c", payer=EVE)
     ledger.close()
+
+
+def test_a_process_of_a_job_counts_on_and_what_it_tells_counts(tmp_path):
+    """Each job has a process and a ledger of its own; the twenty of an hour are one count."""
+    server = opened(tmp_path / "a")
+    child = open_ledger(tmp_path / "a", "1", 0, analysts=SHARES)
+    pay(server, "0.5", "a", payer=ALICE)
+    with pytest.raises(BudgetExceeded):
+        pay(server, "0.9", "probe", payer=EVE)
+    told = server.probes.so_far()
+    child.probes.go_on(told)
+    for turn in range(MOST_REFUSALS - 1):
+        with pytest.raises(BudgetExceeded):
+            pay(child, "0.9", f"probe {turn}", payer=EVE)
+    with pytest.raises(TooManyRequests):
+        pay(child, "0.9", "once more", payer=EVE)
+    server.probes.add(json.loads(json.dumps(child.probes.since(told))))
+    with pytest.raises(TooManyRequests):
+        pay(server, "0.9", "back again", payer=EVE)
+    pay(server, "0.1", "b", payer=ALICE)
+    server.close()
+    child.close()

@@ -6,9 +6,16 @@ from fractions import Fraction
 import pytest
 import sqlglot
 
-from discreet.core.region import Positions
-from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from discreet.core.region import NULL, Positions
+from discreet.core.schema import (
+    BooleanDomain,
+    CategoryDomain,
+    DateDomain,
+    IntegerDomain,
+    NumberDomain,
+)
 from discreet.plan import expr as e
+from discreet.plan import tables
 from discreet.plan.box import place_of, to_box
 from discreet.plan.evaluate import evaluate
 from discreet.sql.coerce import coerce
@@ -104,3 +111,73 @@ def test_place_of_a_value_between_two_steps():
     assert place_of(4, IntegerDomain(0, 9)) == (4, 5)
     assert place_of("x", IntegerDomain(0, 9)) is None
     assert place_of(True, IntegerDomain(0, 9)) is None
+
+
+@pytest.mark.parametrize("comparison", list(e.Comparison))
+@pytest.mark.parametrize("by", [7, 3600])
+def test_quotients_of_a_large_column_are_a_box(comparison, by):
+    domain = IntegerDomain(-20_000, 90_000)
+    quotient = e.Arithmetic(e.Operator.FLOOR_DIVIDE, e.ColumnRef("x"), e.Literal(by))
+    points = {0, 90_000, -20_000, -1, 1, *range(2 * by, 4 * by), *range(-by, by)}
+    for value in (-30_000, -1, 0, 3, 12_857):
+        condition = e.Compare(comparison, quotient, e.Literal(value))
+        box = to_box(condition, {"x": domain})
+        assert box.residual == e.TRUE
+        for x in points:
+            inside = (x - domain.lower) in box.positions["x"]
+            assert inside == evaluate(condition, {"x": x}), (x, value)
+        assert NULL not in box.positions["x"]
+
+
+SMALL = {
+    "age": IntegerDomain(-3, 12),
+    "money": NumberDomain(Fraction(-1), Fraction(2), Fraction(1, 4)),
+    "sex": CategoryDomain(("Female", "Male", "1")),
+    "yes": BooleanDomain(),
+    "day": DateDomain(dt.date(2024, 2, 20), dt.date(2024, 3, 9)),
+}
+CONSTANTS = {
+    "age": ["0", "-3", "12", "13", "-4", "5.5", "NULL"],
+    "money": ["0", "0.25", "-1", "2", "0.3", "3", "NULL"],
+    "sex": ["'Male'", "'1'", "'other'", "''", "NULL"],
+    "yes": ["TRUE", "FALSE", "NULL"],
+    "day": ["DATE '2024-02-29'", "'2024-03-09'", "DATE '1999-01-01'", "DATE '2030-01-01'", "NULL"],
+}
+
+
+def simple_conditions(name):
+    values = CONSTANTS[name]
+    for sign in ("=", "<>", "<", "<=", ">", ">="):
+        yield from (f"{name} {sign} {value}" for value in values)
+        yield from (f"{value} {sign} {name}" for value in values)
+    yield from (f"{name} IS NULL", f"{name} IN ({', '.join(values)})")
+    yield from (f"{name} IN ({values[0]}, {values[1]})", f"{name} NOT IN ({values[0]})")
+    yield from (f"{name} BETWEEN {low} AND {high}" for low in values for high in values)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_rule_says_what_trying_every_value_says(name):
+    domain = SMALL[name]
+    simple = list(simple_conditions(name))
+    pairs = [
+        f"({a}) {word} NOT ({b})"
+        for a, b in zip(simple, simple[7:], strict=False)
+        for word in ("AND", "OR")
+    ]
+    for sql in [*simple, *(f"NOT ({each})" for each in simple), *pairs]:
+        node = sqlglot.parse_one(sql, read="duckdb")
+        scope = Scope(lambda column: e.ColumnRef(column.name), lambda _: None)
+        asked = coerce(to_expr(node, scope), SMALL)
+        found = to_box(asked, SMALL)
+        assert found.residual == e.TRUE, sql
+        for place in range(-1, domain.size):
+            value = None if place < 0 else domain.value(place)
+            inside = all(place in positions for positions in found.positions.values())
+            assert inside == (evaluate(asked, {name: value}) is True), (sql, value)
+
+
+def test_no_value_of_a_long_calendar_is_tried_for_a_comparison(monkeypatch):
+    monkeypatch.setattr(tables, "evaluate", lambda *_: pytest.fail("44,195 days were tried"))
+    box("long = '1985-03-04'")
+    box("long BETWEEN '1985-03-04' AND '1985-03-09' OR long IS NULL")
+    box("long NOT IN ('1985-03-04', '1985-03-05')")

@@ -31,6 +31,7 @@ from discreet.release import outcome, pipeline
 from discreet.release.outcome import once
 from discreet.synth import run as synth_run
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
+from patience import eventually
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
@@ -163,7 +164,7 @@ def test_a_living_process_is_waited_for_and_never_declared_lost(ledger, tmp_path
 
         def slowly():
             say("begun")
-            time.sleep(0.5)
+            eventually((tmp_path / "go").exists, "nobody let it go on")
             return b"theirs"
 
         once(own, again(own), slowly)
@@ -172,6 +173,7 @@ def test_a_living_process_is_waited_for_and_never_declared_lost(ledger, tmp_path
     assert child.pipe.readline() == "begun\n"
     with pytest.raises(StillRunning, match="right now"):
         once(ledger, again(ledger), look, patience=0)
+    threading.Timer(0.3, (tmp_path / "go").touch).start()
     assert once(ledger, again(ledger), look) == b"theirs"
     assert look.count == 0
     child.lines()
@@ -346,14 +348,17 @@ def test_a_restored_backup_begins_nothing_again(ledger, tmp_path):
 # --- ids are bound to data and price -------------------------------------------------------------
 
 
-def charge(ledger, *, epsilon="0.1", snapshot="people:1"):
-    return ledger.charge(OWNER, quote(epsilon), request_id="a", body="b", snapshot=snapshot)
+def charge(ledger, *, epsilon="0.1", **said):
+    said = {"snapshot": "people:1", "question": "how many"} | said
+    return ledger.charge(OWNER, quote(epsilon), request_id="a", body="b", **said)
 
 
-@pytest.mark.parametrize("other", [{"snapshot": "people:2"}, {"epsilon": "0.2"}])
+@pytest.mark.parametrize(
+    "other", [{"snapshot": "people:2"}, {"epsilon": "0.2"}, {"question": "how many of them"}]
+)
 def test_what_was_not_begun_does_not_run_on_other_data_or_at_another_price(ledger, other):
     charge(ledger)
-    with pytest.raises(RequestConflict, match="other data or another price"):
+    with pytest.raises(RequestConflict, match="other data, another price or another question"):
         charge(ledger, **other)
     assert once(ledger, charge(ledger), Looks()) == b"told"
     # The outcome is that of the first data, and is given out whatever there is now.

@@ -15,6 +15,7 @@ CATALOG = {
     "datasets": {
         "town": {
             "protects": "each person in person_id",
+            "public_rows": False,
             "left": LEFT,
             "tables": {
                 "regions": {"public": True, "columns": {}},

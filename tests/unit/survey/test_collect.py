@@ -1,21 +1,22 @@
 """The collector's store: donations once, hostile ones refused one by one and counted."""
 
+import threading
 from itertools import pairwise
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.connect import connect
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.collect import state
 from discreet.survey.collect.check import Refusal
-from discreet.survey.collect.columns import count_columns
-from discreet.survey.collect.store import SurveyStore
+from discreet.survey.collect.store import COLUMNS, SurveyStore
 from discreet.survey.command import begin_survey, close_survey, estimate_survey
 from discreet.survey.device.cbor import encoded
 from discreet.survey.device.device import Device
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.wanted import SurveyWanted
+from patience import eventually
 
 TOML = """
 title = "Class"
@@ -156,18 +157,34 @@ def test_a_closed_survey_takes_nothing(store, tmp_path):
     assert estimate_survey("class", tmp_path / "here")["closed"] is True
 
 
-def test_an_engine_counts_the_same(store, tmp_path):
-    given = donations(store, 40) + donations(store, 30, hours=None, smokes="no")
-    store.take_cbor([each.to_cbor() for each in given])
-    columns = store.close()
-    engine = connect("duckdb:", {"reports": columns.name}, base=columns.parent)
-    try:
-        found = count_columns(engine, "reports", store.plan)
-    finally:
-        engine.close()
-    for one, two in zip(found, store.tallies(), strict=True):
-        assert one.answers == two.answers
-        assert np.array_equal(one.tally, two.tally)
+def test_what_is_accepted_while_a_survey_closes_is_in_its_file(store, monkeypatch):
+    """A taker that saw the survey open holds the lock; closing waits for it, and reads it too."""
+    one = donations(store, 1)[0].to_cbor()
+    insert, closing = store._insert, []
+
+    def slowly(connection, rows):
+        closing.append(threading.Thread(target=SurveyStore(store.folder, store.plan).close))
+        closing[0].start()
+        eventually(lambda: store.closed, "closing has begun")
+        return insert(connection, rows)
+
+    monkeypatch.setattr(store, "_insert", slowly)
+    assert store.take_cbor([one]).accepted == 1
+    closing[0].join()
+    assert pq.read_table(store.folder / COLUMNS).num_rows == 1
+    assert store.reports() == 1
+
+
+def test_a_survey_that_is_closed_meanwhile_takes_nothing_more(store):
+    one, two = (each.to_cbor() for each in donations(store, 2))
+
+    def slowly():
+        yield one
+        store.close()
+        yield two
+
+    assert store.take_cbor(slowly()).refused == {Refusal.CLOSED: 2}
+    assert store.reports() == 0
 
 
 def test_names_files_and_changed_surveys(store, tmp_path):

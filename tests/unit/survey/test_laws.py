@@ -11,6 +11,7 @@ from discreet.errors import InternalError, InvalidInput
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.rng import SystemRng
 from discreet.survey.audited import MAKERS, WORDS, as_numbers
+from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.dyadic import check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.field import index_of_point, indices_many, point, points_many
 from discreet.survey.randomizers.kary import KaryResponse
@@ -26,9 +27,12 @@ EPSILONS = ["0.1", "1", "2", "4", "8", "60"]
 
 
 def laws(name, randomizer):
-    """Return the exact laws of whole reports under several values (positions, for numbers)."""
+    """Return the exact laws of whole reports under several values (positions, for numbers).
+
+    Of RAPPOR those of the bits that are kept for ever: what any number of reports tells at most.
+    """
     values = [0, 1, STEPS // 2, STEPS] if name in NUMBERS else VALUES[name]
-    return [randomizer.law(value) for value in values]
+    return [getattr(randomizer, "kept_law", randomizer.law)(value) for value in values]
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -64,7 +68,7 @@ def test_a_ratio_above_the_claim_is_noticed():
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in NUMBERS])
 def test_the_encoder_has_exactly_its_law(name):
     randomizer = made(name, "1")
-    if name == "count_mean_sketch":
+    if name in ("count_mean_sketch", "rappor_sketch"):
         randomizer = type(randomizer).of(Fraction(1), rows=2, buckets=4)
     for value in VALUES[name][:2]:
         law = randomizer.law(value)
@@ -111,10 +115,9 @@ def number(report, randomizer):
     if isinstance(report, int):
         return report
     bits = "".join(f"{byte:08b}" for byte in report)
-    if hasattr(randomizer, "buckets"):  # two bytes of row, then the bits
-        return int(bits[:16], 2) * 2**randomizer.buckets + int(
-            bits[16 : 16 + randomizer.buckets], 2
-        )
+    buckets = getattr(getattr(randomizer, "kept", randomizer), "buckets", 0)
+    if buckets:  # two bytes of row, then the bits
+        return int(bits[:16], 2) * 2**buckets + int(bits[16 : 16 + buckets], 2)
     return int(bits[: randomizer.codes], 2)
 
 
@@ -174,7 +177,7 @@ def law_of(name, randomizer, value):
 def cells(name, randomizer, reports):
     if reports.ndim == 1:
         return reports
-    if name == "unary":
+    if name in ("unary", "rappor"):
         return as_numbers(reports) >> (-randomizer.codes % 8)
     return as_numbers(reports)  # eight buckets: the row's bytes, then one byte of bits
 
@@ -215,6 +218,42 @@ def test_coins_count_whole_parts():
     assert not coins(0x80000001, 16, Tied(1)).any()
 
 
+@pytest.mark.parametrize(
+    "parts", [0, 1 << 31, 1 << 30, 3 << 30, 1 << 24, 1 << 20, 3 << 22, 0xFF000000, 123_456_789]
+)
+def test_packed_coins_fall_as_often_as_they_should(parts):
+    """Binomial: six standard errors, 2e-9 each; half a part in 64 more would be noticed."""
+    words = 20_000
+    seen = int(np.bitwise_count(packed_coins(parts, words, SystemRng())).sum())
+    share, coins_thrown = parts / WORD, 64 * words
+    assert abs(seen - coins_thrown * share) <= 6 * (coins_thrown * share * (1 - share)) ** 0.5
+    assert packed_coins(parts, 0, SystemRng()).size == 0
+
+
+@pytest.mark.parametrize("parts", [1 << 30, 0x80000001, 0x12345678, 0xFFFFFFFF, 1])
+def test_packed_coins_compare_whole_numbers(parts):
+    """With every digit scripted: a number is told exactly where it is below `parts`."""
+    needed = 32 - ((parts & -parts).bit_length() - 1)
+    top = parts >> (32 - needed)
+    for number in {0, top - 1, top, min(top + 1, 2**needed - 1), 2**needed - 1}:
+        below = packed_coins(parts, 1, Scripted(number, needed))
+        assert (below == np.uint64(2**64 - 1 if number < top else 0)).all()
+
+
+class Scripted:
+    """Words that spell one number in every lane: bytes from the highest, in each the lowest bit first."""
+
+    def __init__(self, number, width):
+        self.number, self.left = number, width
+
+    def words(self, count):
+        width = min(8, self.left)
+        self.left -= width
+        byte = self.number >> self.left & ((1 << width) - 1)
+        planes = [0 if byte >> at & 1 else 2**64 - 1 for at in range(width)]  # turned over
+        return np.array(planes[:count], dtype=np.uint64)
+
+
 def test_draws_are_uniform_and_reject_the_uneven_end():
     three = RecordedBytes(bytes.fromhex("fffffffffffffffe00000005"))
     assert Draws(three).below(3) == (WORD - 2) % 3  # 2^32 - 1 is beyond the last full multiple of 3
@@ -252,7 +291,7 @@ def test_sizes_that_cannot_work_are_refused():
             wrong()
 
 
-@pytest.mark.parametrize("name", ["warner", "k_ary", "unary", "local_hash", "projective"])
+@pytest.mark.parametrize("name", ["warner", "k_ary", "unary", "local_hash", "projective", "rappor"])
 def test_a_code_that_no_option_has_is_never_told(name):
     randomizer = made(name, 1)
     for value in (-1, randomizer.codes, 0.0, 48213, "0"):

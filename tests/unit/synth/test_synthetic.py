@@ -19,7 +19,7 @@ def test_files(synthetic, tmp_path):
     synthetic.write(tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").num_rows == synthetic.table.num_rows
     synthetic.write(str(tmp_path / "out.csv"))
-    assert (tmp_path / "out.csv").read_text().startswith('"id","sex"')
+    assert (tmp_path / "out.csv").read_text().startswith("id,sex")
     assert len(synthetic.to_pandas()) == synthetic.to_arrow().num_rows
 
 

@@ -6,14 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 
 import pytest
 
+from discreet.api import Curator
 from discreet.api import open as open_curator
 from discreet.cli.app import run
 from discreet.errors import InvalidInput
 from discreet.tasks import schedule as scheduling
 from discreet.tasks.schedule import read_schedule, run_schedule
+from patience import LONG
 
 TOML = """
 [datasets.town]
@@ -210,3 +214,39 @@ def test_the_command_prints_a_line_each(place, capsys):
     assert run(["run", str(place / "SCHEDULE.toml"), "--json", *where]) == 1
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["outcome"] for line in lines] == ["before", "failed"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_of_two_runs_at_once_one_does_it_and_the_other_says_so(place, monkeypatch, alone):
+    """The broken twin looks for the answer while the other is asking, and claims it as its own."""
+    if not alone:
+        monkeypatch.setattr(scheduling, "_alone", lambda _: nullcontext())
+    looked, second, threads = threading.Event(), [], []
+    stored, query = Curator.stored_answer, Curator.query
+
+    def looks(*given, **named):
+        found = stored(*given, **named)
+        if threads and threading.current_thread() is threads[0]:
+            looked.set()
+        return found
+
+    def asks(*given, **named):
+        if not threads:
+            threads.append(threading.Thread(target=lambda: second.extend(ran(place))))
+            threads[0].start()
+            looked.wait(0.5 if alone else LONG)  # alone, it cannot look before this one is done
+        return query(*given, **named)
+
+    monkeypatch.setattr(Curator, "stored_answer", looks)
+    monkeypatch.setattr(Curator, "query", asks)
+    first = ran(place)
+    threads[0].join(LONG)
+    outcomes = [first[0][2], second[0][2]]
+    assert outcomes == (["done", "before"] if alone else ["done", "done"])
+
+
+def test_a_second_run_says_who_did_it(place, capsys):
+    assert run(["run", str(place / "SCHEDULE.toml"), "--config", str(place)]) == 0
+    assert "already done" not in capsys.readouterr().out
+    assert run(["run", str(place / "SCHEDULE.toml"), "--config", str(place)]) == 0
+    assert capsys.readouterr().out.count("already done by another run") == 2

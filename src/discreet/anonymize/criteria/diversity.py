@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from discreet.anonymize.criteria.measures import (
     distinct_values,
     entropies,
     equal_distances,
+    hierarchical_distances,
     ordered_distances,
     tops_and_tails,
 )
@@ -22,7 +24,7 @@ from discreet.anonymize.criteria.measures import (
 class Diversity:
     """The least varied class by each measure, and how many classes give their value away.
 
-    `ordered_t` is None where the values have no order. `recursive_c` is the least c for which the
+    `ordered_t` is None where the values have no order, `hierarchical_t` where nobody gave a tree. `recursive_c` is the least c for which the
     classes are recursively (c, l)-diverse with l = `distinct`; it is infinite for l = 1.
     """
 
@@ -34,6 +36,7 @@ class Diversity:
     ordered_t: float | None
     homogeneous_classes: float
     homogeneous_rows: float
+    hierarchical_t: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers; what is infinite or unknown is None."""
@@ -44,13 +47,24 @@ class Diversity:
             "recursive_c": self.recursive_c if finite else None,
             "t": self.t,
             "ordered_t": self.ordered_t,
+            "hierarchical_t": self.hierarchical_t,
             "homogeneous_classes": self.homogeneous_classes,
             "homogeneous_rows": self.homogeneous_rows,
         }
 
 
-def diversity_of(column: str, histogram: Histogram, *, ordered: bool) -> Diversity:
-    """Return how varied a column is inside the classes; `ordered` if its codes follow an order."""
+def diversity_of(
+    column: str,
+    histogram: Histogram,
+    *,
+    ordered: bool,
+    levels: Sequence[Sequence[int]] = (),
+) -> Diversity:
+    """Return how varied a column is inside the classes; `ordered` if its codes follow an order.
+
+    `levels` are the labels of the values at each height of a hierarchy, where there is one.
+    """
+    tree = [np.asarray(level, dtype=np.int64) for level in levels]
     sizes = histogram.sizes
     distinct = distinct_values(histogram)
     least = int(distinct.min())
@@ -64,6 +78,7 @@ def diversity_of(column: str, histogram: Histogram, *, ordered: bool) -> Diversi
         ordered_t=float(ordered_distances(histogram).max()) if ordered else None,
         homogeneous_classes=float(alike.mean()),
         homogeneous_rows=float(sizes[alike].sum() / sizes.sum()),
+        hierarchical_t=float(hierarchical_distances(histogram, tree).max()) if tree else None,
     )
 
 

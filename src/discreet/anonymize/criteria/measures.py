@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -116,6 +117,29 @@ def ordered_distances(histogram: Histogram) -> Numbers:
     found = sums_by_class(histogram, total)
     found[klass[first]] += lead
     return found / (values - 1)
+
+
+def hierarchical_distances(histogram: Histogram, levels: Sequence[Integers]) -> Numbers:
+    """Return the earth mover's distance between each class and the whole table, over a tree.
+
+    `levels[h][value]` is the label of a value at height h of a hierarchy whose root stands above the
+    last of them. Two values are as far apart as the height of their lowest common label, the root's
+    being 1 (Li, Li & Venkatasubramanian 2007). Every edge of the tree is then 1 / (2 H) long, and
+    on a tree each edge carries exactly the difference of the masses below it: the distance is the
+    mean, over the H heights below the root, of the total variation distance between the labels.
+    """
+    total = np.zeros(histogram.classes)
+    for labels in levels:
+        whole: Numbers = np.bincount(labels, weights=histogram.whole).astype(np.float64)
+        coarse = make_histogram(
+            histogram.klass,
+            labels[histogram.codes],
+            histogram.rows,
+            classes=histogram.classes,
+            whole=whole,
+        )
+        total += equal_distances(coarse)
+    return total / max(1, len(levels))
 
 
 def _stretch(

@@ -8,7 +8,7 @@ satisfies them does so whatever is added. The search relies on both (docs/notes/
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -19,10 +19,11 @@ from discreet.anonymize.criteria.measures import (
     distinct_values,
     entropies,
     equal_distances,
+    hierarchical_distances,
     ordered_distances,
     tops_and_tails,
 )
-from discreet.anonymize.groups import Integers, Mask
+from discreet.anonymize.groups import Integers, Mask, Numbers
 from discreet.errors import InternalError, InvalidInput
 
 _SLACK = 1e-9
@@ -201,6 +202,9 @@ class Distance(Enum):
 
     EQUAL = "equal"
     ORDERED = "ordered"
+    """By their ranks: neighbours are near, the ends are 1 apart."""
+    HIERARCHICAL = "hierarchical"
+    """By the height of their lowest common label in a hierarchy; the root's is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +213,8 @@ class Closeness:
 
     t: float
     distance: Distance = Distance.EQUAL
+    levels: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    """Of the hierarchical distance: the label of each value at each height below the root."""
     needs_sensitive = True
     superset_closed = False
     smallest = 1
@@ -219,8 +225,16 @@ class Closeness:
 
     def satisfied(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
         """Return which classes are within t of the whole table."""
-        measure = equal_distances if self.distance is Distance.EQUAL else ordered_distances
-        return np.asarray(measure(_given(histogram)) <= self.t + _SLACK)
+        return np.asarray(self._distances(_given(histogram)) <= self.t + _SLACK)
+
+    def _distances(self, histogram: Histogram) -> Numbers:
+        if self.distance is Distance.EQUAL:
+            return equal_distances(histogram)
+        if self.distance is Distance.ORDERED:
+            return ordered_distances(histogram)
+        if not self.levels:
+            raise InternalError("The hierarchical distance was given no hierarchy.")
+        return hierarchical_distances(histogram, [np.array(level) for level in self.levels])
 
     def necessary(self, sizes: Integers, histogram: Histogram | None) -> Mask:  # noqa: ARG002 protocol
         """Return all: a class may come closer or go away when rows are added."""

@@ -59,6 +59,17 @@ def pitman(sizes: ClassSizes, part: float) -> float:
     prod over classes of prod_{i<size} (i - a), 0 < a < 1, t > -a. The expected number of uniques
     among N is N G(t + a + N - 1) G(t + 1) / (G(t + a) G(t + N)).
     """
+    a, t = pitman_parameters(sizes)
+    people = sizes.rows / part
+    log_share = math.lgamma(t + a + people - 1) - math.lgamma(t + people)
+    return float(math.exp(log_share + math.lgamma(t + 1) - math.lgamma(t + a)))
+
+
+def pitman_parameters(sizes: ClassSizes) -> tuple[float, float]:
+    """Return a and t of the Ewens-Pitman law that makes these class sizes likeliest.
+
+    The next row falls into a class of size s with chance (s - a) / (n + t).
+    """
     rows, count = sizes.rows, sizes.count
     each = list(zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True))
 
@@ -75,10 +86,7 @@ def pitman(sizes: ClassSizes, part: float) -> float:
         inside = sum(c * math.lgamma(s - a) for s, c in each) - count * math.lgamma(1 - a)
         return float(whole - split - inside)
 
-    a, t = parameters(least(height, (0.0, math.log(max(count, 2)))))
-    people = rows / part
-    log_share = math.lgamma(t + a + people - 1) - math.lgamma(t + people)
-    return float(math.exp(log_share + math.lgamma(t + 1) - math.lgamma(t + a)))
+    return parameters(least(height, (0.0, math.log(max(count, 2)))))
 
 
 def zayatz(sizes: ClassSizes, part: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress as suppress_errors
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -43,6 +44,19 @@ class Missing(Enum):
     """Unknown: it could be anything, so such a row hides among all that it could be."""
 
 
+MOST_COMPARED = 200_000
+"""With more combinations than this only the wanted method runs: the others would take minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another method under the same conditions: how much it loses."""
+
+    method: AnonymizeMethod
+    loss: float
+    suppressed: int
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Classes, what they read, what that cost, and whether anything cheaper is possible.
@@ -67,6 +81,8 @@ class SearchResult:
     evaluated: int = 0
     nodes: int = 0
     runners: tuple[NodeRunner, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    """What other methods would have lost under the same conditions, where that was tried."""
 
     @property
     def suppressed(self) -> int:
@@ -108,12 +124,14 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     missing: Missing = Missing.VALUE,
     seconds: float = 60.0,
+    compare: bool = False,
     progress: Progress = silent,
 ) -> SearchResult:
     """Return classes of at least k rows that also satisfy `models`, at least cost.
 
     At most the share `suppress` of the rows is left out. Columns without a hierarchy get one that
     suits their values. After `seconds` the search returns the best that it has, with a bound.
+    With `compare` the method optimal also says what mondrian and local recoding would have lost.
 
     >>> import pyarrow as pa
     >>> from discreet.anonymize.groups import group_table
@@ -137,7 +155,7 @@ def anonymize(
         progress=progress,
     )
     if method is AnonymizeMethod.OPTIMAL:
-        return _optimal(task)
+        return _optimal(task, compare=compare)
     if missing is Missing.MATCHES:
         raise InvalidInput(
             f"With the method '{method.value}' a missing value is a value of its own.",
@@ -212,7 +230,7 @@ def _search(task: _Task) -> tuple[CheapestNode, Assigned]:
     return found, evaluator.assign(found.levels)
 
 
-def _optimal(task: _Task) -> SearchResult:
+def _optimal(task: _Task, *, compare: bool) -> SearchResult:
     found, assigned = _search(task)
     recoding = full_domain(task.groups, task.ladders, found.levels, assigned.klass)
     costs = measure(
@@ -231,11 +249,28 @@ def _optimal(task: _Task) -> SearchResult:
         evaluated=found.evaluated,
         nodes=found.nodes,
         runners=found.runners,
+        alternatives=_alternatives(task, found, assigned) if compare else (),
     )
+
+
+def _alternatives(task: _Task, found: CheapestNode, assigned: Assigned) -> tuple[Alternative, ...]:
+    """Return what the two methods that choose labels class by class would lose."""
+    if task.missing is Missing.MATCHES or task.groups.combinations > MOST_COMPARED:
+        return ()
+    task.progress(0, 1, "comparing with other methods")
+    quiet = replace(task, progress=silent)
+    made = [_refined(quiet, found, assigned)]
+    with suppress_errors(InvalidInput):
+        made.append(_mondrian(quiet, AnonymizeMethod.MONDRIAN))
+    return tuple(Alternative(each.method, each.costs.loss, each.suppressed) for each in made)
 
 
 def _local(task: _Task) -> SearchResult:
     found, assigned = _search(task)
+    return _refined(task, found, assigned)
+
+
+def _refined(task: _Task, found: CheapestNode, assigned: Assigned) -> SearchResult:
     recoding = local_recoding(
         task.groups,
         task.ladders,

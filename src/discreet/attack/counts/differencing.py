@@ -22,9 +22,8 @@ from discreet.attack.counts.differencing_answers import (
 from discreet.attack.counts.secret_bits import OWN_FILE, secret_bits
 from discreet.attack.curator import MOST_KEYS, curator_over
 from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.report.charts import bars
 from discreet.report.document import Figure, Grid
 
 ATTACK = Attack(
@@ -118,7 +117,6 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
     bound = ceiling(epsilon)
     strongest = found["private, rest known"]
     rows = [(name, s.success, s.low, s.high, s.baseline) for name, s in found.items()]
-    scores = list(found.values())
     return Outcome(
         attack=ATTACK.name,
         title=ATTACK.title,
@@ -141,13 +139,7 @@ def _outcome(chosen: AttackSettings, game: Blocks, found: Mapping[str, Score]) -
         blocks=(
             Figure(
                 "How often the person's answer is read off",
-                bars(
-                    list(found),
-                    [s.success for s in scores],
-                    low=[s.low for s in scores],
-                    high=[s.high for s in scores],
-                    title="share of right guesses",
-                ),
+                score_bars(found),
                 f"{game.blocks:,} targets, half of them smokers, so guessing is right half the "
                 f"time. No attacker can pass {bound:.3f} against one answer at epsilon {epsilon:g}.",
             ),

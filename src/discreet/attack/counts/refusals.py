@@ -25,9 +25,9 @@ from discreet.attack.counts.refusals_cost import AuditingCost, doubling, measure
 from discreet.attack.counts.secret_bits import OWN_FILE
 from discreet.attack.curator import Exhibit, curator_over
 from discreet.attack.knobs import AttackSettings
-from discreet.attack.outcome import Outcome, Score
+from discreet.attack.outcome import Outcome, Score, score_bars
 from discreet.attack.registry import Attack, Knob, Progress
-from discreet.report.charts import bars, lines
+from discreet.report.charts import lines
 from discreet.report.document import Block, Figure, Grid
 
 ATTACK = Attack(
@@ -185,13 +185,7 @@ def _blocks(
     return (
         Figure(
             "What refusals tell",
-            bars(
-                list(found),
-                [score.success for score in found.values()],
-                low=[score.low for score in found.values()],
-                high=[score.high for score in found.values()],
-                title="share of bits right",
-            ),
+            score_bars(found, "share of bits right"),
             "Share of bits guessed right at the desk that looks at the answer before refusing. "
             "Half of all people have the bit, so guessing is right half the time.",
         ),

@@ -23,6 +23,7 @@ from discreet.attack.ratings.claims import (
 from discreet.attack.ratings.index import GRADES, Index, Integers, Ratings
 from discreet.attack.ratings.known import PUBLISHED, RatingKnowledge, Witness
 from discreet.attack.ratings.private import MOST_FILMS, noisy_counts, presence
+from discreet.attack.ratings.small_club import small_club
 from discreet.attack.ratings.story import outcome_of
 from discreet.attack.registry import Attack, Knob, Progress
 from discreet.attack.town import staged
@@ -39,6 +40,12 @@ ATTACK = Attack(
         Knob("wrong", 2, "how many of them are wrong", 0, 25, 1),
         Knob("days", 14, "how far known dates may be off; -1 for no dates", -1, 365, 1),
         Knob("obscure", 0, "how many are of films outside the top 500", 0, 50, 1),
+        Knob(
+            "club",
+            "large",
+            "whose ratings are made up: a rental club of six years, or a small site of seven months",
+            choices=("large", "small"),
+        ),
         Knob("people", 5_100, "people in the release", 100, 20_000, 100),
         Knob("targets", 400, "people looked for, and as many who are not there", 20, 2_000, 20),
         Knob(
@@ -178,6 +185,8 @@ def _ratings(chosen: AttackSettings) -> Ratings:
     if chosen.text("released"):
         return from_file(chosen.text("released"), chosen.words("columns"))
     everyone = chosen.whole("people") * HELD_OUT // (HELD_OUT - 1) + 1
+    if chosen.text("club") == "small":
+        return small_club(everyone, chosen.whole("seed"))
     wanted = everyone * p.RATINGS_A_USER
     with staged(1, tables=("ratings",), seed=chosen.whole("seed"), ratings=wanted) as made:
         return Ratings.of(made.load("ratings"))

@@ -21,6 +21,12 @@ NOT_EVIDENCE = (
     f"{p.RATINGS_A_USER} ratings a person on average (log-normal, spread {p.RATINGS_LOG_SPREAD:g}), dates from "
     f"{p.RATING_FIRST_DAY} to {p.RATING_LAST_DAY} in sessions of about {p.RATINGS_A_SESSION}."
 )
+NOT_MOVIELENS = (
+    "The ratings are made up, so no figure here is evidence about MovieLens. The generator draws how many ratings a "
+    "person and a film have from about the published quantiles of MovieLens 100k; nearly all ratings of a person are "
+    "of one evening, and people join in crowds (both assumed, so that two ratings with dates to three days find about "
+    "as many people as there)."
+)
 Pair = tuple[Claims, Claims]
 
 
@@ -38,7 +44,9 @@ def outcome_of(
     """Return the outcome; the rate of false claims stands beside every success."""
     people, ratings = len(index.people), int(index.support.sum())
     false = ours.false / max(1, ours.absent)
-    made_up = not chosen.text("released")
+    made_up = ""
+    if not chosen.text("released"):
+        made_up = NOT_MOVIELENS if chosen.text("club") == "small" else NOT_EVIDENCE
     return Outcome(
         attack="netflix",
         title="Whose ratings are these?",
@@ -65,7 +73,7 @@ def _details(
     classic: Claims,
     table: Mapping[str, Pair],
     *,
-    made_up: bool,
+    made_up: str,
 ) -> dict[str, Any]:
     right = ours.right + ours.absent - ours.false
     return {
@@ -81,7 +89,7 @@ def _details(
             name: {LIKELIHOOD.name: asdict(pair[0]), CLASSIC.name: asdict(pair[1])}
             for name, pair in table.items()
         },
-        **({"generator": NOT_EVIDENCE} if made_up else {}),
+        **({"generator": made_up} if made_up else {}),
     }
 
 
@@ -97,7 +105,7 @@ def _blocks(
     table: Mapping[str, Pair],
     curve: Mapping[str, Sequence[tuple[float, float]]],
     *,
-    made_up: bool,
+    made_up: str,
 ) -> tuple[Figure | Grid | Words, ...]:
     rows = [
         (
@@ -129,4 +137,4 @@ def _blocks(
         "A method is worth its false claims: the last share is for people who are not in the release.",
         shares=(2, 3, 4),
     )
-    return (picture, grid, Words(NOT_EVIDENCE)) if made_up else (picture, grid)
+    return (picture, grid, Words(made_up)) if made_up else (picture, grid)

@@ -20,27 +20,39 @@ MAX_NAME = 200
 def add_analysts(
     config: Path, names: Sequence[str], *, epsilon: Epsilon, datasets: Sequence[str]
 ) -> Catalog:
-    """Return the catalog after giving each of `names` a share of `epsilon` in each dataset.
-
-    What stands in the file stays as it is, comments too: the new sections are added at its end.
-    """
+    """Return the catalog after giving each of `names` a share of `epsilon` in each dataset."""
     with writing(config):
-        old = load(config)
-        for name in names:
-            if not name or len(name) > MAX_NAME or not name.isprintable():
-                raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
-            if name in old.analysts:
-                raise CatalogError(
-                    f"There is an analyst '{name}' already.", hint="Choose another name or prefix."
-                )
-        for dataset in datasets:
-            old.dataset(dataset)
-        shares = ", ".join(f"{key(d)} = {{ epsilon = {number(epsilon.value)} }}" for d in datasets)
-        added = [f"[analysts.{key(name)}]\ndatasets = {{ {shares} }}\n" for name in names]
-        text = config.read_text(encoding="utf-8-sig").rstrip("\n") + "\n\n" + "\n".join(added)
+        text = with_analysts(
+            config.read_text(encoding="utf-8-sig"),
+            load(config),
+            names,
+            epsilon=epsilon,
+            datasets=datasets,
+        )
         new = loads(text, base=config.parent, name=config.name)
         write_over(config, text)
     return new
+
+
+def with_analysts(
+    text: str, old: Catalog, names: Sequence[str], *, epsilon: Epsilon, datasets: Sequence[str]
+) -> str:
+    """Return the text of discreet.toml with new analysts, each with a share in each dataset.
+
+    What stands in the file stays as it is, comments too: the new sections are added at its end.
+    """
+    for name in names:
+        if not name or len(name) > MAX_NAME or not name.isprintable():
+            raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
+        if name in old.analysts:
+            raise CatalogError(
+                f"There is an analyst '{name}' already.", hint="Choose another name or prefix."
+            )
+    for dataset in datasets:
+        old.dataset(dataset)
+    shares = ", ".join(f"{key(d)} = {{ epsilon = {number(epsilon.value)} }}" for d in datasets)
+    added = [f"[analysts.{key(name)}]\ndatasets = {{ {shares} }}\n" for name in names]
+    return text.rstrip("\n") + "\n\n" + "\n".join(added)
 
 
 @contextmanager
@@ -51,3 +63,24 @@ def writing(config: Path) -> Iterator[None]:
         lock.chmod(0o600)
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def share_notes(catalog: Catalog) -> list[str]:
+    """Return a sentence for each budget of which the analysts' shares are more than there is.
+
+    They may be: the total limits them together as ever. The owner should know it when giving them.
+    """
+    notes = []
+    for name, budget in catalog.budgets.items():
+        shares = [
+            caps[dataset].epsilon.value
+            for caps in catalog.analysts.values()
+            for dataset in caps
+            if catalog.datasets[dataset].budget == name
+        ]
+        if sum(shares) > budget.epsilon.value:
+            notes.append(
+                f"All shares of '{name}' add up to {float(sum(shares)):g}; its total of "
+                f"{float(budget.epsilon):g} still limits them together."
+            )
+    return notes

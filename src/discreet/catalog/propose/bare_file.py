@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
+from discreet.catalog.declare.columns import Settings, with_columns
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.declare.unbudgeted import (
     budget_lines,
@@ -24,7 +27,7 @@ from discreet.catalog.read.policy_file import FILE_NAME, load, loads
 from discreet.catalog.read.sources import check_file, find_sources
 from discreet.catalog.write import write_new, write_over
 from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import TextDomain
+from discreet.core.schema import IntegerDomain, NumberDomain, TextDomain
 from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.engine.files import PARQUET_FILES
@@ -63,11 +66,17 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """Where the table of a bare file is declared: the discreet.toml, and dataset.table in it."""
+    """Where the table of a bare file is declared: the discreet.toml, and dataset.table in it.
+
+    `before` and `after` are the bytes of the discreet.toml as it was found (None: there was none)
+    and as it was left.
+    """
 
     config: Path
     table: str
     created: bool
+    before: bytes | None = None
+    after: bytes | None = None
 
 
 def bare_table(
@@ -90,6 +99,34 @@ def bare_table(
     """
     check_file(path)
     place = path.parent / FILE_NAME if config is None else config
+    before = _bytes(place)
+    found = _found_or_written(path, place, (epsilon, delta, unit), accept=accept, untyped=untyped)
+    return replace(found, before=before, after=_bytes(place))
+
+
+def put_back(bare: Bare) -> None:
+    """Take back what `bare_table` wrote, unless somebody has changed it since."""
+    if bare.after == bare.before or _bytes(bare.config) != bare.after:
+        return
+    if bare.before is None:
+        bare.config.unlink(missing_ok=True)
+    else:
+        write_over(bare.config, bare.before.decode())
+
+
+def _bytes(place: Path) -> bytes | None:
+    return place.read_bytes() if place.is_file() else None
+
+
+def _found_or_written(
+    path: Path,
+    place: Path,
+    budget: tuple[Epsilon | None, Delta | None, str],
+    *,
+    accept: bool,
+    untyped: bool,
+) -> Bare:
+    epsilon, delta, unit = budget
     if place.is_file():
         if epsilon is not None:
             fill_in(place, path, epsilon=epsilon, delta=_doubled(delta), unit=unit)
@@ -121,17 +158,36 @@ def is_untyped(bare: Bare) -> bool:
 
 def retype(bare: Bare, types: Mapping[str, Storage]) -> None:
     """Write types that were paid for in the place of bare text."""
-    text = bare.config.read_text(encoding="utf-8")
+    _rewrite(bare, {name: partial(_as_type, kind) for name, kind in types.items()})
+
+
+def _as_type(kind: Storage, _settings: Settings) -> Settings:
+    return widest(kind)
+
+
+def rebound(bare: Bare, bounds: Mapping[str, IntegerDomain | NumberDomain]) -> None:
+    """Write ranges that were paid for in the place of those of a type."""
+    _rewrite(bare, {name: partial(_with_ends, domain) for name, domain in bounds.items()})
+
+
+def _with_ends(domain: IntegerDomain | NumberDomain, settings: Settings) -> Settings:
+    ends = {"lower": _number(domain.lower), "upper": _number(domain.upper)}
+    if isinstance(domain, NumberDomain):
+        ends["step"] = _number(domain.step)
+    return {**settings, **ends}
+
+
+def _number(value: int | Fraction) -> Setting:
+    if isinstance(value, int):
+        return value
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _rewrite(bare: Bare, changes: Mapping[str, Callable[[Settings], Settings]]) -> None:
     dataset, _, name = bare.table.rpartition(".")
-    head, header, rest = text.partition(
-        toml_header(dataset, name).removesuffix("]") + ".columns]\n"
-    )
-    for column, kind in types.items():
-        before = f"{toml.key(column)} = {_column(Storage.TEXT)}\n"
-        rest = rest.replace(before, f"{toml.key(column)} = {_column(kind)}\n", 1)
-    found = head + header + rest
-    loads(found, base=bare.config.parent)  # what we write must read back
-    write_over(bare.config, found)
+    text = with_columns(bare.config.read_text(encoding="utf-8"), dataset, name, changes)
+    loads(text, base=bare.config.parent)  # what we write must read back
+    write_over(bare.config, text)
 
 
 def recorded_table(

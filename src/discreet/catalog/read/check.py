@@ -6,6 +6,7 @@ Reads the names and types that a source states about itself, never a row.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 
 from discreet.catalog.catalog import Catalog, engine_name
 from discreet.core.schema import (
@@ -59,18 +60,39 @@ def check_table(dataset: Dataset, table: Table, engine: Engine) -> None:
 
 
 def type_warnings(catalog: Catalog, engine: Engine) -> tuple[str, ...]:
-    """Return a sentence for each column whose source can hold no value of the declared type.
+    """Return a sentence for each column whose source can hold no value of the declared type, or lacks it.
 
-    For the owner only: the type of a text file's column may follow its rows.
+    For the owner only: the columns of several files follow from the files, and the type of a text
+    file's column may follow its rows.
     """
     return tuple(
-        f"{_place(dataset, table)}: the source keeps '{name}' as {kind}, which never holds "
-        f"{_one(wanted)}, so every row counts as missing."
+        sentence
         for dataset in catalog.datasets.values()
         for table in dataset.tables
-        for name, kind in engine.columns(engine_name(dataset, table))
-        if (wanted := _declared(table, name)) is not None and not readable(wanted, kind)
+        for sentence in _table_warnings(dataset, table, engine)
     )
+
+
+def _table_warnings(dataset: Dataset, table: Table, engine: Engine) -> Iterator[str]:
+    place, missing = _place(dataset, table), "so every row counts as missing."
+    try:
+        found = engine.columns(engine_name(dataset, table))
+    except (
+        CatalogError
+    ) as error:  # a question reads it as declared, or is refused with the same words
+        yield f"{place}: {error.message}"
+        return
+    names = {name.lower() for name, _ in found}
+    for column in table.columns:
+        if not column.hidden and column.name.lower() not in names:
+            yield f"{place}: the source has no column '{column.name}' now, {missing}"
+    for name, kind in found:
+        wanted = _declared(table, name)
+        if wanted is not None and not readable(wanted, kind):
+            yield (
+                f"{place}: the source keeps '{name}' as {kind}, which never holds "
+                f"{_one(wanted)}, {missing}"
+            )
 
 
 def _wanted(table: Table, found: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,15 @@ from discreet.catalog.read.file_shape import BudgetShape, DatasetShape, TableSha
 from discreet.catalog.read.people import one_reading
 from discreet.core.numbers import to_fraction
 from discreet.core.path import ARROW, UnitPath, unit_path
-from discreet.core.schema import CategoryDomain, Column, Dataset, IdentifierDomain, Table
+from discreet.core.schema import (
+    CategoryDomain,
+    Column,
+    Dataset,
+    DateDomain,
+    IdentifierDomain,
+    Table,
+    TimestampDomain,
+)
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.formats.text import checked_encoding
 from discreet.errors import CatalogError
@@ -67,6 +75,7 @@ def dataset_of(
         budget=shape.budget or name,
         accepted=shape.accepted,
         second_person=shape.second_person,
+        public_rows=shape.public_rows,
         seconds=None if shape.seconds is None else to_fraction(shape.seconds, name="seconds"),
         memory_mb=_megabytes(shape.memory, place),
     )
@@ -108,6 +117,21 @@ def table_of(name: str, shape: TableShape, *, place: str, base: Path) -> Table:
         rows_kept=_rows_kept(shape, unit, place),
         path=path,
         parent=shape.parent,
+        events=_events(shape, columns, place),
+    )
+
+
+def _events(shape: TableShape, columns: Sequence[Column], place: str) -> str | None:
+    """Return the column whose days put a parent's rows in order; it must be a day that is there."""
+    if shape.events is None:
+        return None
+    for column in columns:
+        if column.name.lower() == shape.events.lower():
+            if isinstance(column.domain, DateDomain | TimestampDomain) and not column.missing:
+                return column.name
+            break
+    raise CatalogError(
+        f"{place}: events must name a column of type date or timestamp without missing = true."
     )
 
 

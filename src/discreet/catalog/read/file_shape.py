@@ -35,6 +35,13 @@ class LedgerShape(_Shape):
     url: StrictStr = "sqlite:ledger.db"
 
 
+class StorageShape(_Shape):
+    """`[storage]`."""
+
+    encrypted: StrictBool = False
+    vouched: StrictStr = ""
+
+
 class ColumnShape(_Shape):
     """One column: `age = { type = "integer", lower = 0, upper = 120 }`."""
 
@@ -75,6 +82,7 @@ class TableShape(_Shape):
     key_copies: StrictInt | None = Field(default=None, ge=1)
     rules: tuple[StrictStr, ...] = Field(default=(), strict=False)
     parent: StrictStr | None = None
+    events: StrictStr | None = None
     columns: dict[str, ColumnShape] = Field(default_factory=dict)
 
 
@@ -103,6 +111,7 @@ class DatasetShape(_Shape):
     seconds: _Number | None = None
     memory: StrictStr | StrictInt | None = None
     second_person: StrictBool = False
+    public_rows: StrictBool = False
     tables: dict[str, TableShape] = Field(default_factory=dict)
 
 
@@ -134,6 +143,7 @@ class FileShape(_Shape):
 
     engine: EngineShape = EngineShape()
     ledger: LedgerShape = LedgerShape()
+    storage: StorageShape = StorageShape()
     datasets: dict[str, DatasetShape] = Field(default_factory=dict)
     budgets: dict[str, BudgetShape] = Field(default_factory=dict)
     analysts: dict[str, AnalystShape] = Field(default_factory=dict)
@@ -237,7 +247,8 @@ _WANTED = {
     **dict.fromkeys(
         (
             *("missing", "complete", "hidden", "constant", "immutable", "review", "public"),
-            *("accepted", "allow_superuser", "second_person", "trim", "any_case"),
+            *("accepted", "allow_superuser", "second_person", "trim", "any_case", "public_rows"),
+            "encrypted",
         ),
         "must be true or false",
     ),

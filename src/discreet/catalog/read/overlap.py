@@ -108,6 +108,13 @@ def _require_allowed(first: Dataset, one: Table, second: Dataset, two: Table) ->
             f"public table '{public.name}'.",
             hint="Whatever is public is answered without noise: keep one of the tables.",
         )
+    if first.public_rows is not second.public_rows:
+        declared, other = (first, second) if first.public_rows else (second, first)
+        raise CatalogError(
+            f"the source '{one.source}' is in dataset '{other.name}', whose rows are private, and in "
+            f"'{declared.name}', which declares public_rows{_as(one, two)}.",
+            hint="Rows are public everywhere or nowhere.",
+        )
     if first.budget != second.budget:
         raise CatalogError(
             f"the source '{one.source}' is in two datasets, '{first.name}' and "

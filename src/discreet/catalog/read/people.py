@@ -2,8 +2,9 @@
 
 A budget protects people, and noise is made for one of them. If '7' and '07' were one person in one
 table and two in another, somebody with fifty spellings would be one person for the bill and fifty for
-the sums. So tables of one dataset must read the column that names the person in the same way, and a
-table that reaches people over a path gets them as the table at its end reads them.
+the sums. So tables of one dataset, and datasets of one budget, must read the column that names the
+person in the same way, and a table that reaches people over a path gets them as the table at its end
+reads them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from discreet.catalog.read.file_shape import TableShape
 from discreet.core.path import UnitPath
-from discreet.core.schema import CategoryDomain, Column, IntegerDomain, Table
+from discreet.core.schema import CategoryDomain, Column, Dataset, IntegerDomain, Table
 from discreet.core.spelling import PLAIN, Spelling
 from discreet.errors import CatalogError
 
@@ -100,24 +101,49 @@ def _fingerprint(table: Table, name: str) -> str:
     return next((c.fingerprint for c in table.columns if c.name.lower() == name.lower()), "")
 
 
+def check_shared(datasets: Mapping[str, Dataset]) -> None:
+    """Refuse datasets of one budget that read the same people differently.
+
+    A shared budget adds up what one person loses in all of them. Whose id goes by the same name in
+    two of them is one person in both, or '7' and '07' would pay one bill here and two there. Columns of
+    different names are left alone: a household and a person may share a budget.
+    """
+    first: dict[tuple[str, str], tuple[str, Table, Column]] = {}
+    for dataset in datasets.values():
+        for table in dataset.tables:
+            column = person_column(table)
+            if column is None or table.path is not None:
+                continue  # over a path comes what the table at its end has read
+            key = dataset.budget, column.name.lower()
+            mine = dataset.name, table, column
+            other = first.setdefault(key, mine)
+            if other[0] != dataset.name and reading(other[2]) != reading(column):
+                raise _differ(other, mine)
+
+
 def _check_alike(dataset: str, tables: Sequence[Table]) -> None:
-    people = [(t, c) for t in tables if (c := person_column(t)) is not None]
+    people = [(dataset, t, c) for t in tables if (c := person_column(t)) is not None]
     for each in people[1:]:
-        if reading(people[0][1]) != reading(each[1]):
-            raise _differ(dataset, people[0], each)
+        if reading(people[0][2]) != reading(each[2]):
+            raise _differ(people[0], each)
 
 
-def _differ(dataset: str, one: tuple[Table, Column], two: tuple[Table, Column]) -> CatalogError:
+def _differ(one: tuple[str, Table, Column], two: tuple[str, Table, Column]) -> CatalogError:
     # The one that folds more spellings into a person is the safer one to follow.
-    model, other = (two, one) if reading(one[1]) == ("text",) else (one, two)
-    line = f"{_key(other[1].name)} = {_toml(_settings(model[1]))}"
+    model, other = (two, one) if reading(one[2]) == ("text",) else (one, two)
+    line = f"{_key(other[2].name)} = {_toml(_settings(model[2]))}"
     place = ".".join(
-        _key(part) for part in ("datasets", dataset, "tables", other[0].name, "columns")
+        _key(part) for part in ("datasets", other[0], "tables", other[1].name, "columns")
     )
+    apart = model[0] != other[0]
+    both = f"datasets '{model[0]}' and '{other[0]}' share a budget"
+    where = both if apart else f"dataset '{other[0]}'"
+    tables = [f"'{name}.{t.name}'" if apart else f"'{t.name}'" for name, t, _ in (model, other)]
     return CatalogError(
-        f"dataset '{dataset}': table '{model[0].name}' reads its people ('{model[1].name}') "
-        f"{_words(model[1])}, table '{other[0].name}' ('{other[1].name}') {_words(other[1])}; so "
-        "somebody who is one person in the first could be several in the second.",
+        f"{where}: table {tables[0]} reads its people "
+        f"('{model[2].name}') {_words(model[2])}, table {tables[1]} ('{other[2].name}') "
+        f"{_words(other[2])}; so somebody who is one person in the first could be several in the "
+        "second.",
         hint=f"Write under [{place}]: {line}",
     )
 

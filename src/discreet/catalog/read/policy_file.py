@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.catalog import ALERT, Budget, Catalog, DeclaredCap
+from discreet.catalog.catalog import ALERT, Budget, Catalog, DeclaredCap, DeclaredStorage
 from discreet.catalog.period import Every
 from discreet.catalog.read.datasets import (
     Finished,
@@ -28,6 +28,7 @@ from discreet.catalog.read.file_shape import (
     shape_of,
 )
 from discreet.catalog.read.overlap import check_budgets, check_ledger_apart, check_sources_apart
+from discreet.catalog.read.people import check_shared
 from discreet.catalog.read.sources import refuse_password
 from discreet.catalog.renewal import LENGTHS, Renewal
 from discreet.core.numbers import Delta, Epsilon, to_fraction
@@ -77,6 +78,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
     unfinished = {n: d for n, d in declared.items() if isinstance(d, Unfinished)}
     budgets = _budgets(shape, datasets)
     check_budgets(datasets)
+    check_shared(datasets)
     url, ledger = shape.engine.url, shape.ledger.url
     for address in (url, ledger):
         refuse_password(address)
@@ -95,6 +97,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
         waiting={n: d.tables for n, d in unfinished.items()},
         warnings=(*warnings, *doubts),
         allow_superuser=shape.engine.allow_superuser,
+        storage=DeclaredStorage(shape.storage.encrypted, shape.storage.vouched),
         every=datasets,
     )
 

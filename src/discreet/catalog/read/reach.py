@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from discreet.engine.files import READABLE, split_part
+from discreet.errors import CatalogError
 
 _MAGIC = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[(!?)(\]?[^\]]*)\]|.", re.DOTALL)
+_OWN = (".discreet", "duckdb")
+"""Where copies of sources lie: whose rows they are, their names do not say."""
 _DEFAULT_SCHEMAS = frozenset({"public", "main"})  # what a database adds to a bare table name
 ANY, STAR, DEEP = frozenset({"any"}), frozenset({"star"}), "**"
 
@@ -52,9 +58,16 @@ class Reach:
 def reach_of(source: str, *, base: Path, engine_url: str) -> Reach:
     """Return what `source` may read with this engine."""
     table = () if _is_file(source, engine_url) else _table(source)
+    source = _as_local(source)
     if "://" in source:
-        return Reach((tuple(source.casefold().split("/")),), frozenset(), table, exact=False)
+        own = _remote_pieces(source)
+        return Reach((own, (*own, DEEP, "*")), frozenset(), table, exact=False)
     place, _ = split_part(source, base)  # all of a file counts, whichever part of it is read
+    if any(pair == _OWN for pair in pairwise(place.resolve().parts)):
+        raise CatalogError(
+            "a source lies in the folder where copies of other sources are kept.",
+            hint="Declare the file itself.",
+        )
     if _MAGIC.search(source):
         return Reach((_pieces(place),), _identities(_matches(place)), table, exact=False)
     own = _pieces(place)
@@ -76,6 +89,29 @@ def files_of(source: str, *, base: Path, engine_url: str) -> frozenset[tuple[int
     if place.is_dir():
         return _identities(_below(place))
     return _identities([place])
+
+
+def _as_local(source: str) -> str:
+    """Return the path that an address of this machine's files means."""
+    if source.lower().startswith("file:"):
+        return unquote(source[5:].removeprefix("//").removeprefix("localhost"))
+    return source
+
+
+def _remote_pieces(source: str) -> tuple[str, ...]:
+    """Return the pieces of an address: one store has several schemes, and options name no rows."""
+    scheme, _, rest = unquote(source).casefold().partition("://")
+    path = rest.partition("?")[0] if rest.count("?") and "=" in rest.partition("?")[2] else rest
+    store = {
+        "s3a": "s3",
+        "s3n": "s3",
+        "gcs": "gs",
+        "abfss": "abfs",
+        "wasb": "abfs",
+        "wasbs": "abfs",
+    }
+    pieces = posixpath.normpath(f"/{path}").split("/")
+    return (store.get(scheme, scheme), *(piece for piece in pieces if piece))
 
 
 def _below(folder: Path) -> list[Path]:

@@ -8,52 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.core.requests.anonymize import AnonymizeAsked
 
 Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]
-Quasi = Annotated[
-    str, typer.Option(help="Columns that others may know of a person, such as zip,birth,sex.")
-]
-Alike = Annotated[int | None, typer.Option("--k", help="How many rows must look alike.")]
-SensitiveColumn = Annotated[
-    str | None, typer.Option(help="The column to protect inside the classes.")
-]
-Diverse = Annotated[
-    float | None, typer.Option("--l", help="How varied the sensitive column must be.")
-]
-DiversityKind = Annotated[
-    str, typer.Option(help="What --l counts: distinct, entropy or recursive.")
-]
-Factor = Annotated[float, typer.Option("--c", help="The factor of recursive (c, l)-diversity.")]
-Close = Annotated[
-    float | None,
-    typer.Option("--t", help="How far a class may be from the whole table (t-closeness)."),
-]
-Hierarchies = Annotated[
-    Path | None,
-    typer.Option(help="A folder of COLUMN.csv files; columns without one get one built."),
-]
-Suppressed = Annotated[
-    float, typer.Option(help="The share of rows that may be left out, such as 0.02.")
-]
-CostModel = Annotated[
-    str, typer.Option(help="What is kept small: discernibility, height, classes, loss, entropy.")
-]
-MethodName = Annotated[
-    str, typer.Option(help="optimal (one level a column), mondrian, relaxed or local.")
-]
-Redacted = Annotated[str, typer.Option(help="Columns to leave out, such as name,phone.")]
-Where = Annotated[str | None, typer.Option(help='Keep only rows like this, such as "age >= 18".')]
-Weights = Annotated[
-    str, typer.Option(help="How much each column matters to the cost, such as age=2,zip=0.5.")
-]
-MissingMeans = Annotated[
-    str, typer.Option(help="What a missing value is: value (its own) or matches (any).")
-]
-Seconds = Annotated[float, typer.Option(help="How long to search before the best so far is taken.")]
-Population = Annotated[int | None, typer.Option(help="How many people the rows were sampled from.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
 Report = Annotated[
     Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
@@ -67,31 +28,16 @@ Config = Annotated[
 ]
 
 
+@with_options(AnonymizeAsked)
 def anonymize(
     source: Source,
     *,
-    quasi: Quasi = "",
-    k: Alike = None,
-    sensitive: SensitiveColumn = None,
-    l: Diverse = None,  # noqa: E741 the model's own name
-    diversity: DiversityKind = "distinct",
-    c: Factor = 3.0,
-    t: Close = None,
-    hierarchies: Hierarchies = None,
-    suppress: Suppressed = 0.0,
-    cost: CostModel = "discernibility",
-    method: MethodName = "optimal",
-    redact: Redacted = "",
-    where: Where = None,
-    weights: Weights = "",
-    missing: MissingMeans = "value",
-    seconds: Seconds = 60.0,
-    population: Population = None,
     out: Out = None,
     report: Report = None,
     check: Check = False,
     json: AsJson = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Make a k-anonymous copy of a table; it carries no guarantee, and says so.
 
@@ -100,33 +46,10 @@ def anonymize(
     Measure: discreet anonymize safe.csv --check --quasi age,zip,sex --sensitive disease
     """
     if check:
-        found, words = _checked(
-            source, quasi, sensitive, population=population, where=where, config=config
-        )
+        wanted = {name: asked[name] for name in ("quasi", "sensitive", "population", "where")}
+        found, words = _checked(source, **wanted, config=config)
     else:
-        found, words = _made(
-            source,
-            where=where,
-            out=out,
-            report=report,
-            config=config,
-            k=k,
-            quasi=_list(quasi),
-            sensitive=sensitive,
-            l=l,
-            diversity=diversity,
-            c=c,
-            t=t,
-            hierarchies=hierarchies,
-            suppress=suppress,
-            cost=cost,
-            method=method,
-            redact=_list(redact),
-            weights=weights,
-            missing=missing,
-            seconds=seconds,
-            population=population,
-        )
+        found, words = _made(source, out=out, report=report, config=config, **asked)
     say(json_text.dumps(found) if json else "\n".join(words))
 
 
@@ -136,9 +59,9 @@ def _list(written: str | None) -> tuple[str, ...]:
 
 def _checked(
     source: str,
-    quasi: str,
-    sensitive: str | None,
     *,
+    quasi: list[str],
+    sensitive: str | None,
     population: int | None,
     where: str | None,
     config: Path | None,
@@ -150,7 +73,7 @@ def _checked(
     from discreet.cli.waiting import waiting
 
     with waiting("Counting"), open_source(source, config=config, where=where) as opened:
-        found = measure(opened, _list(quasi), sensitive=_list(sensitive), population=population)
+        found = measure(opened, tuple(quasi), sensitive=_list(sensitive), population=population)
         return found.to_json(), measured_words(opened.label, found)
 
 

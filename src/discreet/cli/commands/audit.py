@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import json as json_text
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.core.requests.asked import asked_fields
+from discreet.core.requests.audit import AuditAsked
 
 
+@with_options(AuditAsked, leave=("target",))
 def audit(
     target: Annotated[
-        str, typer.Argument(metavar="FILE.py:FUNCTION", help="The mechanism to audit.")
+        str,
+        typer.Argument(metavar="FILE.py:FUNCTION", help=asked_fields(AuditAsked)["target"].help),
     ],
     *,
-    epsilon: Annotated[
-        float | None, typer.Option(help="The epsilon that is claimed; EPSILON in the file if not.")
-    ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="The delta that is claimed; DELTA in the file if not.")
-    ] = None,
-    mu: Annotated[
-        float | None, typer.Option(help="Audit the Gaussian's mu instead, claimed to be this.")
-    ] = None,
-    samples: Annotated[int, typer.Option(help="Runs on each input, at the most.")] = 1_000_000,
-    seconds: Annotated[float, typer.Option(help="When to stop sampling.")] = 120.0,
-    confidence: Annotated[float, typer.Option(help="How sure the bound is.")] = 0.95,
-    one_run: Annotated[
-        bool, typer.Option("--one-run", help="One run with many canaries, for what is expensive.")
-    ] = False,
-    python: Annotated[
-        Path | None, typer.Option(help="Run it by this Python, of another environment.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
+    **asked: Any,
 ) -> None:
     """Run a mechanism on two neighbours and bound its epsilon from below; 1 if the claim is refuted.
 
@@ -44,18 +32,7 @@ def audit(
     from discreet.tasks.audit import audit as run_audit
 
     with counting("audit") as progress:
-        found = run_audit(
-            target,
-            epsilon=epsilon,
-            delta=delta,
-            mu=mu,
-            samples=samples,
-            seconds=seconds,
-            confidence=confidence,
-            one_run=one_run,
-            python=python,
-            progress=progress,
-        )
+        found = run_audit(target, **asked, progress=progress)
     say(json_text.dumps(found.to_json()) if json else audit_words(found))
     if found.refuted:
         raise typer.Exit(1)

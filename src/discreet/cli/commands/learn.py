@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import json as json_text
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.bare_place import declared_place, typed_place
 from discreet.cli.commands.learn_work import (
+    check_columns_there,
     check_places,
     check_public,
+    check_training,
     column_names,
-    declared_place,
     kept_recommender,
     recommender_and_kept,
     regressed_and_kept,
     regression_words,
+    sum_of,
     trained_and_kept,
     trained_words,
     viewer_ratings,
 )
-from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
+from discreet.cli.options import Accept, Config, Json, Unit
 from discreet.cli.public_word import declared_public
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.core.requests.learn import LearnAsked, RecommendAsked, SelectAsked
 
 app = typer.Typer(
     help="Train a private model, and use it.", rich_markup_mode=None, add_completion=False
@@ -33,14 +39,7 @@ app = typer.Typer(
 Source = Annotated[
     str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
 ]
-Target = Annotated[str, typer.Option(help="The column to predict.")]
-ModelName = Annotated[str, typer.Option(help="auto, logistic, boosted, bayes or network.")]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
-Choose = Annotated[
-    str | None, typer.Option(help="Train several and pay for a choice: logistic,boosted,bayes.")
-]
-Epsilon = Annotated[str, typer.Option(help="How much budget to use.")]
-Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
 Test = Annotated[Path | None, typer.Option(help="Rows to test the model on.")]
 TestPublic = Annotated[
     bool, typer.Option("--test-public", help="The test rows are public: test exactly, free.")
@@ -49,24 +48,18 @@ Out = Annotated[Path | None, typer.Option(help="Where to keep the model: a .zip 
 
 
 @app.command()
+@with_options(LearnAsked, leave=("table", "task"))
 def classify(
     source: Source,
     *,
-    target: Target,
-    epsilon: Epsilon,
-    delta: Delta = None,
-    model: ModelName = "auto",
-    features: Features = None,
-    choose: Choose = None,
     test: Test = None,
     test_public: TestPublic = False,
     out: Out = None,
     accept: Accept = False,
     unit: Unit = "row",
-    analyst: Analyst = None,
-    request_id: RequestId = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Train a classifier, charging the budget first.
 
@@ -75,41 +68,34 @@ def classify(
     from discreet.learn.request import LearnRequest
 
     check_places(test, out)
-    asked: dict[str, Any] = {
-        "target": target,
-        "epsilon": epsilon,
-        "delta": delta,
-        "model": model,
-        "features": column_names(features),
-        "choose": column_names(choose),
-        "analyst": analyst,
-        "request_id": request_id,
-    }
     LearnRequest.of("", **asked)  # a mistake is refused before a discreet.toml is written for it
-    place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
-    public = declared_public(test, place, said=test_public)
-    found = trained_and_kept(place, table, asked, test=(test, public), out=out)
+    with typed_place(source, config, asked, accept=accept, unit=unit, foresee=check_training) as (
+        place,
+        table,
+        given,
+    ):
+        public = declared_public(test, place, said=test_public)
+        found = trained_and_kept(place, table, given, test=(test, public), out=out)
+    if given is not asked and not found["free"]:
+        found["cost"] = {"epsilon": float(asked["epsilon"]), "delta": float(asked["delta"] or 0)}
     say(json_text.dumps(found) if json else trained_words(found))
 
 
 @app.command()
+@with_options(
+    LearnAsked, leave=("table", "task", "choose", "rows"), model={"help": "auto or ridge."}
+)
 def regress(
     source: Source,
     *,
-    target: Target,
-    epsilon: Epsilon,
-    delta: Delta = None,
-    model: Annotated[str, typer.Option(help="auto or ridge.")] = "auto",
-    features: Features = None,
     test: Test = None,
     test_public: TestPublic = False,
     out: Out = None,
     accept: Accept = False,
     unit: Unit = "row",
-    analyst: Analyst = None,
-    request_id: RequestId = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Fit a ridge regression from noisy sums of products, charging the budget first.
 
@@ -118,65 +104,70 @@ def regress(
     from discreet.learn.request import LearnRequest
 
     check_places(test, out)
-    asked: dict[str, Any] = {
-        "target": target,
-        "epsilon": epsilon,
-        "model": model,
-        "features": column_names(features),
-        "analyst": analyst,
-        "request_id": request_id,
-    }
+    epsilon, delta = asked["epsilon"], asked.pop("delta")  # which is for the bare file alone
     LearnRequest.of("", task="regress", **asked)
-    place, table = declared_place(source, config, epsilon, delta, accept=accept, unit=unit)
-    check_public(test, public=declared_public(test, place, said=test_public))
-    found = regressed_and_kept(place, table, asked, test=test, out=out)
+    typed = typed_place(
+        source,
+        config,
+        asked | {"delta": delta},
+        accept=accept,
+        unit=unit,
+        foresee=check_columns_there,
+        pure=True,
+        ranges=[asked["target"], *asked["features"]] if asked["features"] else (),
+    )
+    with typed as (place, table, given):
+        check_public(test, public=declared_public(test, place, said=test_public))
+        fit = {name: value for name, value in given.items() if name != "delta"}
+        found = regressed_and_kept(place, table, fit, test=test, out=out)
+    if fit["epsilon"] is not epsilon and found["cost"]["epsilon"]:
+        found["cost"] = found["cost"] | {
+            "epsilon": float(Fraction(epsilon))
+        }  # with types and ranges
     say(json_text.dumps(found) if json else regression_words(found))
 
 
 @app.command()
+@with_options(LearnAsked, only=("target", "delta", "model", "features", "analyst"))
 def impact(
     source: Source,
     *,
-    target: Target,
     epsilons: Annotated[str, typer.Option(help="One model for each, all of them paid: 0.5,1,3.")],
     test: Annotated[Path, typer.Option(help="Rows to test the models on.")],
-    delta: Delta = None,
-    model: ModelName = "auto",
-    features: Features = None,
     test_public: TestPublic = False,
     out: Annotated[Path, typer.Option(help="Where to write the report: .html or .json.")] = Path(
         "impact.html"
     ),
     accept: Accept = False,
     unit: Unit = "row",
-    analyst: Analyst = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Show whom a model serves how well, at several epsilons: accuracy by subgroup, with a picture.
 
     Example: discreet learn impact people --target income --epsilons 0.5,1,3 --test new.csv
     """
-    from discreet.cli.learn_impact import impact_words, impact_written
+    from discreet.cli.learn_impact import check_first, impact_words, impact_written, shares_of
     from discreet.learn.request import LearnRequest
     from discreet.report.save import check_suffix
 
     check_places(test, out)
     check_suffix(out)
     each = column_names(epsilons)
-    asked: dict[str, Any] = {
-        "target": target,
-        "delta": delta,
-        "model": model,
-        "features": column_names(features),
-        "analyst": analyst,
-    }
     for epsilon in each:
         LearnRequest.of("", epsilon=epsilon, **asked)
-    most = max(each, key=float, default="1")
-    place, table = declared_place(source, config, most, delta, accept=accept, unit=unit)
-    public = declared_public(test, place, said=test_public)
-    found = impact_written(place, table, asked | {"epsilons": each}, test=(test, public), out=out)
+    delta = asked["delta"]
+    whole, risk = sum_of(each), delta and sum_of([delta] * len(each))
+    paid = {"epsilon": whole, "delta": risk}
+    first = check_first(asked, each)
+    typed = typed_place(source, config, paid, accept=accept, unit=unit, foresee=first, pure=True)
+    with typed as (place, table, given):
+        tested = (test, declared_public(test, place, said=test_public))
+        left = shares_of(each, given["epsilon"])
+        found = impact_written(place, table, asked | {"epsilons": left}, test=tested, out=out)
+        if given is not paid:
+            found["cost"] = {"epsilon": float(Fraction(whole))}  # with the types
     say(json_text.dumps(found) if json else impact_words(found))
 
 
@@ -220,32 +211,25 @@ def hide(
 
 
 @app.command()
+@with_options(SelectAsked, leave=("table",))
 def select(
     source: Source,
     *,
-    target: Annotated[str, typer.Option(help="The column of votes or bids.")],
-    epsilon: Epsilon,
-    kind: Annotated[
-        str, typer.Option(help="vote: most common value; price: most revenue.")
-    ] = "vote",
     accept: Accept = False,
     unit: Unit = "row",
-    analyst: Analyst = None,
-    request_id: RequestId = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Choose one of a column's declared values by the exponential mechanism, charging first.
 
-    Example: discreet learn select people.csv --target region --epsilon 0.5
+    Example: discreet learn select people.csv --target region --epsilon 0.5 --accept
     """
     from discreet.api import open as open_curator
 
-    place, table = declared_place(source, config, epsilon, None, accept=accept, unit=unit)
-    with open_curator(place) as curator:
-        found = curator.select(
-            table, column=target, epsilon=epsilon, kind=kind, analyst=analyst, request_id=request_id
-        ).to_json()
+    declared = declared_place(source, config, asked["epsilon"], None, accept=accept, unit=unit)
+    with declared as (place, table), open_curator(place) as curator:
+        found = curator.select(table, **asked).to_json()
     if json:
         say(json_text.dumps(found))
         return
@@ -256,15 +240,18 @@ def select(
 
 
 @app.command()
+@with_options(
+    RecommendAsked,
+    leave=("table",),
+    item={"default": "item"},
+    rating={"default": "rating"},
+    epsilon={"default": None},
+)
 def recommend(
     source: Annotated[
         str | None, typer.Argument(metavar="FILE|TABLE", help="Ratings; not with --model.")
     ] = None,
     *,
-    item: Annotated[str, typer.Option(help="The column that says what was rated.")] = "item",
-    rating: Annotated[str, typer.Option(help="The column of the ratings.")] = "rating",
-    epsilon: Annotated[str | None, typer.Option(help="How much budget to use.")] = None,
-    delta: Delta = None,
     model: Annotated[Path | None, typer.Option(help="A recommender that was kept; free.")] = None,
     viewer: Annotated[
         str | None, typer.Option("--for", help="Somebody's ratings: 12=5,40=1.")
@@ -272,10 +259,9 @@ def recommend(
     out: Out = None,
     accept: Accept = False,
     unit: Unit = "user_id",
-    analyst: Analyst = None,
-    request_id: RequestId = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Learn to recommend from everybody's ratings, or recommend to one viewer.
 
@@ -283,6 +269,7 @@ def recommend(
     """
     from discreet.errors import InvalidInput
 
+    epsilon, delta = asked["epsilon"], asked["delta"]
     if model is None and (source is None or epsilon is None):
         raise InvalidInput("Say what to learn from and --epsilon, or give a kept --model.")
     wanted = viewer_ratings(viewer)
@@ -291,13 +278,11 @@ def recommend(
         kept, found = kept_recommender(model), {"out": str(model), "free": True}
     else:
         check_places(None, out)
-        place, table = declared_place(
-            str(source), config, str(epsilon), delta, accept=accept, unit=unit
-        )
-        asked = {"item": item, "rating": rating, "epsilon": epsilon, "delta": delta}
-        kept, found = recommender_and_kept(
-            place, table, asked | {"analyst": analyst, "request_id": request_id}, out
-        )
+        with declared_place(str(source), config, str(epsilon), delta, accept=accept, unit=unit) as (
+            place,
+            table,
+        ):
+            kept, found = recommender_and_kept(place, table, asked, out)
     if wanted:
         best = kept.recommend(wanted)
         found["recommended"] = [{"item": name, "rating": value} for name, value in best]

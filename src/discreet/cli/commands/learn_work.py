@@ -55,6 +55,19 @@ def column_names(written: str | None) -> list[str]:
     return [] if written is None else [name.strip() for name in written.split(",") if name.strip()]
 
 
+def sum_of(amounts: list[str]) -> str:
+    """Return what several amounts are together, as exactly as they are written.
+
+    >>> sum_of(["0.1", "0.2"])
+    '3/10'
+    """
+    from fractions import Fraction
+
+    from discreet.core.numbers import to_fraction
+
+    return str(sum((to_fraction(each) for each in amounts), Fraction(0)))
+
+
 def check_places(test: Path | None, out: Path | None) -> None:
     """Refuse places that cannot be read or written, before anything is paid."""
     from discreet.errors import InvalidInput
@@ -72,26 +85,24 @@ def check_places(test: Path | None, out: Path | None) -> None:
         raise InvalidInput(f"Nothing can be written to the folder '{folder}'.") from None
 
 
-def declared_place(
-    source: str, config: Path | None, epsilon: str, delta: str | None, *, accept: bool, unit: str
-) -> tuple[Path | None, str]:
-    """Return the discreet.toml and the table that `source` means."""
-    from discreet.catalog.propose.bare_file import bare_table
-    from discreet.cli.commands.synth import FILES
-    from discreet.core.numbers import Delta, Epsilon
+def check_training(place: Path, table: str, asked: dict[str, Any]) -> None:
+    """Refuse a training that would be refused, before the types of a bare file are paid for."""
+    from discreet.api import open as open_curator
 
-    path = Path(source)
-    if not path.exists() and path.suffix.lower() not in FILES:
-        return config, source
-    found = bare_table(
-        path,
-        config=config,
-        epsilon=Epsilon.of(epsilon),
-        delta=None if delta is None else Delta.of(delta),
-        unit=unit,
-        accept=accept,
-    )
-    return found.config, found.table
+    with open_curator(place) as curator:
+        needed_by(curator, table, asked)
+
+
+def check_columns_there(place: Path, table: str, asked: dict[str, Any]) -> None:
+    """Refuse a target or a feature that a bare file does not have, before anything is paid for."""
+    from discreet.catalog.read.policy_file import load
+    from discreet.errors import UnknownName
+
+    dataset, _, name = table.rpartition(".")
+    known = {column.name.lower() for column in load(place).table(name, dataset).columns}
+    for wanted in (asked["target"], *asked["features"]):
+        if wanted.lower() not in known:
+            raise UnknownName(f"Column '{wanted[:60]}' of table '{name}' is not declared.")
 
 
 def trained_and_kept(
@@ -127,30 +138,39 @@ def trained_and_kept(
 
 def check_test(curator: Any, table: str, asked: dict[str, Any], path: Path) -> None:
     """Refuse a test file that lacks a column, before anything is paid for the model."""
-    from discreet.learn.prepare import needed_columns
-    from discreet.learn.request import LearnRequest
     from discreet.learn.scored.read_file import check_columns
 
-    needed = needed_columns(
+    check_columns(path, needed_by(curator, table, asked))
+
+
+def needed_by(curator: Any, table: str, asked: dict[str, Any]) -> tuple[str, ...]:
+    """Return the columns that a training is about, or refuse it; nothing is paid."""
+    from discreet.learn.prepare import needed_columns
+    from discreet.learn.request import LearnRequest
+
+    return needed_columns(
         LearnRequest.of(table, **asked),
         catalog=curator.catalog,
         ledger=curator.ledger,
         engine=curator.engine,
     )
-    check_columns(path, needed)
 
 
 def privately_tested(model: Any, path: Path, asked: dict[str, Any]) -> Any:
     """Return the model after a test that the people of the test file pay for."""
     from discreet.api import open as open_curator
-    from discreet.catalog.propose.bare_file import bare_table
     from discreet.core.numbers import Epsilon
+    from discreet.tasks.bare_synth import ready_file
 
-    found = bare_table(path, epsilon=Epsilon.of(asked["epsilon"]))
-    with open_curator(found.config) as curator:
+    given = asked["epsilon"]
+    epsilon = given if isinstance(given, Epsilon) else Epsilon.of(given)
+    ready = ready_file(
+        path, config=None, epsilon=epsilon, delta=None, unit="row", accept=False, pure=True
+    )
+    with ready as found, open_curator(found.config) as curator:
         again = asked["request_id"] and f"{asked['request_id']}-test"
         return curator.test_model(
-            model, found.table, epsilon=asked["epsilon"], request_id=again or None
+            model, found.table, epsilon=found.epsilon, request_id=again or None
         )
 
 

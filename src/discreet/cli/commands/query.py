@@ -8,39 +8,28 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.core.requests.asked import asked_fields
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.core.visible import visible
 
 
+@with_options(QuestionAsked, leave=("sql",))
 def query(
-    sql: Annotated[str, typer.Argument(help="One SELECT statement with aggregates.")],
+    sql: Annotated[str, typer.Argument(help=asked_fields(QuestionAsked)["sql"].help)],
     *,
-    epsilon: Annotated[str | None, typer.Option(help="How much budget to use.")] = None,
-    within: Annotated[
-        str | None, typer.Option(help="The greatest noise of any cell at 95%, such as 50.")
-    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show plan, price and error; spend nothing.")
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Never reuse paid answers.")] = False,
-    analyst: Annotated[str | None, typer.Option("--as", help="The analyst who asks.")] = None,
-    request_id: Annotated[
-        str | None, typer.Option(help="Ask again under the same id: same answer, no charge.")
-    ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option(help="At most this many rows of one person count.")
-    ] = None,
-    group_size: Annotated[
-        int | None, typer.Option(help="With --explain: the noise of a mean of so many rows.")
-    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Also draw the answer: .svg, .png, .html or .json.")
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="Also write the answer as CSV.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    json: Json = False,
+    config: Config = None,
+    **asked: Any,
 ) -> None:
     """Answer one SQL question privately, charging the budget first.
 
@@ -49,34 +38,39 @@ def query(
     from discreet.api import open as open_curator
     from discreet.cli.waiting import waiting
 
+    if asked["seed"] is not None and not explain:
+        _check_rehearsal(asked)
     with open_curator(config) as curator:
         if explain:
-            found = curator.explain(
-                sql,
-                epsilon=epsilon,
-                within=within,
-                analyst=analyst,
-                fresh=fresh,
-                max_rows=max_rows,
-                group_size=group_size,
-            )
+            found = curator.explain(sql, **_those(asked, EXPLAINED))
             say(json_text.dumps(found.to_json()) if json else explanation_words(found))
             return
         with waiting("Asking"):
-            answer = curator.query(
-                sql,
-                epsilon=epsilon,
-                within=within,
-                analyst=analyst,
-                request_id=request_id,
-                fresh=fresh,
-                max_rows=max_rows,
-            )
+            if asked["seed"] is not None:
+                answer = curator.rehearse(sql, **_those(asked, REHEARSED))
+            else:
+                answer = curator.query(sql, **_those(asked, ASKED))
         if plot is not None:
             answer.plot().save(plot)
         if csv is not None:
             answer.to_csv(csv)
         say(json_text.dumps(answer.to_json()) if json else answer_words(answer))
+
+
+def _check_rehearsal(asked: dict[str, Any]) -> None:
+    """Refuse what has no meaning in a rehearsal: it is nobody's, and nothing of it is kept."""
+    from discreet.errors import InvalidInput
+
+    ignored = {"analyst": "--as", "request_id": "--request-id", "fresh": "--fresh"}
+    for option in (option for name, option in ignored.items() if asked[name]):
+        raise InvalidInput(
+            f"A rehearsal knows no {option}: it is charged to nobody, and no answer is kept or reused.",
+            hint="Leave it out; the same seed gives the same answer to everybody.",
+        )
+
+
+def _those(asked: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: asked[name] for name in names if name != "sql"}
 
 
 def answer_words(answer: Any) -> str:

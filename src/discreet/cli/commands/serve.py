@@ -32,6 +32,12 @@ def serve(
     upload_hours: Annotated[
         float, typer.Option(min=0.01, help="Delete uploads that nobody confirmed for so long.")
     ] = 24.0,
+    job_memory_mb: Annotated[
+        int, typer.Option(min=0, help="How far the process of a long job may grow; 0: no limit.")
+    ] = 8192,
+    job_seconds: Annotated[
+        float, typer.Option(min=1, help="A long job that takes longer is killed.")
+    ] = 3600.0,
     default_epsilon: Annotated[
         str | None,
         typer.Option(help="For PostgreSQL clients that name no epsilon; none otherwise."),
@@ -58,6 +64,8 @@ def serve(
         tls_key=tls_key,
         max_upload_mb=max_upload_mb,
         upload_hours=upload_hours,
+        job_memory_mb=job_memory_mb,
+        job_seconds=job_seconds,
         default_epsilon=default_epsilon,
         openid=openid,
     )

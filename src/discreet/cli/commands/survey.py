@@ -32,6 +32,16 @@ Cross = Annotated[
     str | None, typer.Option(metavar="A,B", help="Also the cross table of two questions.")
 ]
 Confidence = Annotated[float, typer.Option(help="How often an interval holds what it should.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TABLE",
+        help="Count these columns q0, q1, ... instead, such as a file that `close` wrote.",
+    ),
+]
+EngineUrl = Annotated[
+    str, typer.Option(help="Where TABLE lies: duckdb:, postgresql://... or spark://...")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 HERE = Path()
 
@@ -91,6 +101,8 @@ def estimate(
     consistent: Consistent = False,
     cross: Cross = None,
     confidence: Confidence = 0.95,
+    columns: Columns = None,
+    engine: EngineUrl = "duckdb:",
     folder: Folder = HERE,
     json: Json = False,
 ) -> None:
@@ -99,11 +111,12 @@ def estimate(
     Example: discreet survey estimate smoking --json
     """
     from discreet.cli.waiting import waiting
+    from discreet.survey.collect.columns import attached
     from discreet.survey.command import estimate_survey
 
     wanted = _wanted(candidates, consistent, cross, confidence)
-    with waiting("Counting"):
-        found = estimate_survey(name, folder, wanted=wanted)
+    with waiting("Counting"), attached(columns, engine) as held:
+        found = estimate_survey(name, folder, wanted=wanted, columns=held)
     say(json_text.dumps(found) if json else "\n".join(result_words(found)))
 
 
@@ -152,6 +165,11 @@ def new_words(found: dict[str, Any]) -> list[str]:
             f"    For plus or minus {found['within']:g}: {needed:,} respondents.",
             f"    One liar weighs at most as much as {gain:.3g} of them.",
         ]
+        if question["epsilon_once"] < 0.999 * found["question_epsilon"]:
+            once = question["epsilon_once"]
+            lines.append(
+                f"    One report by itself tells {once:.3g}; all of a device's together the whole."
+            )
     return [*lines, "", f"Its reports will lie in {found['folder']}. Hand it out: discreet serve"]
 
 
@@ -167,6 +185,7 @@ def result_words(found: dict[str, Any]) -> list[str]:
             shown = list(question.get("estimates", {}).items())
             width = max((len(label) for label, _ in shown), default=0)
             lines += [f"  {label:<{width}}  {_numbers(each, '.1%')}" for label, each in shown]
+        lines += _liar_words(question)
     lines += [f"Warning: {warning}" for warning in found["warnings"]]
     lines += _cross_words(found.get("cross"))
     mixed = found["shuffled"]
@@ -174,6 +193,13 @@ def result_words(found: dict[str, Any]) -> list[str]:
         f"Mixed by someone trusted, the reports would be ({mixed['epsilon']:.3g}, {mixed['delta']:g})-private."
     )
     return lines
+
+
+def _liar_words(question: dict[str, Any]) -> list[str]:
+    if not question["answers"]:
+        return []
+    moved = f"{question['fake']:.3g}" if "mean" in question else f"{question['fake']:.2%}"
+    return [f"  One liar moves it by at most {moved}."]
 
 
 def _numbers(each: dict[str, Any], form: str) -> str:

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.options import Accept, Analyst, Config, Json, RequestId, Unit
+from discreet.cli.bare_place import typed_place
+from discreet.cli.options import Accept, Config, Json, Unit
+from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
+from discreet.core.requests.synth import SynthAsked
 
 FOLDERS = ("", ".zip")
 """Where linked tables are written, one file each."""
-
-FILES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".parquet", ".pq")
 
 
 Source = Annotated[
@@ -24,14 +25,6 @@ Source = Annotated[
         metavar="FILE|TABLE",
         help="A CSV or Parquet file, a declared table, or a dataset of linked tables.",
     ),
-]
-Method = Annotated[
-    str, typer.Option(help="auto, tree, adaptive, correlated, independent, random or rap.")
-]
-Epsilon = Annotated[str | None, typer.Option(help="How much budget to use.")]
-Delta = Annotated[str | None, typer.Option(help="The chance that the promise fails, such as 1e-9.")]
-Number = Annotated[
-    int | None, typer.Option(help="How many rows to make; about as many as there are if not given.")
 ]
 Out = Annotated[
     Path | None,
@@ -49,44 +42,23 @@ SaveModel = Annotated[Path | None, typer.Option(help="Also keep the model: more 
 Model = Annotated[
     Path | None, typer.Option(help="Draw from a saved model; reads no data, costs nothing.")
 ]
-Where = Annotated[str | None, typer.Option(help="Only rows like this, such as \"sex = 'Female'\".")]
-Rule = Annotated[
-    list[str] | None,
-    typer.Option(help='What every row keeps: "age >= 16 if job = \'baker\'", "zip -> city".'),
-]
-Bins = Annotated[
-    str, typer.Option(help="Numbers and days with many values: auto, equal or quantile.")
-]
-Choose = Annotated[str | None, typer.Option(help="Choose among methods, paid for: tree,adaptive.")]
-Setting = Annotated[
-    list[str] | None, typer.Option("--set", help="A setting of the method, such as parents=2.")
-]
 
 
+@with_options(SynthAsked, leave=("table",), epsilon={"default": None})
 def synth(
     source: Source = None,
     *,
-    method: Method = "auto",
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rows: Number = None,
     out: Out = None,
     report: Report = None,
     compare: Compare = None,
     target: Target = None,
     save_model: SaveModel = None,
     model: Model = None,
-    where: Where = None,
-    rule: Rule = None,
-    bins: Bins = "auto",
-    choose: Choose = None,
-    setting: Setting = None,
     accept: Accept = False,
     unit: Unit = "row",
-    analyst: Analyst = None,
-    request_id: RequestId = None,
     json: Json = False,
     config: Config = None,
+    **asked: Any,
 ) -> None:
     """Make a synthetic copy of a table, charging the budget first.
 
@@ -94,31 +66,19 @@ def synth(
     """
     _check_paths(out, report, compare, save_model)
     if model is not None:
-        _refuse_with_model(source=source, epsilon=epsilon, compare=compare)
-        found = _sampled(model, rows=rows, where=where, rules=rule or [], out=out, report=report)
+        _refuse_with_model(source=source, epsilon=asked["epsilon"], compare=compare)
+        wanted = {name: asked[name] for name in ("rows", "where", "rules")}
+        found = _sampled(model, **wanted, out=out, report=report)
         say(json_text.dumps(found) if json else _words(found))
         return
-    source, epsilon = _needed(source, epsilon)
-    asked: dict[str, Any] = {
-        "method": method,
-        "epsilon": epsilon,
-        "delta": delta,
-        "rows": rows,
-        "where": where,
-        "rules": rule or [],
-        "bins": bins,
-        "choose": [] if choose is None else [name.strip() for name in choose.split(",")],
-        "analyst": analyst,
-        "request_id": request_id,
-        "options": _settings(setting or []),
-    }
+    source, epsilon = _needed(source, asked["epsilon"])
     _check(asked)
-    place, table, given = _place(source, config, asked, accept=accept, unit=unit)
-    found = _made(
-        place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
-    )
+    with typed_place(source, config, asked, accept=accept, unit=unit) as (place, table, given):
+        found = _made(
+            place, table, given, out=out, save_model=save_model, reports=(report, compare, target)
+        )
     if given is not asked and not found["free"]:
-        found["cost"] = {"epsilon": float(epsilon), "delta": float(delta or 0)}
+        found["cost"] = {"epsilon": float(epsilon), "delta": float(asked["delta"] or 0)}
     say(json_text.dumps(found) if json else _words(found))
 
 
@@ -171,51 +131,6 @@ def _refuse_with_model(**given: Any) -> None:
             raise InvalidInput(
                 f"A saved model reads no data and costs nothing: leave out the {name}."
             )
-
-
-def _settings(written: list[str]) -> dict[str, Any]:
-    """Return NAME=VALUE settings; numbers are read as numbers, all else stays text."""
-    from discreet.errors import InvalidInput
-
-    found: dict[str, Any] = {}
-    for item in written:
-        name, equals, value = item.partition("=")
-        if not equals or not name.strip():
-            raise InvalidInput(f"Write a setting as NAME=VALUE, not '{item[:40]}'.")
-        try:
-            found[name.strip()] = json_text.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-    return found
-
-
-def _place(
-    source: str, config: Path | None, asked: dict[str, Any], *, accept: bool, unit: str
-) -> tuple[Path | None, str, dict[str, Any]]:
-    """Return the discreet.toml and the table that `source` means, and what is asked of it.
-
-    Of a text file nothing says what its columns hold but its rows: types are paid for first.
-    """
-    path = Path(source)
-    if not path.exists() and path.suffix.lower() not in FILES:
-        return config, source, asked
-    from discreet.core.numbers import Delta, Epsilon
-    from discreet.tasks.bare_synth import ready_file
-
-    delta = asked["delta"]
-    found = ready_file(
-        path,
-        config=config,
-        epsilon=Epsilon.of(asked["epsilon"]),
-        delta=None if delta is None else Delta.of(delta),
-        unit=unit,
-        accept=accept,
-        conditions=[each for each in (asked["where"], *asked["rules"]) if each],
-    )
-    if not found.paid:
-        return found.config, found.table, asked
-    left = None if found.delta is None else found.delta.value
-    return found.config, found.table, {**asked, "epsilon": found.epsilon, "delta": left}
 
 
 def _made(
@@ -317,14 +232,14 @@ def _sampled(
     from discreet.synth.model_file import load_model
     from discreet.synth.report.making import subject_of
     from discreet.synth.report.publishable import publishable_report
-    from discreet.synth.synthetic import sample_rows
+    from discreet.synth.synthetic import csv_style, sample_rows
 
     started = time.monotonic()
     saved = load_model(model)
     saved = replace(saved, rules=(*saved.rules, *rules))
     drawn = sample_rows(saved, rows, where=where)
     path = out or Path(f"{model.stem}-rows.csv")
-    write_rows(drawn.table, path)
+    write_rows(drawn.table, path, style=csv_style(saved))
     said = {
         "rows": drawn.table.num_rows,
         "columns": drawn.table.column_names,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import json as json_text
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
+from discreet.core.numbers import counted
 from discreet.core.visible import visible
 
 app = typer.Typer(
@@ -46,7 +46,15 @@ def new(
         list[str] | None, typer.Option(help="Datasets of the share; all unless given.")
     ] = None,
     prefix: Annotated[str, typer.Option(help="Names of a class: PREFIX001 and so on.")] = "student",
-    out: Annotated[Path | None, typer.Option(help="Write the tokens to this new CSV file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write to this new file: a CSV, or a sheet to print if it ends in .html."
+        ),
+    ] = None,
+    url: Annotated[
+        str, typer.Option(help="The server's address, for the links and QR codes of a sheet.")
+    ] = "http://127.0.0.1:8765",
     expires_days: Annotated[float | None, typer.Option(help="Valid for so many days.")] = None,
     label: Annotated[str, typer.Option(help="A note for the list.")] = "",
     json: Json = False,
@@ -57,12 +65,14 @@ def new(
     Example: discreet token new --class 300 --epsilon 0.5 --out tokens.csv
     """
     names = _names(analyst, class_size, prefix)
-    with _opened(config) as (tokens, Role), _sheet(out) as write:
+    with _opened(config) as (tokens, Role), written_once(out, url) as write:
         wanted = Role.of(role or ("analyst" if names else "owner"))
         asks = wanted is Role.ANALYST
         notes = _declared(config, names, epsilon, dataset or ()) if asks else []
         if asks and epsilon is not None:
-            _tell_shares(tokens.audit, names, epsilon, dataset or ())
+            classes().tell_shares(tokens.audit, names, epsilon, dataset or ())
+        if class_size is not None and not label:
+            label = classes().class_label(prefix)
         holders: list[str | None] = [*names] or [None]
         made = tokens.new_many(wanted, holders, expires_days=expires_days, label=label)
         rows = [(item.token.analyst or "", wanted.value, item.text) for item in made]
@@ -75,7 +85,7 @@ def new(
     for note in notes:
         say(note)
     if out is not None:
-        say(f"{len(made)} token(s) written to {out}. They cannot be shown again.")
+        say(f"{counted(len(made), 'token')} written to {out}. They cannot be shown again.")
         return
     for name, _, text in rows:
         say(f"{visible(name)}  {text}" if name else text)
@@ -107,18 +117,35 @@ def listed(*, json: Json = False, config: Config = TOML) -> None:
 
 @app.command()
 def revoke(
-    ids: Annotated[list[str], typer.Argument(help="Ids as shown by: discreet token list.")],
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids as shown by: discreet token list.")
+    ] = None,
     *,
+    class_name: Annotated[
+        str | None, typer.Option("--class", help="All tokens of the class with this name.")
+    ] = None,
     json: Json = False,
     config: Config = TOML,
 ) -> None:
-    """Make tokens useless, at once and for good, also in open sessions.
+    """Make tokens useless, at once and for good, also in open sessions; a class all together.
 
     Example: discreet token revoke 1f0c7a2b9d3e4f56
     """
+    from discreet.errors import InvalidInput
+
+    if bool(ids) is (class_name is not None):
+        raise InvalidInput("Name either tokens by their ids, or a class by --class NAME.")
     with _opened(config) as (tokens, _):
-        done = [tokens.revoke(token_id).to_json() for token_id in ids]
-    say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids)}.")
+        if class_name is not None:
+            ended = classes().end_class(tokens, class_name)
+            shown = {"class": class_name, "ended": ended}
+            words = (
+                f"The class '{visible(class_name)}' has ended: {counted(ended, 'token')} revoked."
+            )
+            say(json_text.dumps(shown) if json else words)
+            return
+        done = [tokens.revoke(token_id).to_json() for token_id in ids or ()]
+    say(json_text.dumps({"revoked": done}) if json else f"Revoked: {', '.join(ids or ())}.")
 
 
 def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
@@ -128,8 +155,9 @@ def _names(analyst: str | None, size: int | None, prefix: str) -> list[str]:
         return [] if analyst is None else [analyst]
     if analyst is not None:
         raise InvalidInput("Give either --analyst or --class.")
-    width = max(3, len(str(size)))
-    return [f"{prefix}{number:0{width}}" for number in range(1, size + 1)]
+    classes().class_label(prefix)
+    names: list[str] = classes().student_names(prefix, size)
+    return names
 
 
 def _declared(
@@ -138,6 +166,7 @@ def _declared(
     """Return notes for the owner after seeing to it that discreet.toml lists every analyst."""
     from discreet.api import add_analysts
     from discreet.api import open as open_curator
+    from discreet.catalog.declare.analysts import share_notes
     from discreet.errors import InvalidInput
 
     if not names:
@@ -153,30 +182,10 @@ def _declared(
         return []
     first = not catalog.analysts
     new = add_analysts(config, names, epsilon=epsilon, datasets=datasets)
-    notes = [f"{len(names)} analyst(s) added to {config}."]
+    notes = [f"{counted(len(names), 'analyst')} added to {config}."]
     if first:
         notes.append("From now on every question is asked in an analyst's name.")
-    for name, budget in new.budgets.items():
-        shares = [
-            caps[d].epsilon.value
-            for caps in new.analysts.values()
-            for d in caps
-            if new.datasets[d].budget == name
-        ]
-        if sum(shares) > budget.epsilon.value:
-            notes.append(
-                f"All shares of '{name}' add up to {float(sum(shares)):g}; its total of "
-                f"{float(budget.epsilon):g} still limits them together."
-            )
-    return notes
-
-
-def _tell_shares(audit: Any, names: Sequence[str], epsilon: str, datasets: Sequence[str]) -> None:
-    """Write down in the audit log that these analysts were given a share."""
-    from discreet.server.access.audit import COMMAND_LINE, Deed
-
-    where = {"dataset": ", ".join(datasets) or "every data set", "epsilon_after": epsilon}
-    audit.record_all(COMMAND_LINE, Deed.SHARE_CHANGED, [where | {"analyst": n} for n in names])
+    return [*notes, *share_notes(new)]
 
 
 @contextmanager
@@ -191,30 +200,6 @@ def _opened(config: Path) -> Iterator[tuple[Any, Any]]:
         yield parts.Tokens(access), parts.Role
     finally:
         access.close()
-
-
-@contextmanager
-def _sheet(out: Path | None) -> Iterator[Any]:
-    """Lend a function that writes the tokens to a new file only its owner can read."""
-    from discreet.errors import InvalidInput
-
-    if out is None:
-        yield None
-        return
-    try:
-        handle = os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        raise InvalidInput(f"'{out}' exists already.", hint="Name another with --out.") from None
-    except OSError:
-        raise InvalidInput(f"'{out}' cannot be written.") from None
-    with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        try:
-            writer.writerow(("analyst", "role", "token"))
-            yield writer.writerows
-        except BaseException:
-            out.unlink(missing_ok=True)
-            raise
 
 
 def _day(seconds: float) -> str:

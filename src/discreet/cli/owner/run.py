@@ -11,6 +11,8 @@ import typer
 from discreet.cli.terminal import say
 from discreet.core.visible import visible
 
+_SAID = {"before": "already done by another run"}
+
 
 def run(
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="The SCHEDULE.toml to run.")],
@@ -40,6 +42,7 @@ def run(
         why = "" if done.error is None else f": {done.error['message']}"
         paid = f", epsilon {done.epsilon:g}" if done.epsilon else ""
         where = f" -> {done.out}" if done.out else ""
-        say(visible(f"{done.line} {done.period} {done.outcome}{paid}{where}{why}"))
+        said = _SAID.get(done.outcome, done.outcome)
+        say(visible(f"{done.line} {done.period} {said}{paid}{where}{why}"))
     if failed:
         raise typer.Exit(1)

@@ -15,14 +15,18 @@ import duckdb
 from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
+from discreet.engine.declared import DeclaredCell, groups_of
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
 from discreet.engine.files import (
     ContentHashes,
     FileKind,
     FileSource,
+    csv_part,
     csv_parts,
+    heading,
     plain_files,
 )
+from discreet.engine.lakes.delta import FileColumn
 from discreet.errors import CatalogError, EngineFailed
 
 Types = dict[str, str]
@@ -125,7 +129,8 @@ class Maker:
     def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
         # The source's own schema is part of its content; that of the other tables is not.
         others = str(self._others_whole(origin, recipe))
-        parts = (origin.name, ".".join(origin.parts), content, recipe.declared, others)
+        read = repr([each.files.cells for each in origin.every])
+        parts = (origin.name, ".".join(origin.parts), content, recipe.declared, others, read)
         return self.store.name(*parts, duckdb.__version__)
 
     def _others_whole(self, origin: SourceOrigin, recipe: Recipe) -> bool:
@@ -155,9 +160,38 @@ def place_of(
     """Return how a child opens a source, and the database file in which it lies, if any."""
     if files.kind is FileKind.DATABASE:
         return {"table": list(parts)}, str(files.paths[0])
+    if files.cells is not None:
+        return {"read": {"cells": _cells(files.cells), "parts": _parts(name, files)}}, None
     if files.kind is FileKind.CSV:
         return {"csv": csv_parts(name, files)}, None
-    return {"parquet": [str(path) for path in files.paths]}, None
+    return _parquet(files.paths, files.constants), None
+
+
+def _parquet(paths: Sequence[Path], constants: Sequence[tuple[FileColumn, ...]]) -> dict[str, Any]:
+    place: dict[str, Any] = {"parquet": [str(path) for path in paths]}
+    if any(constants):
+        place["constants"] = [_constants(each) for each in constants]
+    return place
+
+
+def _constants(file: Sequence[FileColumn]) -> list[list[str | None]]:
+    return [[each.column, each.value, each.kind] for each in file]
+
+
+def _cells(cells: Sequence[DeclaredCell]) -> list[list[Any]]:
+    return [[cell.column, cell.kind, cell.by_storage, cell.filled] for cell in cells]
+
+
+def _parts(name: str, files: FileSource) -> list[dict[str, Any]]:
+    """Return how a child opens files that are read as declared: those that are alike together."""
+    places = []
+    for group in groups_of(files.paths, files.constants, lambda path: heading(name, path)):
+        if group.parquet:
+            places.append(_parquet(group.paths, group.constants))
+        else:
+            parts = [csv_part(name, path) for path in group.paths]
+            places.append({"csv": parts, "constants": [_constants(c) for c in group.constants]})
+    return places
 
 
 def joined_place(origin: SourceOrigin, places: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ import pyarrow as pa
 from discreet.core.path import FollowedPath
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
+from discreet.engine.declared import DeclaredCell
 from discreet.engine.duckdb.canonical import (
     Maker,
     SourceOrigin,
@@ -31,23 +32,21 @@ from discreet.engine.duckdb.canonical import (
     unreadable,
 )
 from discreet.engine.duckdb.held import DuckDBHeld, exact_of
+from discreet.engine.duckdb.origins import Listed, SourceOrigins
 from discreet.engine.duckdb.pool import ChildPool
 from discreet.engine.duckdb.snapshots import Snapshot, SnapshotStore, secret_key
+from discreet.engine.duckdb.text_copies import TextCopies
 from discreet.engine.files import (
-    READABLE,
     ContentHashes,
     FileKind,
     FileSource,
-    csv_parts,
-    database_files,
-    find_files,
-    plain_files,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
+_TRIES = 3
 
 
 class DuckDBEngine:
@@ -72,23 +71,30 @@ class DuckDBEngine:
         limits: EngineLimits,
         encodings: Mapping[str, str] = MappingProxyType({}),
         paths: Mapping[str, FollowedPath] = MappingProxyType({}),
+        cells: Mapping[str, tuple[DeclaredCell, ...]] = MappingProxyType({}),
     ) -> None:
         self._limits = limits
-        self._paths = dict(paths)
-        self._encodings = dict(encodings)
         self._database = database
-        self._base = base
-        self._sources = dict(sources)
-        for name in self._sources:
-            self._origin(name)
+        found = SourceOrigins(database, dict(sources), base, base, encodings, paths, cells)
+        found.check()
         self._state, drop = _state_folder(state)
+        self._sources = replace(found, state=self._state)
+        self._for_now = drop is not None
         self._stored = self._state / "tables"
         self._stored.mkdir(mode=0o700, exist_ok=True)
+        self._passing = (limits.scratch or self._stored).resolve()
         self._hashes = ContentHashes(self._state / "hashes.json")
         self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
         self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
+        self._texts = TextCopies(
+            self._stored,
+            self._hashes,
+            lambda place: self._setup({"t": place}),
+            seconds=limits.store_seconds,
+            in_place=self._for_now,
+        )
         places = threading.Semaphore(limits.workers)
         self._canon = ChildPool(places, seconds=limits.seconds)
         self._raw = ChildPool(places, seconds=limits.seconds)
@@ -117,18 +123,16 @@ class DuckDBEngine:
         snapshots: dict[str, Snapshot] = {}
         fingerprints: dict[str, str] = {}
         try:
+            listed: Listed = {}
             for name, recipe in tables.items():
-                try:
-                    found = self._maker.snapshot(self._origin(name), recipe)
-                except OSError:
-                    raise unreadable(name) from None
+                found = self._sources.snapshot(name, recipe, self._maker, listed)
                 snapshots[name], fingerprints[name] = found
         except BaseException:
             for snapshot in snapshots.values():
                 snapshot.release()
             raise
         return DuckDBHeld(
-            snapshots, fingerprints, lend=self._lend, folder=self._stored, limits=self._limits
+            snapshots, fingerprints, lend=self._lend, folder=self._passing, limits=self._limits
         )
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
@@ -167,13 +171,13 @@ class DuckDBEngine:
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with DuckDB's names for their types."""
         relation = self.relation(name)
-        key = (name, self.fingerprint(name))
+        key = (name, self._version(name))
         if key not in self._columns:
             self._columns[key] = self._described(name, relation)
         return list(self._columns[key])
 
     def _described(self, name: str, relation: str) -> list[tuple[str, str]]:
-        origin = self._origin(name) if name in self._sources else None
+        origin = self._sources.origin(name, raw=True) if name in self._sources else None
         if origin is None or origin.joined or origin.files.kind is FileKind.CSV:
             self._require_readable(relation)
             with self._child() as child:
@@ -186,11 +190,9 @@ class DuckDBEngine:
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns: the first line of a text file, no more of it."""
-        if name in self._sources:
-            files = self._origin(name).files
-            if files.kind is FileKind.CSV:
-                names: list[str] = csv_parts(name, files)[0]["columns"]
-                return [*names, *self._reached(name, names)]
+        known = self._sources.names(name) if name in self._sources else None
+        if known is not None:
+            return known
         return [column for column, _ in self.columns(name)]
 
     def fingerprint(self, name: str) -> str:
@@ -199,12 +201,26 @@ class DuckDBEngine:
         For a table inside a database file it is that of the whole file: more than needed changes it.
         """
         if name in self._sources:
-            return combined([self._hashes.of(each.files) for each in self._origin(name).every])
+            return combined(
+                [self._hashes.of(each.files) for each in self._sources.origin(name).every]
+            )
         if isinstance(place := self._kept.get(name), bytes):
             return hashlib.sha256(place).hexdigest()
         if self.has(name):
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
         raise UnknownName(f"The engine has no table '{name}'.")
+
+    def _version(self, name: str) -> str:
+        """Return what tells the present rows of a table from others; cheap where nothing is kept.
+
+        An engine whose folder goes with it names contents to nobody, so it need not read them for
+        a name: sizes, times and inodes tell (`ContentHashes.state`).
+        """
+        if self._for_now and name in self._sources:
+            states = [self._hashes.state(each.files) for each in self._sources.origin(name).every]
+            if None not in states:
+                return combined([each for each in states if each is not None])
+        return self.fingerprint(name)
 
     def tree(self, sql: str) -> str | None:
         """Return DuckDB's own parse of a statement."""
@@ -220,43 +236,12 @@ class DuckDBEngine:
         """End the child processes and remove temporary files."""
         self._finalizer()
 
-    def _origin(self, name: str) -> SourceOrigin:
-        """Return where a table's rows are at this moment, and those by which it knows its people."""
-        own, path = self._own_origin(name), self._paths.get(name)
-        if path is None:
-            return own
-        joined = tuple((step, self._own_origin(step.table)) for step in path.steps)
-        return replace(own, joined=joined, unit=path.unit)
-
-    def _own_origin(self, name: str) -> SourceOrigin:
-        source = self._sources[name]
-        if self._database is not None and not _looks_like_file(source):
-            return SourceOrigin(name, database_files(self._database), tuple(source.split(".")))
-        encoding = self._encodings.get(name, "")
-        return SourceOrigin(name, find_files(name, source, self._base, encoding))
-
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a table's columns that no row can change: text files hold texts."""
-        files = self._origin(name).files
-        if files.kind is FileKind.CSV:
-            names = csv_parts(name, files)[0]["columns"]
-            path = self._paths.get(name)
-            person = "BIGINT" if path is not None and path.whole else "VARCHAR"
-            reached = {column.lower(): person for column in self._reached(name, names)}
-            return {column.lower(): "VARCHAR" for column in names} | reached
+        known = self._sources.types(name)
+        if known is not None:
+            return known
         return {column.lower(): kind for column, kind in self.columns(name)}
-
-    def _reached(self, name: str, own: Sequence[str]) -> list[str]:
-        """Return the column that a path adds to a table, which must not have one of that name."""
-        if name not in self._paths:
-            return []
-        added = self._paths[name].column
-        if added.lower() in {column.lower() for column in own}:
-            raise CatalogError(
-                f"Table '{name}' has a column '{added}' of its own; its unit needs no path.",
-                hint=f'Write unit = "{added}", or rename the column in the file.',
-            )
-        return [added]
 
     def _lend(
         self, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]
@@ -272,14 +257,14 @@ class DuckDBEngine:
 
     def _look(self) -> None:
         """Find out which sources can be read, whenever one of them has changed."""
-        now = {name: self.fingerprint(name) for name in self._sources}
+        now = {name: self._version(name) for name in self._sources}
         if now == self._opened:
             return
         self._raw.drop()
         self._places = {}
         for name in self._sources:
             with contextlib.suppress(CatalogError, InvalidInput):
-                self._places[name] = self._place(self._origin(name))
+                self._places[name] = self._place(self._sources.origin(name, raw=True))
         while not self._opens():
             pass
         self._opened = now
@@ -287,7 +272,7 @@ class DuckDBEngine:
     def _place(self, origin: SourceOrigin) -> dict[str, Any]:
         """Return how a source is opened, after a CSV file became Parquet."""
         places = [
-            {"parquet": [str(self._text_table(each))]}
+            {"parquet": [str(self._texts.of(each))]}
             if each.files.kind is FileKind.CSV
             else place_of(each.name, each.files, each.parts)[0]
             for each in origin.every
@@ -332,7 +317,10 @@ class DuckDBEngine:
             **self._common(),
             "database": str(self._database) if self._database and inside else None,
             "sources": dict(places),
-            "folders": [f"{self._stored}{os.sep}", f"{self._state / 'canon'}{os.sep}"],
+            "folders": [
+                f"{place}{os.sep}"
+                for place in dict.fromkeys((self._stored, self._passing, self._state / "canon"))
+            ],
         }
 
     def _common(self) -> dict[str, Any]:
@@ -341,40 +329,8 @@ class DuckDBEngine:
         return {
             "memory_mb": self._limits.memory_mb or share,
             "threads": self._limits.threads,
-            "temporary": str(self._state / "spill"),
+            "temporary": str((self._limits.scratch or self._state) / "spill"),
         }
-
-    def _text_table(self, origin: SourceOrigin) -> Path:
-        """Return the Parquet copy of a CSV source, made now unless this content has one."""
-        with tempfile.TemporaryDirectory(dir=self._stored, prefix=".new-") as made:
-            folder = Path(made)
-            content = self._hashes.known(origin.files)
-            copy = origin.files
-            if content is None or not self._text_file(content, copy).is_file():
-                copy, content = self._hashes.copy(origin.files, folder)
-            target = self._text_file(content, copy)
-            if not target.is_file():
-                plain = plain_files(copy, folder)
-                self._write_texts(origin.name, plain, folder / "text.parquet")
-                (folder / "text.parquet").replace(target)
-        return target
-
-    def _text_file(self, content: str, files: FileSource) -> Path:
-        read = "".join(f"-{word}" for word in (files.encoding, files.part.encode().hex()) if word)
-        return self._stored / f"csv-{content}{read}.parquet"
-
-    def _write_texts(self, name: str, copy: FileSource, target: Path) -> None:
-        child = Child(
-            "discreet.engine.duckdb.worker", self._setup({"t": place_of(name, copy, ())[0]})
-        )
-        order = {"sql": "SELECT * FROM source.t", "path": str(target), "typed": True}
-        try:
-            child.wait_ready(self._limits.store_seconds)
-            child.ask(b"S" + json.dumps(order).encode(), self._limits.store_seconds)
-        except Exception:  # noqa: BLE001 whatever it was, its text may hold a cell
-            raise unreadable(name) from None
-        finally:
-            child.close()
 
     def _stored_file(self, name: str) -> Path:
         return self._stored / f"{checked_name(name)}.parquet"
@@ -382,10 +338,6 @@ class DuckDBEngine:
     def _free_name(self, name: str) -> None:
         if checked_name(name) in self._sources:
             raise name_taken(name)
-
-
-def _looks_like_file(source: str) -> bool:
-    return Path(source).suffix.lower() in READABLE or "/" in source or "#" in source
 
 
 def _state_folder(state: Path | None) -> tuple[Path, Path | None]:

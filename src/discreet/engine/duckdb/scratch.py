@@ -28,12 +28,14 @@ _ARROW = {
     OutputType.TEXT: pa.string(),
     OutputType.BOOLEAN: pa.bool_(),
     OutputType.DATE: pa.date32(),
+    OutputType.TIMESTAMP: pa.timestamp("us"),
 }
 _TYPES = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), OutputType.INTEGER),
     **dict.fromkeys(("DOUBLE", "FLOAT"), OutputType.NUMBER),
     "BOOLEAN": OutputType.BOOLEAN,
     "DATE": OutputType.DATE,
+    "TIMESTAMP": OutputType.TIMESTAMP,
 }
 
 

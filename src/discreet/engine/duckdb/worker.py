@@ -21,12 +21,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
 from discreet.engine.types import storage
 
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
+_FILE = "discreet_source_file"
 _MOST_ATTACHED = 16
 """So many snapshots may stay open in one child though nothing reads them any more."""
 
@@ -40,6 +42,9 @@ def hold_down(memory_mb: int) -> None:
     """Limit this process before it reads anything: address space, core dumps, keyboard."""
     limit = (memory_mb + _RESERVE_MB) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    # A limit of whoever started us is theirs.
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Ctrl-C is for the parent; when that goes, our socket closes and we go too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -87,25 +92,81 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
 
 def _rows(connection: duckdb.DuckDBPyConnection, place: dict[str, Any]) -> str:
     """Return the SELECT of all rows of a source: Parquet or CSV files, or a table."""
+    if "read" in place:
+        return _declared_rows(connection, place["read"])
     if "join" in place:
         return _joined_rows(connection, place["join"])
     if "table" in place:
         return f"SELECT * FROM {'.'.join(quoted(p) for p in ['database_file', *place['table']])}"
     if "csv" in place:
-        return " UNION ALL ".join(csv_rows(part, place["csv"][0]) for part in place["csv"])
+        first, constants = place["csv"][0], place.get("constants") or [[]] * len(place["csv"])
+        return " UNION ALL ".join(
+            _with_constants(csv_rows(part, first), own) if own else csv_rows(part, first)
+            for part, own in zip(place["csv"], constants, strict=True)
+        )
     union = "true" if len(place["parquet"]) > 1 else "false"
-    return f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union})"
+    if "constants" in place:
+        return _rows_with_constants(place["parquet"], place["constants"])
+    # A folder above them that is called age=5 says nothing of their ages.
+    return (
+        f"SELECT * FROM read_parquet({listed(place['parquet'])}, union_by_name = {union}, "
+        "hive_partitioning = false)"
+    )
+
+
+def _rows_with_constants(paths: list[str], constants: list[list[list[Any]]]) -> str:
+    """Return the rows of files, each beside the columns that a lake's log keeps for its file."""
+    lines = []
+    for path, each in zip(paths, constants, strict=True):
+        cells = ["NULL" if value is None else literal(value) for _, value, _ in each]
+        lines.append(f"({', '.join([literal(path), *cells])})")
+    added = ", ".join(
+        f"TRY_CAST(k.v{i} AS {kind}) AS {quoted(column)}"
+        for i, (column, _, kind) in enumerate(constants[0])
+    )
+    names = ", ".join(["file", *(f"v{i}" for i in range(len(constants[0])))])
+    return (
+        f"SELECT r.* EXCLUDE ({_FILE}), {added} FROM read_parquet({listed(paths)}, "
+        f"union_by_name = true, hive_partitioning = false, filename = '{_FILE}') AS r "
+        f"JOIN (VALUES {', '.join(lines)}) AS k ({names}) ON r.{_FILE} = k.file"
+    )
+
+
+def _with_constants(rows: str, constants: list[list[Any]]) -> str:
+    added = [
+        f"TRY_CAST({'NULL' if value is None else literal(value)} AS {kind}) AS {quoted(column)}"
+        for column, value, kind in constants
+    ]
+    return f"SELECT r.*, {', '.join(added)} FROM ({rows}) AS r"
+
+
+def _declared_rows(connection: duckdb.DuckDBPyConnection, read: dict[str, Any]) -> str:
+    """Return the rows of files of any columns and types, every cell read as declared.
+
+    Guarantee: columns and their types are the declared ones, whatever files there are; each row is a
+        function of its own file.
+    """
+    cells = [
+        DeclaredCell(column, kind, tuple(map(tuple, texts)), tuple(map(tuple, filled)))
+        for column, kind, texts, filled in read["cells"]
+    ]
+    found = []
+    for part in read["parts"]:
+        rows = _rows(connection, part)
+        listed = ", ".join(cells_of(cells, _types(connection, rows), quoted))
+        found.append(f"SELECT {listed} FROM ({rows}) AS {HERE}")
+    return " UNION ALL ".join(found) or nothing_of(cells, quoted)
 
 
 def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
     described = connection.execute(f"DESCRIBE {rows}").fetchall()
-    return {str(row[0]).lower(): str(row[1]) for row in described}
+    return {folded(str(row[0])): str(row[1]) for row in described}
 
 
 def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bool:
     """Return whether a table has the column already that its path would add."""
     types = _types(connection, _rows(connection, join["base"]))
-    return str(join["unit"]["column"]).lower() in types
+    return folded(str(join["unit"]["column"])) in types
 
 
 def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> str:
@@ -144,7 +205,7 @@ def _people(
 
 def _cell(read: dict[str, Any], types: dict[str, str]) -> str:
     """Return the SQL of a cell of a path, for what its column is stored as."""
-    return str(read["by_storage"][storage(types[str(read["column"]).lower()]).value])
+    return str(read["by_storage"][storage(types[folded(str(read["column"]))]).value])
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:
@@ -163,6 +224,8 @@ def paths_of(place: dict[str, Any]) -> list[str]:
     if "join" in place:
         inner = [place["join"]["base"], *(step["place"] for step in place["join"]["steps"])]
         return [path for each in inner for path in paths_of(each)]
+    if "read" in place:
+        return [path for part in place["read"]["parts"] for path in paths_of(part)]
     return [*place.get("parquet", ()), *(part["path"] for part in place.get("csv", ()))]
 
 

@@ -11,6 +11,7 @@ import datetime as dt
 import io
 import itertools
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -33,6 +34,9 @@ from discreet.errors import CatalogError, InvalidInput, MissingExtra
 SQLITE = b"SQLite format 3\0"
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _HEAD = 1 << 20
+_LONGEST_NAME = 200
+_SEPARATORS = ";|\t"
+_LONE_CR = re.compile(r"\r(?!\n)")
 Rows = Iterator[list[Any]]
 """The names of the columns first, then the rows."""
 
@@ -78,7 +82,7 @@ def _in_one_sentence(path: Path) -> Iterator[None]:
         yield
     except BROKEN:
         raise broken(path) from None
-    except (UnicodeError, sqlite3.Error, ValueError):
+    except (UnicodeError, sqlite3.Error, ValueError, RecursionError):
         raise InvalidInput(
             f"'{path.name}' is not what it seems to be, or is damaged.",
             hint="Text that is not UTF-8 needs its encoding declared.",
@@ -99,13 +103,18 @@ def first_line(path: Path, *, encoding: str = "", part: str = "") -> str:
     return text.split("\r" if _ends_in_cr(text) else "\n", 1)[0].rstrip("\r")
 
 
+def has_json_ending(path: Path) -> bool:
+    """Return whether a file is read as JSON, which its name alone says."""
+    return any(suffix.lower() in JSON_ENDINGS for suffix in path.suffixes)
+
+
 def rows_of(path: Path) -> Callable[[Path, str], Rows] | None:
     """Return what reads a file that is no delimited text, None for text."""
     if start_of(path, 16) == SQLITE:
         return _sqlite_rows
     if is_workbook(path):
         return _workbook_rows
-    if any(suffix in JSON_ENDINGS for suffix in (s.lower() for s in path.suffixes)):
+    if has_json_ending(path):
         return _json_rows
     return None
 
@@ -142,6 +151,12 @@ class _Joined(io.RawIOBase):
 
 
 def _write_rows(rows: Rows, out: IO[str]) -> None:
+    names = [_text(name) for name in next(rows, [])]
+    # In quotes where they hold what separates elsewhere: ours is then found whatever they are called.
+    odd = any(mark in name for name in names for mark in _SEPARATORS)
+    csv.writer(
+        out, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
+    ).writerow(names)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([_text(cell) for cell in row] for row in rows)
 
@@ -156,19 +171,34 @@ def _text(cell: Any) -> str:
             midnight = cell.time() == dt.time()
             return str(cell.date()) if midnight else cell.isoformat(sep=" ", timespec="seconds")
         case dict() | list():
-            return json.dumps(cell, ensure_ascii=False)
+            return _safe(json.dumps(cell, ensure_ascii=False))
         case _:
-            return str(cell)
+            return _safe(str(cell))
+
+
+def _safe(text: str) -> str:
+    """Return a text that any cell of a CSV file may hold: no single row makes a file unreadable."""
+    if text.isascii() and "\r" not in text:
+        return text
+    whole = text.encode("utf-8", "replace").decode()  # half a letter, which JSON can write
+    return _LONE_CR.sub("\n", whole)
 
 
 def _json_rows(path: Path, _part: str) -> Rows:
-    """Yield the objects of JSON lines, or of one list; the names are those that occur in any of them."""
-    names: dict[str, None] = {}
+    """Yield the objects of JSON lines, or of one list; the names are those that occur in any of them.
+
+    Whatever keys an object has, the others are read as without it: keys that differ only in case are
+    one column, and a key that cannot name a column is left out.
+    """
+    names: dict[str, str] = {}
     for found in _objects(path):
-        names.update(dict.fromkeys(found))
-    yield list(names)
+        for key in found:
+            if 0 < len(key) <= _LONGEST_NAME and key.isprintable():
+                names.setdefault(key.lower(), key)
+    yield list(names.values())
     for found in _objects(path):
-        yield [found.get(name) for name in names]
+        cells = {key.lower(): cell for key, cell in reversed(found.items())}
+        yield [cells.get(name) for name in names]
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
@@ -192,6 +222,7 @@ def _parsed(text: str) -> Any:
 def _sqlite_rows(path: Path, part: str) -> Rows:
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as database:
+        database.text_factory = lambda text: text.decode("utf-8", "replace")
         listed = database.execute(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite_%' ORDER BY name"

@@ -11,6 +11,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -18,10 +19,12 @@ import pyarrow as pa
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
 from discreet.engine.copies import Canonical, CopyName, canonical_of, copy_name, state_key
+from discreet.engine.declared import DeclaredCell, is_filled_name
 from discreet.engine.files import (
     ContentHashes,
     FileSource,
     find_files,
+    is_open,
 )
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken
@@ -62,7 +65,9 @@ class SparkEngine:
         base: Path,
         state: Path | None,
         limits: EngineLimits,
+        cells: Mapping[str, tuple[DeclaredCell, ...]] = MappingProxyType({}),
     ) -> None:
+        self._cells = dict(cells)
         self._master = master
         self.capabilities = Capabilities(
             dialect="spark", distributed=not master.startswith("local"), parallel_queries=True
@@ -76,7 +81,7 @@ class SparkEngine:
             if "://" in source:
                 self._remote[name] = source
             else:
-                self._files[name] = find_files(name, source, base)
+                self._files[name] = self._found(name)
         temporary = Path(tempfile.mkdtemp(prefix="discreet-")) if state is None else None
         self._stored = (temporary or (state or base).resolve()) / "spark" / "tables"
         self._stored.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -212,13 +217,19 @@ class SparkEngine:
     def _refreshed(self, name: str) -> Facts:
         """Return the facts of a source's present files, attached anew where they have changed."""
         if name in self._named:
-            self._files[name] = find_files(name, self._named[name], self._base)
+            self._files[name] = self._found(name)
         facts = self.facts(name)
         with self._lock:
             if self._attached.get(name) != facts:
                 self._attach(self._live(), name)
                 self._attached[name] = facts
         return facts
+
+    def _found(self, name: str) -> FileSource:
+        """Return a source's present files; how they are read depends on the catalog alone."""
+        source = self._named[name]
+        cells = self._cells.get(name) if is_open(source, self._base) else None
+        return find_files(name, source, self._base, cells=cells)
 
     def _attach(self, session: Any, name: str) -> None:
         if name in self._files:
@@ -259,7 +270,7 @@ class SparkEngine:
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns."""
-        return [column for column, _ in self.columns(name)]
+        return [column for column, _ in self.columns(name) if not is_filled_name(column)]
 
     def schema(self, name: str) -> dict[str, str]:
         """Return the types of a source's columns, in small letters."""

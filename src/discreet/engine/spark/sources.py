@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,19 @@ import pyarrow.parquet as pq
 from pyspark.sql.functions import expr
 
 from discreet.engine.arrow import plain_table
-from discreet.engine.files import FileKind, FileSource, csv_parts
+from discreet.engine.declared import (
+    HERE,
+    DeclaredCell,
+    FileGroup,
+    cells_of,
+    folded,
+    groups_of,
+    nothing_of,
+)
+from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
 from discreet.engine.formats.convert import is_plain
 from discreet.engine.formats.packed import GZIP, start_of
+from discreet.engine.lakes.delta import LOG, FileColumn
 from discreet.errors import CatalogError
 
 
@@ -26,7 +38,11 @@ def show_stored(session: Any, name: str, folder: Path) -> None:
 def attach_files(session: Any, name: str, source: FileSource) -> None:
     """Make the files of a source readable under the table's name."""
     try:
-        if source.kind is FileKind.PARQUET:
+        if source.cells is not None:
+            frame = _read_declared(session, name, source, source.cells)
+        elif source.constants:
+            frame = _read_with_constants(session, source)
+        elif source.kind is FileKind.PARQUET:
             frame = _read_parquet(session, source)
         else:
             _refuse_foreign(name, source)
@@ -63,6 +79,67 @@ def _read_parquet(session: Any, source: FileSource) -> Any:
     return frame
 
 
+def _read_with_constants(session: Any, source: FileSource) -> Any:
+    """Return the rows of files, each beside the columns that a lake's log keeps for its file."""
+    frames = []
+    group = FileGroup(source.paths, source.constants, parquet=True)
+    for constants, paths in _by_constants(group).items():
+        frame = _read_parquet(session, FileSource(source.kind, tuple(paths)))
+        for each in constants:
+            frame = frame.withColumn(each.column, _constant(each))
+        frames.append(frame)
+    return functools.reduce(lambda one, two: one.unionByName(two, True), frames)
+
+
+def _constant(each: FileColumn) -> Any:
+    """Return the value that a log or a folder keeps for a file; NULL where it is none of its type."""
+    kind = "STRING" if each.kind == "VARCHAR" else each.kind
+    said = "NULL" if each.value is None else _literal(each.value)
+    return expr(f"try_cast({said} AS {kind})")
+
+
+def _read_declared(
+    session: Any, name: str, source: FileSource, cells: Sequence[DeclaredCell]
+) -> Any:
+    """Return the rows of files of any columns and types, every cell read as declared.
+
+    Guarantee: columns and their types are the declared ones, whatever files there are; each row is a
+        function of its own file.
+    """
+    frames = []
+    texts = [path for path in source.paths if start_of(path) != b"PAR1"]
+    _refuse_foreign(name, replace(source, paths=tuple(texts)))
+    for group in groups_of(source.paths, source.constants, lambda path: heading(name, path)):
+        frame = _read_group(session, name, group)
+        types = {folded(column): kind for column, kind in frame.dtypes}
+        frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, types, ticked)))
+    if not frames:
+        return session.sql(nothing_of(cells, ticked))
+    return functools.reduce(lambda one, two: one.union(two), frames)
+
+
+def _by_constants(group: FileGroup) -> dict[tuple[FileColumn, ...], list[Path]]:
+    alike: dict[tuple[FileColumn, ...], list[Path]] = {}
+    for path, constants in zip(group.paths, group.constants, strict=True):
+        alike.setdefault(constants, []).append(path)
+    return alike
+
+
+def _read_group(session: Any, name: str, group: FileGroup) -> Any:
+    """Return the rows of files that are alike, beside the columns that each has for all of its rows."""
+    frames, first = [], [] if group.parquet else csv_part(name, group.paths[0])["columns"]
+    for constants, paths in _by_constants(group).items():
+        if group.parquet:
+            read = [_read_parquet(session, FileSource(FileKind.PARQUET, tuple(paths)))]
+        else:
+            read = [_read_csv(session, csv_part(name, path), first) for path in paths]
+        for frame in read:
+            for each in constants:
+                frame = frame.withColumn(each.column, _constant(each))  # noqa: PLW2901
+            frames.append(frame)
+    return functools.reduce(lambda one, two: one.union(two), frames)
+
+
 def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
     """Return every cell as text, an empty one as NULL, in the order of the first file's columns."""
     schema = ", ".join(f"{ticked(column)} STRING" for column in part["columns"])
@@ -82,6 +159,7 @@ def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
 def attach_remote(session: Any, name: str, place: str) -> None:
     """Make a place of any Hadoop file system readable under the table's name."""
     reader = session.read
+    _refuse_lake(session, name, place)
     try:
         if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
             frame = reader.csv(place, header=True, quote='"', escape='"', multiLine=True)
@@ -90,6 +168,22 @@ def attach_remote(session: Any, name: str, place: str) -> None:
         frame.createOrReplaceTempView(ticked(name))
     except Exception:  # noqa: BLE001 Spark's text may hold a cell
         raise _unreadable(name) from None
+
+
+def _refuse_lake(session: Any, name: str, place: str) -> None:
+    """Refuse a table of a lake: reading all of its files would count deleted rows again."""
+    try:
+        found = listing(session, place)
+    except Exception:  # noqa: BLE001 Spark's text names hosts and files
+        raise _unreadable(name) from None
+    if any(
+        f"/{LOG}/" in file or ".metadata.json|" in file or "/.hoodie/" in file for file in found
+    ):
+        raise CatalogError(
+            f"The source of table '{name}' is a Delta, Iceberg or Hudi table in a remote store, "
+            "which Spark reads here only with packages that are not part of this product.",
+            hint="Let DuckDB read a Delta table, or export its newest state to Parquet.",
+        )
 
 
 def upload(session: Any, name: str, table: pa.Table) -> None:
@@ -111,6 +205,12 @@ def listing(session: Any, place: str) -> list[str]:
             file = files.next()
             found.append(f"{file.getPath()}|{file.getLen()}|{file.getModificationTime()}")
     return sorted(found)
+
+
+def _literal(value: str) -> str:
+    # Spark reads '' as two joined literals, and a backslash as an escape.
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def ticked(name: str) -> str:

@@ -1,10 +1,12 @@
 """How one cell of a source is read: its canonical value, or NULL for whatever is not declared.
 
 Numbers become whole numbers of steps, so that everything above computes with integers. Categories
-stay text, dates stay dates, a moment counts as its day.
+stay text, dates stay dates, a moment is its day and, in a column of its own, the second of it.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from discreet.core.schema import (
     BooleanDomain,
@@ -15,7 +17,14 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.engine.functions import DOUBLE, TRY_CAST
-from discreet.engine.types import ColumnKind, Storage, can_read, read_as, storage
+from discreet.engine.types import (
+    ColumnKind,
+    Storage,
+    can_read,
+    read_as,
+    second_of_day,
+    storage,
+)
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.literals import constant, decimal
 
@@ -41,6 +50,11 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
     Guarantee: total, and a function of the cell, of what is declared and of the engine type alone;
         every value is inside the declared domain, everything else is NULL.
     """
+    if column.moment is not None:
+        day = replace(column, domain=column.moment, moment=None)
+        inside = source_cell(day, bare, engine_type, dialect)
+        second = second_of_day(bare, engine_type=engine_type, dialect=dialect)
+        return f"CASE WHEN {inside} IS NOT NULL THEN {second} END"
     domain = column.by_day().domain
     stored = storage(engine_type)
     match domain:
@@ -108,7 +122,7 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     """Return the nearest whole number of steps, ties upwards; NULL outside the declared range."""
     low, high = int(domain.lower / domain.step), int(domain.upper / domain.step)
     stored = storage(engine_type)
-    read = _number(bare, engine_type, dialect)
+    read = number_cell(bare, engine_type, dialect)
     inverse = 1 / domain.step
     factor = decimal(inverse) if inverse.denominator == 1 else None
     # A step of 5 is written as 5.0: between two integers PostgreSQL would cut off the fraction.
@@ -136,7 +150,7 @@ def _steps(domain: NumberDomain, bare: str, engine_type: str, dialect: str) -> s
     )
 
 
-def _number(bare: str, engine_type: str, dialect: str) -> str:
+def number_cell(bare: str, engine_type: str, dialect: str) -> str:
     """Return a column as a number: narrow floats and decimals as the nearest double.
 
     Their own arithmetic rounds, overflows and fails differently on each engine. By way of its text

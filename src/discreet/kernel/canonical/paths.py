@@ -13,8 +13,8 @@ from itertools import chain, repeat
 
 from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
-from discreet.engine.types import Storage
 from discreet.kernel.canonical.cells import unit_cell
+from discreet.kernel.canonical.declared import STORED
 from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.spelled import plain_cell
 
@@ -77,20 +77,7 @@ def _declared(table: Table, name: str) -> Column:
 def _cell(name: str, read_as: Column, side: str) -> PathCell:
     bare = f"{side}.{column_name(name, _DIALECT)}"
     texts = []
-    for kind, engine_type in _TYPES.items():
+    for kind, engine_type in STORED.items():
         plain, now = plain_cell(read_as, bare, engine_type, _DIALECT)
         texts.append((kind.value, unit_cell(read_as, plain, now, _DIALECT, whole=False)))
     return PathCell(name, tuple(texts))
-
-
-_TYPES = {
-    Storage.INTEGER: "bigint",
-    Storage.DECIMAL: "decimal(38,0)",
-    Storage.NUMBER: "double",
-    Storage.BOOLEAN: "boolean",
-    Storage.DATE: "date",
-    Storage.TIMESTAMP: "timestamp",
-    Storage.TEXT: "varchar",
-    Storage.OTHER: "blob",
-}
-"""One type for each storage: how a cell is read depends on nothing else (engine/types.py)."""

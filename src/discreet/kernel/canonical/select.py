@@ -40,16 +40,24 @@ def stored_columns(table: Table) -> dict[int, Column]:
     """Return the columns that canonical rows have as c0, c1, ..., by their place in the table.
 
     Hidden columns are not among them, nor those that wait for review. A person column that only
-    identifies has no second copy beside the unit.
+    identifies has no second copy beside the unit. A timestamp is its day; the second of the day
+    stands behind all declared columns, as many places further on as there are.
     """
     unit = unit_column(table)
-    return {
+    found = {
         i: column
         for i, column in enumerate(table.columns)
         if not column.hidden
         and column.reviewed
         and not (column is unit and isinstance(column.domain, IdentifierDomain | TextDomain))
     }
+    clocks = {i + len(table.columns): column.clock() for i, column in found.items()}
+    return found | {i: clock for i, clock in clocks.items() if clock is not None}
+
+
+def _told(table: Table) -> dict[int, Column]:
+    """Return the columns whose cells the owner is told about: those that were declared."""
+    return {i: column for i, column in stored_columns(table).items() if column.moment is None}
 
 
 def canonical_select(
@@ -70,7 +78,8 @@ def canonical_select(
         rows of its unit; every cell is in its declared domain or NULL; rows without a unit are left
         out. The text depends on declarations and on the source's schema, never on its rows.
     """
-    wanted = {i: table.columns[i] for i in sorted(set(columns))}
+    readable = stored_columns(table)
+    wanted = {i: readable[i] for i in sorted(set(columns))}
     source = PlainSource(table, wanted, engine_types, dialect, relation)
     unit = source.unit(whole=whole)
     cells = [f"{source.cell(i)} AS c{i}" for i in wanted]
@@ -212,7 +221,7 @@ class CanonicalRecipe:
         """Refuse what the source cannot give: a column that it lacks, or a type nobody can read."""
         place = f"table '{self.table.name}' of dataset '{self.dataset.name}'"
         unit = unit_column(self.table)
-        wanted = [*stored_columns(self.table).values(), *([] if unit is None else [unit])]
+        wanted = [*_told(self.table).values(), *([] if unit is None else [unit])]
         for column in wanted:
             if column.name.lower() not in types:
                 raise CatalogError(
@@ -254,7 +263,7 @@ class CanonicalRecipe:
         of a text file a second time would take as long as the first. A constant column says
         there what other rows of its unit say, so its own cells are read again.
         """
-        columns = stored_columns(self.table)
+        columns = _told(self.table)
         source = PlainSource(self.table, columns, types, "duckdb", relation, counted=True)
         unit = source.unit(whole=whole)
         counts = ["COUNT(*) AS rows", f"COUNT(*) - COUNT({unit or 1}) AS without_unit"]

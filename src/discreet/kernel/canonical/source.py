@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from discreet.core.schema import Column, Table
+from discreet.engine.declared import filled_name
 from discreet.kernel.canonical.cells import source_cell, unit_cell
 from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.spelled import plain_cell, present_cell
@@ -59,6 +61,11 @@ class PlainSource:
         """Return SQL that is NULL where the cell held nothing, or what the owner called empty."""
         if self._spelled:
             return f"s.h{place}"
+        filled = filled_name(self._columns[place].name)
+        if (
+            filled in self._types
+        ):  # read as declared already: the cell itself would hide what was lost
+            return f"s.{column_name(filled, self._dialect)}"
         return f"s.{column_name(self._columns[place].name, self._dialect)}"
 
     def unit(self, *, whole: bool) -> str | None:
@@ -71,8 +78,14 @@ class PlainSource:
 
     def _plain(self, column: Column, alias: str) -> tuple[str, str]:
         bare = f"{alias}.{column_name(column.name, self._dialect)}"
+        if column.moment is not None:
+            # Its second is read from the same plain text as its day.
+            column = replace(column, domain=column.moment, moment=None)
         return plain_cell(column, bare, self._types.get(column.name.lower(), ""), self._dialect)
 
     def _present(self, column: Column) -> str:
+        filled = filled_name(column.name)
+        if filled in self._types:
+            return f"w.{column_name(filled, self._dialect)}"
         bare = f"w.{column_name(column.name, self._dialect)}"
         return present_cell(column, bare, self._types.get(column.name.lower(), ""), self._dialect)

@@ -20,6 +20,7 @@ from discreet.core.schema import (
 from discreet.core.spelling import (
     MONTHS,
     SPACES,
+    TIME_BEHIND,
     date_pattern,
     number_pattern,
     removed_from_numbers,
@@ -76,7 +77,8 @@ def _plain_text(column: Column, read: str, dialect: str) -> str:
     if isinstance(domain, IntegerDomain | NumberDomain) and spelling.numeral:
         return _number(column, read, dialect)
     if isinstance(domain, DateDomain | TimestampDomain) and spelling.dates:
-        found = [_date(spelled, read, dialect) for spelled in spelling.dates]
+        timed = isinstance(domain, TimestampDomain)
+        found = [_date(spelled, read, dialect, timed=timed) for spelled in spelling.dates]
         return f"COALESCE({', '.join(found)})" if len(found) > 1 else found[0]
     if isinstance(domain, CategoryDomain):
         return _merged(column, domain.values, read, dialect)
@@ -95,13 +97,20 @@ def _number(column: Column, read: str, dialect: str) -> str:
     return f"CASE WHEN {_fits(read, number_pattern(spelling), dialect)} THEN {bare} END"
 
 
-def _date(spelled: str, read: str, dialect: str) -> str:
-    """Return a date in this spelling as YYYY-MM-DD; NULL where the text is not one."""
+def _date(spelled: str, read: str, dialect: str, *, timed: bool) -> str:
+    """Return a date in this spelling as YYYY-MM-DD; NULL where the text is not one.
+
+    `timed`: what stands behind the day stays there, for the time of day to be read from it.
+    """
     pattern, codes = date_pattern(spelled)
+    if timed:
+        pattern = pattern.removesuffix(TIME_BEHIND) + TIME_BEHIND.replace("(?:", "(", 1)
     parts = {code: _group(read, pattern, i, dialect) for i, code in enumerate(codes, start=1)}
     year = parts.get("%Y") or _century(parts["%y"])
     month = f"lpad({parts['%m']}, 2, '0')" if "%m" in parts else _month(parts["%b"])
     whole = f"{year} || '-' || {month} || '-' || lpad({parts['%d']}, 2, '0')"
+    if timed:
+        whole += f" || COALESCE({_group(read, pattern, len(codes) + 1, dialect)}, '')"
     return f"CASE WHEN {_fits(read, pattern, dialect)} THEN {whole} END"
 
 

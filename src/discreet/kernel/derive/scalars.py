@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from discreet.kernel.derive import texts
+from discreet.kernel.derive.functions import SEALED
+from discreet.kernel.derive.row import Applied
 from discreet.kernel.derive.values import BOOLEAN, Value, ValueKind, Values, integer, text
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, Term, Unfit, Window
 
@@ -29,15 +31,15 @@ def value_of(term: Term, columns: Values) -> Value:
         case Apply(name="case"):
             return _case(term, columns)
         case Apply(name=name, operands=operands):
-            rule = RULES.get(name)
-            if rule is None:
+            asked = RULES.get(name)
+            if asked is None:
                 raise Unfit(f"the kernel does not list '{name}'")
-            if len(operands) not in _OPERANDS.get(name, range(1, 10_000)):
+            if len(operands) not in asked.operands:
                 raise Unfit(f"'{name}' of {len(operands)} operands")
             if name == "md5":
                 # A whole row may be hashed: each part of it is no longer than any text.
                 operands = _parts_of_text(operands[0])
-            return rule([value_of(operand, columns) for operand in operands], term)
+            return asked.rule([value_of(operand, columns) for operand in operands], term)
 
 
 def _parts_of_text(term: Term) -> tuple[Term, ...]:
@@ -210,12 +212,6 @@ def _negated(found: list[Value], _term: Term) -> Value:
     return integer(-high, -low, wide=found[0].wide)
 
 
-def _absolute(found: list[Value], _term: Term) -> Value:
-    low, high = found[0].bounded
-    least = 0 if low <= 0 <= high else min(abs(low), abs(high))
-    return integer(least, max(abs(low), abs(high)), wide=found[0].wide)
-
-
 def _widened(found: list[Value], _term: Term) -> Value:
     if found[0].kind is ValueKind.NOTHING:
         return found[0]
@@ -279,39 +275,27 @@ def _day_number(found: list[Value], _term: Term) -> Value:
     return integer(-_DAYS, _DAYS, wide=False)
 
 
-Rule = Callable[[list[Value], Term], Value]
-
-RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "in", "not in"), _compared),
-    **dict.fromkeys(("and", "or", "not"), _logical),
-    **dict.fromkeys(("is null", "is not null"), _any),
-    **dict.fromkeys(("coalesce", "greatest", "least"), _one_of),
-    "+": _corners(lambda a, b: a + b),
-    "-": _minus,
-    "*": _corners(lambda a, b: a * b),
-    "//": _divided,
-    "/": _divided,
-    "%": _remainder,
-    "negate": _negated,
-    "abs": _absolute,
-    "cast bigint": _widened,
-    "cast decimal(19, 0)": _widened,
-    "cast smallint": _small,
-    **texts.RULES,
-    "try_cast enum": _of_list,
-    "enum_code": _place_in_list,
-    **dict.fromkeys(("date_part", "extract"), _part_of_date),
-    "date_diff": _days_between,
-    "unixdate": _day_number,
+RULES: Mapping[str, Applied] = {
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), Applied(_compared, (2,))),
+    **dict.fromkeys(("in", "not in"), Applied(_compared)),
+    **dict.fromkeys(("and", "or"), Applied(_logical)),
+    "not": Applied(_logical, (1,)),
+    **dict.fromkeys(("is null", "is not null"), Applied(_any, (1,))),
+    **dict.fromkeys(("coalesce", "greatest", "least"), Applied(_one_of)),
+    "+": Applied(_corners(lambda a, b: a + b), (2,)),
+    "-": Applied(_minus, (2,)),
+    "*": Applied(_corners(lambda a, b: a * b), (2,)),
+    **dict.fromkeys(("//", "/"), Applied(_divided, (2,))),
+    "%": Applied(_remainder, (2,)),
+    "negate": Applied(_negated, (1,)),
+    **dict.fromkeys(("cast bigint", "cast decimal(19, 0)"), Applied(_widened, (1,))),
+    "cast smallint": Applied(_small, (1,)),
+    "try_cast enum": Applied(_of_list),
+    "enum_code": Applied(_place_in_list),
+    **dict.fromkeys(("date_part", "extract"), Applied(_part_of_date, (2,))),
+    "date_diff": Applied(_days_between, (3,)),
+    "unixdate": Applied(_day_number, (1,)),
+    **texts.TEXTS,
+    **{name: asked for row in SEALED.values() for name, asked in row.applied.items()},
 }
 """Everything that may be applied to a row. What is not here never reaches an engine."""
-
-_OPERANDS: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "//", "/", "%"), (2,)),
-    **dict.fromkeys(("not", "is null", "is not null", "negate", "abs", "unixdate"), (1,)),
-    **dict.fromkeys(("cast bigint", "cast decimal(19, 0)"), (1,)),
-    **dict.fromkeys(("date_part", "extract"), (2,)),
-    "date_diff": (3,),
-    **texts.OPERANDS,
-}
-"""How many operands there may be; for what is not here, any number."""

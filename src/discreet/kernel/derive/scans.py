@@ -92,14 +92,16 @@ def _rows(
     name: str, declared: Declared, alias: str, places: tuple[int, ...], *, ranked: bool
 ) -> Rows:
     table = declared.table
-    domains = {i: column.by_day().domain for i, column in stored_columns(table).items()}
+    columns = stored_columns(table)
+    domains = {i: column.by_day().domain for i, column in columns.items()}
     values = {Name(alias, f"c{i}"): canonical_value(domains[i]) for i in places}
     if table.unit is None:
         return Rows(values, rows=None)
     axes = {
         Name(alias, f"c{i}"): BilledAxis((name, i), domain)
         for i in places
-        if (table.unit.is_row or table.columns[i].constant)
+        if (table.unit.is_row or columns[i].constant)
+        and columns[i].moment is None  # a time of day splits no bill
         and (domain := finite(domains[i])) is not None
     }
     if table.unit.is_row:

@@ -6,12 +6,13 @@ raise because of what a row says, and how much a row can grow is derived here, l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.kernel.derive.patterns import Odd, Pattern, check_replacement, pattern_of, plain_text
+from discreet.kernel.derive.row import Applied
 from discreet.kernel.derive.values import BOOLEAN, LONGEST_TEXT, Value, ValueKind, integer, text
 from discreet.kernel.trees.nodes import Apply, Constant, Term, Unfit
 
@@ -42,7 +43,8 @@ def _hashed(found: list[Value], _term: Term) -> Value:
     return text(32)
 
 
-def _recased(found: list[Value], _term: Term) -> Value:
+def recased(found: list[Value], _term: Term) -> Value:
+    """Return the rule of a text in capitals or in small letters."""
     return text(_CASES * found[0].letters)
 
 
@@ -70,12 +72,12 @@ def _word(term: Term) -> str:
     raise Unfit("a text changed by what a row says")
 
 
-def _cut(found: list[Value], term: Term) -> Value:
+def cut(found: list[Value], term: Term) -> Value:
     """Return the rule of substr: constant places only, since a negative length can raise."""
     letters = found[0].letters
-    start, *length = (_place(each, 0) for each in _operands(term)[1:])
+    start, *most = (_place(each, 0) for each in _operands(term)[1:])
     left = max(letters - max(start - 1, 0), 0)
-    return text(min([left, *length]))
+    return text(min([left, *most]))
 
 
 def _like(found: list[Value], term: Term) -> Value:
@@ -85,7 +87,8 @@ def _like(found: list[Value], term: Term) -> Value:
     return BOOLEAN
 
 
-def _replaced(found: list[Value], term: Term) -> Value:
+def replaced(found: list[Value], term: Term) -> Value:
+    """Return the rule of replace: places do not overlap, so there are as many as fit into the text."""
     old, new = map(_word, _operands(term)[1:])
     if not old:
         raise Unfit("nothing replaced by something")
@@ -93,7 +96,7 @@ def _replaced(found: list[Value], term: Term) -> Value:
     return text(letters + letters // len(old) * max(len(new) - len(old), 0))
 
 
-def _split(found: list[Value], term: Term) -> Value:
+def split(found: list[Value], term: Term) -> Value:
     """Return the rule of split_part: the place is a constant from 1 on, since 0 can raise."""
     _, by, place = _operands(term)
     _word(by)
@@ -101,13 +104,14 @@ def _split(found: list[Value], term: Term) -> Value:
     return joined(found[:1], term)
 
 
-def _searched(found: list[Value], term: Term) -> Value:
+def searched(found: list[Value], term: Term) -> Value:
+    """Return the rule of a search by a pattern of the grammar."""
     joined(found[:1], term)
     pattern_in(_operands(term)[1])
     return BOOLEAN
 
 
-def _rewritten(found: list[Value], term: Term) -> Value:
+def rewritten(found: list[Value], term: Term) -> Value:
     """Return the rule of regexp_replace, with the length of what many matches can become.
 
     Matches do not overlap, so what a group repeats over all of them is at most the text itself; there
@@ -137,34 +141,16 @@ def pattern_in(term: Term) -> Pattern:
     return found
 
 
-def _length(found: list[Value], _term: Term) -> Value:
+def length(found: list[Value], _term: Term) -> Value:
+    """Return the rule of a text's number of letters."""
     return integer(0, found[0].letters, wide=False)
 
 
-Rule = Callable[[list[Value], Term], Value]
-
-RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("cast varchar", "cast text", "cast string"), _shown),
-    **dict.fromkeys(("||", "trim"), joined),
-    **dict.fromkeys(("lower", "upper"), _recased),
-    "md5": _hashed,
-    **dict.fromkeys(("~~", "like"), _like),
-    "replace": _replaced,
-    **dict.fromkeys(("split_part", "splitpart"), _split),
-    "regexp_matches": _searched,
-    "regexp_replace": _rewritten,
-    **dict.fromkeys(("substr", "substring"), _cut),
-    "length": _length,
-    "collate": _collated,
+TEXTS: Mapping[str, Applied] = {
+    **dict.fromkeys(("cast varchar", "cast text", "cast string"), Applied(_shown, (1,))),
+    "||": Applied(joined, (2,)),
+    "md5": Applied(_hashed, (1,)),
+    **dict.fromkeys(("~~", "like"), Applied(_like, (2,))),
+    "collate": Applied(_collated, (2,)),
 }
-"""What may be done with a text."""
-
-OPERANDS: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("cast varchar", "cast text", "cast string", "md5"), (1,)),
-    **dict.fromkeys(("lower", "upper", "trim", "length"), (1,)),
-    **dict.fromkeys(("||", "collate", "~~", "like", "regexp_matches"), (2,)),
-    **dict.fromkeys(("substr", "substring"), (2, 3)),
-    **dict.fromkeys(("replace", "split_part", "splitpart"), (3,)),
-    "regexp_replace": (3, 4),
-}
-"""How many operands there may be."""
+"""What may be done with a text by signs and casts; the functions stand in `functions`."""

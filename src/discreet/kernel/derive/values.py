@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from discreet.kernel.trees.nodes import Name, Unfit
+from discreet.kernel.trees.nodes import Name, TooWide, Unfit
 
 LONGEST_TEXT = 100_000
 """No text on the way may have more letters than this."""
@@ -67,7 +67,7 @@ BOOLEAN = Value(ValueKind.BOOLEAN)
 def integer(low: int, high: int, *, wide: bool = True) -> Value:
     """Return whole numbers in a range that must fit into 64 bits."""
     if not -WIDEST <= low <= high <= WIDEST:
-        raise Unfit("a whole number that could leave 64 bits")
+        raise TooWide("a whole number that could leave 64 bits")
     return Value(ValueKind.INTEGER, low, high, wide)
 
 

@@ -17,6 +17,10 @@ class Unfit(InternalError):
     """The final SQL does not fit the kernel's grammar, so it never runs and nothing is charged."""
 
 
+class TooWide(Unfit):
+    """A whole number on the way could leave 64 bits: the kernel's bound is coarser than the planner's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A column of the block below: the alias of its relation and its own name."""

@@ -15,7 +15,7 @@ from discreet.errors import BadRows
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import as_table, declared, setting_of
 from discreet.learn.estimators.held_rows import TABLE, held_rows
-from discreet.learn.estimators.parameters import Desk
+from discreet.learn.estimators.parameters import Desk, warn_of_column
 
 FEWEST = 2
 
@@ -102,6 +102,7 @@ def column_of(values: Any, rows: Any) -> np.ndarray[Any, Any]:
         raise BadRows("requires y to be passed, but the target y is None")
     found = np.asarray(values)
     if found.ndim == 2 and found.shape[1] == 1:
+        warn_of_column(3)
         found = found[:, 0]
     if found.ndim != 1:
         raise BadRows("The target must be one column.")

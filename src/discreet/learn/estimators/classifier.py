@@ -100,6 +100,8 @@ class PrivateClassifier(PrivateEstimator):
         """Return the share of rows predicted rightly: exact if public, else charged."""
         if self.test_public:
             return float((self.predict(X) == column_of(y, X)).mean())
+        if not isinstance(X, str):
+            self._codes(X)  # what does not fit is refused for that, before anything about a price
         if self.test_epsilon is None:
             raise InvalidInput(
                 "How often a model is right on these rows is itself a number about them.",

@@ -23,10 +23,10 @@ def as_table(rows: Any) -> pa.Table:
     """Return rows in memory as a table: Arrow, pandas, a mapping, or an array with columns x0, x1, ..."""
     if isinstance(rows, pa.Table):
         return rows
+    if hasattr(rows, "toarray"):  # before the mappings: one of scipy's sparse kinds is one
+        raise TypeError("Sparse input is not supported: hand in a dense array or a table.")
     if isinstance(rows, Mapping):
         return pa.table({str(name): _arrow(np.asarray(values)) for name, values in rows.items()})
-    if hasattr(rows, "toarray"):
-        raise TypeError("Sparse input is not supported: hand in a dense array or a table.")
     if hasattr(rows, "columns") and hasattr(rows, "__getitem__"):
         names = [str(name) for name in rows.columns]
         return pa.table(
@@ -50,6 +50,8 @@ def as_table(rows: Any) -> pa.Table:
 def _arrow(values: Any) -> pa.Array:
     """Return one column: numbers as numbers (NaN is a gap), everything else as text."""
     found = np.asarray(values)
+    if found.ndim != 1:
+        raise BadRows("A column is a list of values, one for each row.")
     if found.dtype.kind in "iuf":
         return pa.array(found, from_pandas=True)
     if found.dtype.kind == "O" and all(_is_number(v) for v in found):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from importlib import import_module
 from typing import Any, Protocol, Self
 
@@ -77,6 +78,7 @@ class PrivateEstimator:
             target_tags=words.TargetTags(required=kind in {"classifier", "regressor"}),
             classifier_tags=words.ClassifierTags(poor_score=True) if kind == "classifier" else None,
             regressor_tags=words.RegressorTags(poor_score=True) if kind == "regressor" else None,
+            transformer_tags=words.TransformerTags() if kind == "transformer" else None,
             input_tags=words.InputTags(allow_nan=True, string=True),
             non_deterministic=True,
         )
@@ -89,6 +91,16 @@ class PrivateEstimator:
 def _names(kind: type) -> list[str]:
     found = inspect.signature(kind).parameters.values()
     return [each.name for each in found if each.kind is not each.VAR_KEYWORD]
+
+
+def warn_of_column(place: int) -> None:
+    """Warn, as scikit-learn does and in its own words where it is in use, of a target in two dimensions."""
+    known = sys.modules.get("sklearn.exceptions")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Use y.ravel().",
+        UserWarning if known is None else known.DataConversionWarning,
+        stacklevel=place + 1,
+    )
 
 
 def not_fitted(estimator: PrivateEstimator) -> Exception:

@@ -81,14 +81,19 @@ class PrivateRegressor(PrivateEstimator):
 
     def predict(self, X: Any) -> Reals:  # noqa: N803
         """Return the predicted number for each row; costs nothing."""
+        rows = self._rows(X)
+        return self.model_.predict(rows)
+
+    def _rows(self, rows: Any) -> pa.Table:
         if not hasattr(self, "model_"):
             raise not_fitted(self)
         names = list(dict.fromkeys(variable.column for variable in self.model_.variables))
-        return self.model_.predict(checked_features(names, X, type(self).__name__))
+        return checked_features(names, rows, type(self).__name__)
 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
         """Return R squared on rows that are public."""
         if not self.test_public:
+            self._rows(X)  # what does not fit is refused for that first
             raise InvalidInput(
                 "How good a regression is on these rows is itself a number about them.",
                 hint="Say test_public=True if they are public.",

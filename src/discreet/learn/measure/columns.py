@@ -10,11 +10,14 @@ from discreet.core.schema import (
     BooleanDomain,
     CategoryDomain,
     DateDomain,
+    IdentifierDomain,
     IntegerDomain,
     NumberDomain,
+    TextDomain,
     TimestampDomain,
 )
 from discreet.errors import InvalidInput, UnknownName
+from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp, too_many
 from discreet.synth.encoding.outline import Item, Outline
 
@@ -38,6 +41,23 @@ def chosen_items(outline: Outline, target: str, features: Sequence[str]) -> tupl
     if not wanted:
         raise InvalidInput("There is no column to predict from beside the target.")
     return (*(_feature(known[name]) for name in wanted), known[target.lower()])
+
+
+def plain_columns(scan: Scan) -> dict[str, Coded]:
+    """Return the columns of a table with declared values, each value a code; by name in small letters.
+
+    What identifies, is hidden, waits for a review or is free text is not among them.
+    """
+    readable = {f.origin.column.name for f in scan.fields if f.origin is not None}
+    unit = None if scan.table.unit is None else scan.table.unit.column
+    found = {}
+    for column in scan.table.columns:
+        open_ = column.reviewed and not column.hidden and column.name != unit
+        if not open_ or column.name not in readable:
+            continue
+        if not isinstance(column.domain, IdentifierDomain | TextDomain):
+            found[column.name.lower()] = Coded(column.name, column.domain)
+    return found
 
 
 def is_ordered(column: Coded) -> bool:

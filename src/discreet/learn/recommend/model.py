@@ -62,6 +62,8 @@ class Recommender:
         unknown = [name for name in given if name not in place]
         if unknown:
             raise InvalidInput(f"There is no item '{unknown[0][:60]}'.")
+        if not all(self.low <= value <= self.high for value in given.values()):
+            raise InvalidInput(f"Ratings lie between {self.low:g} and {self.high:g}.")
         item = np.array([place[name] for name in given], dtype=np.int64)
         rating = np.array(list(given.values()), dtype=np.float64)
         wanted = np.setdiff1d(self.top, item)

@@ -6,20 +6,25 @@ import json
 import time
 import uuid
 import zlib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.core.numbers import Delta, Epsilon, Number
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.requests.asked import given
+from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
 from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.measure.columns import plain_columns
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
 from discreet.learn.prepare import find_private
 from discreet.learn.recommend.model import (
@@ -34,12 +39,13 @@ from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.plan.ir import Scan
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, funds_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import Bins, outline_of, scan_of
+from discreet.synth.encoding.outline import scan_of
 
 FOR_MEANS = Fraction(3, 10)
 MOST_ITEMS = 20_000
@@ -47,40 +53,25 @@ TOP = 80
 """Items whose covariance is learned: those with the largest noisy weights."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendRequest:
-    """One recommender and who pays for it."""
+@dataclass(frozen=True, kw_only=True)
+class RecommendRequest(RecommendAsked):
+    """One recommender and who pays for it, checked."""
 
-    table: str = field(metadata={"help": "The table of ratings, with a person column as its unit."})
-    item: str = field(metadata={"help": "The column that says what was rated."})
-    rating: str = field(metadata={"help": "The column of the ratings: whole numbers."})
-    epsilon: Epsilon = field(metadata={"help": "How much budget to use, for a whole person."})
-    delta: Delta | None = field(default=None, metadata={"help": "The chance that it fails."})
-    analyst: str | None = field(default=None, metadata={"help": "The analyst who asks."})
-    request_id: str = field(default="", metadata={"help": "The same id again: the same model."})
+    if TYPE_CHECKING:
+        epsilon: Epsilon
+        delta: Delta | None
+        request_id: str
 
     @classmethod
-    def of(
-        cls,
-        table: str,
-        *,
-        item: str,
-        rating: str,
-        epsilon: Number | Epsilon,
-        delta: Number | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> RecommendRequest:
-        """Return a checked request."""
-        return cls(
-            table,
-            item,
-            rating,
-            Epsilon.of(epsilon),
-            None if delta is None else Delta.of(delta),
-            analyst,
-            request_id or uuid.uuid4().hex,
-        )
+    def of(cls, table: str, **words: Any) -> RecommendRequest:
+        """Return a checked request from the fields of `RecommendAsked`."""
+        asked = RecommendAsked(table=table, **words)
+        paid = {
+            "epsilon": Epsilon.of(asked.epsilon),
+            "delta": None if asked.delta is None else Delta.of(asked.delta),
+            "request_id": asked.request_id or uuid.uuid4().hex,
+        }
+        return cls(**given(asked) | paid)
 
     @property
     def body(self) -> str:
@@ -114,6 +105,47 @@ class Recommending:
             "request_id": self.request_id,
         }
 
+    def __repr__(self) -> str:
+        return (
+            f"Recommending({len(self.model.items):,} items, epsilon {float(self.cost.epsilon):g})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecommenderPlan:
+    """A recommender before anything is paid: its columns, the sealed read, the price, the payer."""
+
+    item: Coded
+    rating: Coded
+    sealed: SealedUnitCodes
+    funds: SynthBudget
+    payer: Payer
+    table: str
+    snapshot: str
+
+
+@contextmanager
+def planned_recommender(
+    request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
+) -> Iterator[tuple[RecommenderPlan, Held]]:
+    """Lend the plan and the price of a recommender, and the state of its table; reads no row."""
+    dataset, table = find_private(catalog, request.table)
+    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
+    item, rating = _columns(scan, request)
+    with hold(scan, engine, ledger, catalog) as held:
+        sealed = seal_unit_codes(scan, engine, (item, rating))
+        if sealed.source.dataset != dataset.name:
+            raise Unfit("a read of other people than are charged")
+        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
+        if not delta.value:
+            raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
+        funds = funds_of(
+            request.epsilon, delta, region=sealed.source.region, learn_share=Fraction(0), words=0
+        )
+        payer = Payer(request.analyst, dataset.name, dataset.budget)
+        snapshot = f"recommend {label(snapshots_of(scan, held, ledger))}"
+        yield RecommenderPlan(item, rating, sealed, funds, payer, table.name, snapshot), held
+
 
 def recommend(
     request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
@@ -125,31 +157,17 @@ def recommend(
         rho for the first, the rest for the second. All else is post-processing. (docs/notes/0044)
     """
     started = time.monotonic()
-    dataset, table = find_private(catalog, request.table)
-    name = f"{dataset.name}.{table.name}"
-    scan = scan_of(catalog, name)
-    with hold(scan, engine, ledger, catalog) as held:
-        columns = _columns(catalog, name, request)
-        sealed = seal_unit_codes(scan, engine, columns)
-        if sealed.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
-        if not delta.value:
-            raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
-        funds = funds_of(
-            request.epsilon, delta, region=sealed.source.region, learn_share=Fraction(0), words=0
-        )
+    means = {"catalog": catalog, "ledger": ledger, "engine": engine}
+    with planned_recommender(request, **means) as (plan, held):  # type: ignore[arg-type]
         receipt = ledger.charge(
-            Payer(request.analyst, dataset.name, dataset.budget),
-            funds.quote,
+            plan.payer,
+            plan.funds.quote,
             request_id=request.request_id,
             body=request.body,
-            note=f"recommender of {request.item} in {table.name}",
-            snapshot=f"recommend {label(snapshots_of(scan, held, ledger))}",
+            note=f"recommender of {request.item} in {plan.table}",
+            snapshot=plan.snapshot,
         )
-        stored = once(
-            ledger, receipt, lambda: _learned((sealed, columns, funds), held, receipt, rng)
-        )
+        stored = once(ledger, receipt, lambda: _learned(plan, held, receipt, rng))
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
@@ -160,17 +178,18 @@ def recommend(
     )
 
 
-def _columns(catalog: Catalog, table: str, request: RecommendRequest) -> tuple[Coded, Coded]:
-    outline = outline_of(catalog, table, bins=Bins.EQUAL, types={}, has_delta=False)
-    known = {i.name.lower(): i for i in outline.items if isinstance(i, Coded)}
+def _columns(scan: Scan, request: RecommendRequest) -> tuple[Coded, Coded]:
+    known = plain_columns(scan)
     found = []
     for name in (request.item, request.rating):
         if name.lower() not in known:
             raise UnknownName(
                 f"Column '{name[:60]}' has no declared values.",
-                hint=f"Columns: {', '.join(each.name for each in known.values())}.",
+                hint=f"Columns: {', '.join(each.name for each in known.values())}."
+                if known
+                else "Declare them in discreet.toml; of a bare file, --accept says that its values are public.",
             )
-        found.append(Coded(known[name.lower()].name, known[name.lower()].domain))
+        found.append(known[name.lower()])
     item, rating = found
     if item.size > MOST_ITEMS:
         raise InvalidInput(f"There are {item.size:,} items; at most {MOST_ITEMS:,} can be learned.")
@@ -179,13 +198,8 @@ def _columns(catalog: Catalog, table: str, request: RecommendRequest) -> tuple[C
     return item, rating
 
 
-def _learned(
-    what: tuple[SealedUnitCodes, tuple[Coded, Coded], SynthBudget],
-    held: Held,
-    receipt: Receipt,
-    rng: Rng,
-) -> bytes:
-    sealed, (item, rating), funds = what
+def _learned(plan: RecommenderPlan, held: Held, receipt: Receipt, rng: Rng) -> bytes:
+    sealed, item, rating, funds = plan.sealed, plan.item, plan.rating, plan.funds
     price = funds.quote.cost.epsilon or Fraction(0)
     ratings = fetch_ratings(held, sealed, permit=receipt)
     levels = np.linspace(-1.0, 1.0, rating.size)

@@ -25,8 +25,8 @@ from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_ce
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded

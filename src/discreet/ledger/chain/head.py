@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ class Head:
 
     `ledger` is the hash of the first link: it tells one ledger from another. `announced` is the hash
     of a link that is about to be committed and may leave more to spend ("" if there is none).
+    `checkpoint` is the position and the digest of the one checkpoint that is believed, if any.
     """
 
     ledger: str
@@ -34,6 +35,7 @@ class Head:
     hash: str
     totals: Mapping[tuple[str, str | None], Cost]
     announced: str = ""
+    checkpoint: tuple[int, str] | None = None
 
     def to_bytes(self) -> bytes:
         """Return one line of JSON with its own checksum."""
@@ -50,7 +52,13 @@ class Head:
         }
         if self.announced:
             data["announced"] = self.announced
+        if self.checkpoint:
+            data["checkpoint"] = list(self.checkpoint)
         return canonical(data | {"check": _check(data)}).encode("ascii") + b"\n"
+
+    def naming(self, position: int, digest: str) -> Head:
+        """Return this head with the checkpoint that has this digest."""
+        return replace(self, checkpoint=(position, digest))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Head | None:
@@ -68,8 +76,11 @@ def _parsed(content: bytes) -> Head | None:
     if check is None or check != _check(data):
         return None
     totals = {(budget, name): Cost.from_json(cost) for budget, name, cost in data["totals"]}
-    announced = data.get("announced", "")
-    return Head(data["ledger"], data["position"], data["hash"], totals, announced)
+    announced, checkpoint = data.get("announced", ""), None
+    match data.get("checkpoint"):
+        case [int(position), str(digest)]:  # any other form is a newer version's: not believed
+            checkpoint = position, digest
+    return Head(data["ledger"], data["position"], data["hash"], totals, announced, checkpoint)
 
 
 class HeadFile:
@@ -77,7 +88,8 @@ class HeadFile:
 
     Guarantee: a slot is written and synced after the commit that it describes, so the head may lag
     behind the store after a crash but never leads it. A torn write spoils one slot, whose checksum
-    tells, and leaves the other. Of several processes the furthest one wins.
+    tells, and leaves the other. Of several processes the furthest one wins. A checkpoint that was
+    named stays named while the head goes on; `write`, which a restore uses, names none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,7 +121,8 @@ class HeadFile:
             spoken = [at for at, slot in enumerate(slots) if slot and slot.announced]
             positions = [slot.position if slot else -1 for slot in slots]
             # An announcement that came to nothing is replaced, so that only the latest one is left.
-            self._put(head, content, spoken[0] if spoken else positions.index(min(positions)))
+            slot = spoken[0] if spoken else positions.index(min(positions))
+            self._put(_kept(head, slots), content, slot)
 
     def advance(self, head: Head) -> None:
         """Write `head` unless another process has written a later one."""
@@ -118,12 +131,45 @@ class HeadFile:
                 self.write(head)
                 return
             content = self.path.read_bytes()
-            positions = [slot.position if slot else -1 for slot in _slots(content)]
+            slots = _slots(content)
+            positions = [slot.position if slot else -1 for slot in slots]
             if max(positions) < 0:
                 raise self._unreadable()
             if max(positions) >= head.position:
                 return
-            self._put(head, content, positions.index(min(positions)))
+            self._put(_kept(head, slots), content, positions.index(min(positions)))
+
+    def name_checkpoint(self, head: Head) -> bool:
+        """Return whether the checkpoint of `head` is now the one that is believed.
+
+        The caller has compared `head` with the store, and nobody can be restoring it. The head itself
+        goes on to `head` if that is further. While something is announced nothing is named, so that
+        no announcement is ever in both slots.
+        """
+        with self.locked():
+            content = self.path.read_bytes()
+            slots = _slots(content)
+            known = [slot for slot in slots if slot]
+            if not known:
+                raise self._unreadable()
+            best = max(known, key=_reach)
+            if best.ledger != head.ledger:
+                return False
+            if best.position >= head.position:
+                if best.announced:
+                    return False
+                head = replace(best, checkpoint=head.checkpoint)
+            at = slots.index(best)
+            self._put(head, content, 1 - at)
+            if _reach(head) <= _reach(
+                best
+            ):  # as far as the one that cannot be used: so in its place, too
+                self._put(head, self.path.read_bytes(), at)
+            return True
+
+    def slots(self) -> list[Head]:
+        """Return the one or two heads that the file holds."""
+        return [slot for slot in _slots(self.path.read_bytes()) if slot]
 
     def _put(self, head: Head, content: bytes, slot: int) -> None:
         size = len(content) // 2
@@ -143,10 +189,10 @@ class HeadFile:
         temporary = self.path.with_name(self.path.name + ".new")
 
         def replace() -> None:
-            _write_synced(temporary, text.ljust(size) * 2)
+            write_synced(temporary, text.ljust(size) * 2)
             temporary.replace(self.path)
             # This also makes the names of the ledger's own new files durable.
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
 
         self._attempt(replace)
 
@@ -194,8 +240,14 @@ def _check(data: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(data).encode()).hexdigest()
 
 
-def _reach(head: Head) -> tuple[int, bool]:
-    return head.position, bool(head.announced)
+def _reach(head: Head) -> tuple[int, bool, int]:
+    return head.position, bool(head.announced), head.checkpoint[0] if head.checkpoint else -1
+
+
+def _kept(head: Head, slots: tuple[Head | None, Head | None]) -> Head:
+    """Return `head` with the checkpoint that was named before."""
+    best = max((slot for slot in slots if slot), key=_reach)
+    return replace(head, checkpoint=best.checkpoint)
 
 
 def _slots(content: bytes) -> tuple[Head | None, Head | None]:
@@ -213,7 +265,8 @@ def _overwrite(path: Path, content: bytes, offset: int) -> None:
         os.close(descriptor)
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a whole file, readable by its owner only, and its content to the disk."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         while content:
@@ -223,7 +276,8 @@ def _write_synced(path: Path, content: bytes) -> None:
         os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names of the files in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -9,8 +9,9 @@ from enum import Enum
 from typing import Any
 
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
-from discreet.ledger.accounts import Accounts, AccountState, ChargeOutcome
+from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Receipt
+from discreet.ledger.once.states import AccountState, ChargeOutcome
 from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store
 

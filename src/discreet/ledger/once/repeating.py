@@ -22,7 +22,7 @@ def repeated(
     position = book.requests.get((payer.analyst, request_id))
     if position is None:
         return None
-    data = _paid(store, position).data
+    data = _paid(store, book, position).data
     require_body(data, asked, request_id)
     receipt = receipt_of(position, data, repeated=True)
     if receipt.payer != payer:
@@ -40,20 +40,22 @@ def require_body(data: Mapping[str, Any], asked: str, request_id: str) -> None:
 
 
 def require_same(
-    store: Store, book: Accounts, receipt: Receipt, quote: Quote, snapshot: str
+    store: Store, book: Accounts, receipt: Receipt, quote: Quote, texts: Mapping[str, str]
 ) -> None:
-    """Refuse to begin under a charge that was made for other data or another price.
+    """Refuse to begin under a charge that was made for other data, another price or another question.
+
+    The same words may ask something else by now: a public table inside them has other values.
 
     What was begun before is not begun again, so its outcome is given out whatever has changed.
     """
-    paid = _paid(store, receipt.position).data
+    paid = _paid(store, book, receipt.position).data
     if paid["reserved"] or receipt.position in book.outcomes:
         return
-    now = (snapshot, quote.cost.to_json(), quote.region.to_json())
-    if (paid["snapshot"], paid["cost"], paid["region"]) != now:
+    now = (texts["snapshot"], texts["question"], quote.cost.to_json(), quote.region.to_json())
+    if (paid["snapshot"], paid["question"], paid["cost"], paid["region"]) != now:
         raise RequestConflict(
-            f"The request id '{receipt.request_id}' was paid for other data or another price, and "
-            "was not answered then.",
+            f"The request id '{receipt.request_id}' was paid for other data, another price or "
+            "another question, and was not answered then.",
             hint="Ask under a new request id.",
         )
 
@@ -77,8 +79,8 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
-def _paid(store: Store, position: int) -> Entry:
-    found = store.find(position)
+def _paid(store: Store, book: Accounts, position: int) -> Entry:
+    found = book.link(store, position)
     if found is None:
         raise InternalError(f"entry {position} vanished inside a transaction")
     return Entry.of(found)

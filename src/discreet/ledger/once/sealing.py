@@ -56,7 +56,7 @@ def unsealed(store: Store, book: Accounts, answers: Iterable[StoredAnswer]) -> i
 def _require_as_charged(store: Store, book: Accounts, answer: StoredAnswer) -> None:
     if book.requests.get((answer.analyst or None, answer.asked_as)) != answer.position:
         raise LedgerTampered(f"Answer '{answer.asked_as}' was never paid for.")
-    found = store.find(answer.position)
+    found = book.link(store, answer.position)
     paid = {} if found is None else Entry.of(found).data
     said = (answer.dataset, answer.question, answer.snapshot)
     told = (paid.get("dataset"), paid.get("question", ""), paid.get("snapshot", ""))

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.core.cost import Cost, larger
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput, LedgerTampered, NotALedger
-from discreet.ledger.accounts import Accounts, Key, limits_of
+from discreet.ledger.accounts import Accounts, Key
 from discreet.ledger.beyond import require_announced
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import ROOT, Link, checked, link
@@ -23,6 +23,7 @@ from discreet.ledger.store.base import HistoryWriter, Store, StoredAnswer
 from discreet.ledger.store.postgres import PostgresStore
 from discreet.ledger.store.presence import alone
 from discreet.ledger.store.sqlite import SqliteStore
+from discreet.ledger.worst.account import limits_of
 
 
 def write_copy(path: Path, links: Iterable[Link], answers: Iterable[StoredAnswer]) -> None:
@@ -115,7 +116,7 @@ def _read(path: Path) -> tuple[Accounts, list[Link], list[StoredAnswer]]:
         answers = list(copy.every_answer())
     if not links:
         raise NotALedger(f"The backup '{path.name}' is empty.")
-    return _book(links), links, answers
+    return _book(links).require_whole(), links, answers
 
 
 def _book(links: Iterable[Link]) -> Accounts:

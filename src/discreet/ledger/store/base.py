@@ -99,8 +99,8 @@ def damaged_answer(answer: StoredAnswer) -> LedgerTampered:
 class HistoryWriter(Protocol):
     """The inside of one exclusive transaction."""
 
-    def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, in order."""
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, in order, those before `stop`."""
         ...
 
     def append(self, link: Link) -> None:
@@ -139,8 +139,8 @@ class Store(Protocol):
         """Return a transaction that ends with a durable commit."""
         ...
 
-    def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on, at least those there are now."""
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, before `stop`: at least those there are now."""
         ...
 
     def find(self, position: int) -> Link | None:

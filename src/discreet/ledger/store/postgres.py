@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,8 +31,12 @@ from discreet.ledger.store.base import (
 from discreet.ledger.store.presence import in_use
 
 BUSY_SECONDS = 60
+PAGE = 1000  # links read at a time
+LAST = 2**63 - 1  # no position is beyond it
 LOCK = 0x44504C47  # the advisory lock that every writer holds until its commit
 USERS = 0x44504C48  # and this one every connection shares, so that a restore can be alone
+CLOSING_SECONDS = 2
+"""How long a closed connection may go on to hold its locks: until its server process has ended."""
 PREFIX = "discreet_"
 
 _LINK = "SELECT position, kind, body, previous, hash FROM discreet_entries"
@@ -95,10 +100,17 @@ class PostgresStore:
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 yield self
 
-    def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on."""
-        for row in self._select(f"{_LINK} WHERE position >= %s ORDER BY position", start):
-            yield Link(*row)
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, before `stop`."""
+        # Page by page: the client holds all rows of a statement at once.
+        page = f"{_LINK} WHERE position >= %s AND position < %s ORDER BY position LIMIT {PAGE}"
+        end = LAST if stop is None else stop
+        while True:
+            rows = list(self._select(page, start, end))
+            yield from (Link(*row) for row in rows)
+            if len(rows) < PAGE:
+                return
+            start = rows[-1][0] + 1
 
     def find(self, position: int) -> Link | None:
         """Return the link at `position`."""
@@ -229,8 +241,12 @@ class PostgresStore:
         """Hold, as long as the connection lasts, the lock that says who uses the ledger."""
         if not self._alone:
             connection.execute("SELECT pg_advisory_lock_shared(%s)", (USERS,))
-        elif not connection.execute("SELECT pg_try_advisory_lock(%s)", (USERS,)).fetchone()[0]:
-            raise in_use(self.name)
+            return
+        end = time.monotonic() + CLOSING_SECONDS
+        while not connection.execute("SELECT pg_try_advisory_lock(%s)", (USERS,)).fetchone()[0]:
+            if time.monotonic() > end:
+                raise in_use(self.name)
+            time.sleep(0.05)
 
     def _set_up(self, connection: Any) -> None:
         names = {

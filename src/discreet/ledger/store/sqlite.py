@@ -35,6 +35,7 @@ from discreet.ledger.store.sqlite_file import SqliteFile
 APPLICATION_ID = 0x44504C47  # "DPLG", in the header of every ledger file
 BUSY_SECONDS = 60.0
 PAGE, ANSWERS_PAGE = 1000, 50  # rows read at a time
+LAST = 2**63 - 1  # no position is beyond it
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.008  # seconds between two looks at the lock
 
 _LINK = "SELECT position, kind, body, previous, hash FROM entries"
@@ -94,12 +95,13 @@ class SqliteStore:
             pause = min(2 * pause, LONGEST_PAUSE)
         connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._file.busy_seconds)}")
 
-    def links(self, *, start: int) -> Iterator[Link]:
-        """Yield the stored links from position `start` on."""
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, before `stop`."""
+        end = LAST if stop is None else stop - 1
         # Page by page: no turn is held while the caller thinks, and appending moves no page.
         while True:
             rows = self._select(
-                f"{_LINK} WHERE position >= ? ORDER BY position LIMIT {PAGE}", start
+                f"{_LINK} WHERE position BETWEEN ? AND ? ORDER BY position LIMIT {PAGE}", start, end
             )
             yield from (Link(*row) for row in rows)
             if len(rows) < PAGE:

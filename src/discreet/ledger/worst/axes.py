@@ -103,6 +103,10 @@ class Axis:
         return Positions.of((int(self.starts[i]), int(ends[i])) for i in mine)
 
 
+np.unique(
+    np.array([0])
+)  # numpy imports parts of itself at first use, which a fork must not interrupt
+
 UNCUT = Axis(np.array([NULL], dtype=np.int64), np.zeros(1, dtype=np.int64), 1)
 """An axis that nobody has mentioned yet."""
 

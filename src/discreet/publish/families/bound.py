@@ -11,6 +11,7 @@ from discreet.errors import InvalidInput
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr
 from discreet.plan.ir import (
+    CLOCK,
     Aggregate,
     Filter,
     Function,
@@ -98,8 +99,10 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
     """Return one SELECT of a release, or say why it cannot be published."""
     scan, filters, attached = _unfold(name, statement.source, public)
     own = {f.name: f.origin.column for f in scan.fields if f.origin is not None}
+    clocks = clock_names(scan)
     names = {identity: e.ColumnRef(column.name) for identity, column in own.items()}
-    reader = _Reader(name, own, attached)
+    names |= {identity: e.ColumnRef(written) for identity, written in clocks.items()}
+    reader = _Reader(name, own, attached, clocks)
     if statement.having != e.TRUE or statement.order or statement.limit is not None:
         raise InvalidInput(
             f"Table '{name}': HAVING, ORDER BY and LIMIT have no place in a release.",
@@ -110,7 +113,7 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
     conditions, residual = [], []
     for part in (part for each in filters for part in e.conjuncts(each)):
         bases = reader.bases(part)
-        if len(bases) == 1:
+        if len(bases) == 1 and not reader.times(part):
             conditions.append(BoundCondition(bases[0], e.substitute(part, names), attached))
         elif any(column in attached for column in e.columns_of(part)):
             raise InvalidInput(
@@ -130,6 +133,13 @@ def bound_table(name: str, sql: str, statement: Statement, public: PublicRows) -
         residual=tuple(sorted(residual, key=repr)),
         columns=tuple(output for output, _ in statement.outputs),
     )
+
+
+def clock_names(scan: Scan) -> dict[str, str]:
+    """Return the seconds of the day beside timestamps, under the names of their columns."""
+    own = {f.name: f.origin.column.name for f in scan.fields if f.origin is not None}
+    clocks = (f.name for f in scan.fields if f.name.endswith(CLOCK))
+    return {name: f"{own[name.removesuffix(CLOCK)]}{CLOCK}" for name in clocks}
 
 
 def _unfold(
@@ -211,13 +221,20 @@ class _Reader:
     table: str
     own: Mapping[str, Column]
     attached: Mapping[str, Attached]
+    clocks: Mapping[str, str]
 
     def bases(self, value: Expr) -> tuple[str, ...]:
-        found = [
-            self.attached[name].base if name in self.attached else self.own[name].name
-            for name in sorted(e.columns_of(value))
-        ]
+        found = [self._base(name) for name in sorted(e.columns_of(value))]
         return tuple(dict.fromkeys(found))
+
+    def _base(self, name: str) -> str:
+        if name in self.attached:
+            return self.attached[name].base
+        return self.clocks[name] if name in self.clocks else self.own[name].name
+
+    def times(self, value: Expr) -> bool:
+        """Return whether an expression reads a time of day: no dimension of a release."""
+        return any(name in self.clocks for name in e.columns_of(value))
 
 
 def _outputs(
@@ -230,6 +247,11 @@ def _outputs(
         inner = value.name if isinstance(value, e.ColumnRef) else ""
         if inner in by_key:
             bases = reader.bases(by_key[inner])
+            if reader.times(by_key[inner]):
+                raise InvalidInput(
+                    f"Table '{name}': '{output}' is a time of day, which no release groups by.",
+                    hint="Group by the day, or declare a column that holds the hour.",
+                )
             if len(bases) != 1:
                 raise InvalidInput(f"Table '{name}': '{output}' is made of several columns.")
             written = e.substitute(by_key[inner], names)

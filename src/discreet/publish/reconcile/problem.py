@@ -42,6 +42,11 @@ class GridProblem:
     non_negative: bool = True
 
 
+LEAST = 1e-12
+"""Variance that a measurement has at least: at a huge epsilon the law's own is 0 to a float, and exact
+measurements would be divided by it."""
+
+
 def problem_of(
     family: Family,
     values: Sequence[Integers],
@@ -53,7 +58,7 @@ def problem_of(
 ) -> GridProblem:
     """Return the problem of a family with its measurements, in the order of its members."""
     measured = tuple(
-        _sums(member, value, variance)
+        _sums(member, value, max(variance, LEAST))
         for member, value, variance in zip(family.members, values, variances, strict=True)
     )
     exact = tuple(

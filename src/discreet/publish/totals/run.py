@@ -28,8 +28,8 @@ from discreet.publish.prepare import PlannedRelease, planned
 from discreet.publish.totals.factor import Integers, RunningTotals, running_totals
 from discreet.publish.totals.frozen_days import FrozenDays
 from discreet.publish.totals.request import TotalsRequest
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 
 MARK = b"totals "
 """How a stored measurement begins: it is no answer, no model and no release."""

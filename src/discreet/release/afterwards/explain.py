@@ -8,7 +8,8 @@ from discreet.core.answer import Spent
 from discreet.core.explanation import Explanation
 from discreet.release.afterwards.release import part_request, payer_of
 from discreet.release.afterwards.tables import Surroundings, columns_of, written
-from discreet.release.pipeline import balance_of, explain, limit_of, spent_so_far
+from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.pipeline import explain
 from discreet.release.request import Request
 from discreet.sql.afterwards.program import Program
 

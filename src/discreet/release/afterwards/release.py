@@ -1,4 +1,4 @@
-"""Private questions released one by one, then the step over their answers."""
+"""Private questions released together, then the step over their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.core.answer import Answer, Provenance, Spent
 from discreet.core.numbers import Epsilon
-from discreet.core.output import OutputColumn
+from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer
 from discreet.noise.rng import Rng
@@ -22,12 +22,8 @@ from discreet.release.afterwards.tables import (
     typed,
     written,
 )
-from discreet.release.pipeline import (
-    balance_of,
-    limit_of,
-    release,
-    spent_so_far,
-)
+from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.pipeline import release_together
 from discreet.release.request import Request
 from discreet.release.stored import pack
 from discreet.sql.afterwards.program import Program
@@ -41,24 +37,21 @@ ONE = Epsilon(Fraction(1))
 def release_steps(program: Program, request: Request, around: Surroundings, rng: Rng) -> Answer:
     """Return the outcome of a program.
 
-    Guarantee: rows of people are read by `pipeline.release` alone, each question charged first under
-        an id of its own that follows from this request's; what cannot be computed from answers of
-        their types is refused before the first of them is charged. The same request id gets the
-        same outcome, free.
+    Guarantee: rows of people are read by `pipeline.release_together` alone, each question under an id
+        of its own that follows from this request's, all of them charged in one transaction or none;
+        what cannot be computed from answers of their types is refused before that. The same request
+        id gets the same outcome, free.
     """
     payer = payer_of(program, request, around)
     shapes = part_shapes(program, around)
     columns = typed(program, shapes)
-    answers = [
-        release(
-            part_request(program, i, request),
-            catalog=around.catalog,
-            ledger=around.ledger,
-            engine=around.engine,
-            rng=rng,
-        )
-        for i in range(len(program.parts))
-    ]
+    answers = release_together(
+        [part_request(program, i, request) for i in range(len(program.parts))],
+        catalog=around.catalog,
+        ledger=around.ledger,
+        engine=around.engine,
+        rng=rng,
+    )
     tables = {
         f"r{i}": answered(answer, shape)
         for i, (answer, shape) in enumerate(zip(answers, shapes, strict=True))
@@ -87,6 +80,7 @@ def part_request(program: Program, part: int, request: Request) -> Request:
         sql=question(program, part, str(request.sql)),
         epsilon=epsilon,
         request_id=f"{request.request_id}.{part + 1}",
+        part=f"{request.part} {part + 1} of {len(program.parts)}",
     )
 
 
@@ -127,7 +121,11 @@ def _answer(
 ) -> Answer:
     width = len(program.columns)
     ends = [_ends(program, answers, row) for row in rows]
-    values = [tuple(map(shown_value, row[:width])) for row in rows]
+    moments = [column.type is OutputType.TIMESTAMP for column in columns]
+    values = [
+        tuple(shown_value(v, moment=m) for v, m in zip(row[:width], moments, strict=True))
+        for row in rows
+    ]
     noisy = tuple(i for i, column in enumerate(columns) if column.noisy)
     leading = next((i for i in range(width) if i in noisy), width)
     return Answer(

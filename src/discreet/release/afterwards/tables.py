@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -78,8 +79,17 @@ def typed(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> tuple[Out
         for i, (_, table) in enumerate(program.public)
     }
     found = outcome_types(written(program), tables)[: len(program.columns)]
+    moments = any(c.type is OutputType.TIMESTAMP for shape in shapes for c in shape)
     named = zip(program.columns, found, noisy_outputs(program, shapes), strict=True)
-    return tuple(OutputColumn(name, kind, noisy) for name, (_, kind), noisy in named)
+    return tuple(
+        OutputColumn(name, _shown_as(kind, moments=moments), noisy)
+        for name, (_, kind), noisy in named
+    )
+
+
+def _shown_as(kind: OutputType, *, moments: bool) -> OutputType:
+    # The first day of a month is a moment to DuckDB, and a day to everybody else.
+    return OutputType.TEXT if kind is OutputType.TIMESTAMP and not moments else kind
 
 
 def noisy_outputs(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> list[bool]:
@@ -87,17 +97,19 @@ def noisy_outputs(program: Program, shapes: list[tuple[OutputColumn, ...]]) -> l
     if not program.parts:
         return [False] * len(program.columns)
     if program.bars is None:
-        return [not _constant(program.after, i) for i in range(len(program.columns))]
+        return [not _is_key(program, i) for i in range(len(program.columns))]
     shape = shapes[program.bars.part]
     return [place is None or shape[place].noisy for place in program.bars.columns]
 
 
-def _constant(after: exp.Query, place: int) -> bool:
-    """Return whether an output is a key or constant of every row: nothing numeric is computed."""
+def _is_key(program: Program, place: int) -> bool:
+    """Return whether an output is a key of the private question: nothing numeric is computed."""
+    after = program.after
     if not isinstance(after, exp.Select) or place >= len(after.expressions):
         return False
     inner = after.expressions[place].unalias()
-    return isinstance(inner, exp.Column) and inner.name.startswith("k")
+    ours = re.compile(f"k[0-9]+{program.mark}")
+    return isinstance(inner, exp.Column) and ours.fullmatch(inner.name) is not None
 
 
 def shown(table: Table) -> list[Any]:
@@ -123,7 +135,7 @@ def answered(answer: Answer, shape: tuple[OutputColumn, ...]) -> Small:
     """Return an answer as a table."""
     kinds = tuple(column.type for column in shape)
     rows = [
-        (*(_day(v) if kind is OutputType.DATE else v for v, kind in _zip(row, kinds)), *_flat(ends))
+        (*(_read(v, kind) for v, kind in zip(row, kinds, strict=True)), *_flat(ends))
         for row, ends in zip(answer.rows, answer.intervals, strict=True)
     ]
     return _with_ends(kinds, rows)
@@ -139,12 +151,12 @@ def _flat(ends: tuple[tuple[float, float] | None, ...]) -> list[float | None]:
     return [end for pair in ends for end in (pair or (None, None))]
 
 
-def _zip(row: tuple[Any, ...], kinds: tuple[OutputType, ...]) -> list[tuple[Any, OutputType]]:
-    return list(zip(row, kinds, strict=True))
-
-
-def _day(value: Any) -> Any:
-    return dt.date.fromisoformat(value) if isinstance(value, str) else value
+def _read(value: Any, kind: OutputType) -> Any:
+    if not isinstance(value, str) or kind not in {OutputType.DATE, OutputType.TIMESTAMP}:
+        return value
+    if kind is OutputType.DATE:
+        return dt.date.fromisoformat(value)
+    return dt.datetime.fromisoformat(value)
 
 
 def public_tables(program: Program, around: Surroundings) -> dict[str, Small]:

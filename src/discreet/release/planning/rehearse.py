@@ -10,6 +10,7 @@ from discreet.core.numbers import Epsilon
 from discreet.engine.base import Capabilities, Engine
 from discreet.plan.ir import scans_of
 from discreet.plan.plan import ask, make_plan
+from discreet.release.afterwards.constants import nested_in
 from discreet.release.bars.within import expected_errors
 from discreet.release.request import Request
 from discreet.sql.afterwards.split import split
@@ -44,7 +45,14 @@ def rehearse(request: Request, catalog: Catalog, capabilities: Capabilities) -> 
     Guarantee: a function of the text, the catalog and the dialect, and the same work that
         `release` does between reading the text and the charge; what it costs here, it costs there.
     """
-    program = split(read_checked(request.sql), catalog)
+    tree = read_checked(request.sql)
+    nested = nested_in(tree, catalog)
+    if nested is not None:
+        for inner in nested.private:
+            _rehearse_one(replace(request, sql=Written("", inner.select)), catalog, capabilities)
+        tree = nested.sampled(catalog)
+        request = replace(request, sql=Written("", tree))
+    program = split(tree, catalog)
     if program is None:
         _rehearse_one(request, catalog, capabilities)
         return

@@ -107,6 +107,7 @@ def sign_out(request: Request) -> JSONResponse:
     if cookie:
         context.access.audit.record(caller(request).actor, Deed.SIGNED_OUT)
         context.sessions.end(cookie)
+        context.tokens.ended_with_session(caller(request).token_id, by=caller(request).actor)
     response = JSONResponse({"signed_in": False})
     drop_cookie(response, context)
     return response

@@ -21,6 +21,9 @@ PREFIX = "dsc_"
 ROUNDS = 4096
 """PBKDF2 rounds for SCRAM: 256 random bits need no stretching, clients insist on 4096."""
 MAX_LENGTH = 200
+VOUCHED = "OpenID Connect"
+"""How the labels of tokens begin that a sign-in by a provider has made; no other label does."""
+LONGEST_LABEL = 100
 
 
 class Role(Enum):
@@ -101,6 +104,7 @@ class Tokens:
     def __init__(self, db: AccessDb, *, listed: Callable[[str], bool] = lambda _: True) -> None:
         self._db = db
         self._listed = listed
+        self._asked: list[Callable[[Token], bool]] = []
         self.salt: bytes = db.rows("SELECT value FROM facts WHERE name = 'salt'")[0][0]
         """One salt for all, so that a SCRAM server can name it before it knows the token."""
 
@@ -117,9 +121,15 @@ class Tokens:
         expires_days: float | None = None,
         label: str = "",
         by: Actor = COMMAND_LINE,
+        vouched: bool = False,
     ) -> NewToken:
-        """Return a fresh token; an analyst's names the analyst of the catalog that it asks as."""
-        return self.new_many(role, [analyst], expires_days=expires_days, label=label, by=by)[0]
+        """Return a fresh token; an analyst's names the analyst of the catalog that it asks as.
+
+        One that is `vouched` for stands for a session that a provider has caused, and ends with it.
+        """
+        return self.new_many(
+            role, [analyst], expires_days=expires_days, label=label, by=by, vouched=vouched
+        )[0]
 
     def new_many(
         self,
@@ -129,8 +139,12 @@ class Tokens:
         expires_days: float | None = None,
         label: str = "",
         by: Actor = COMMAND_LINE,
+        vouched: bool = False,
     ) -> list[NewToken]:
         """Return one fresh token for each of `analysts`, all or none of them stored."""
+        if label.startswith(VOUCHED) is not vouched:
+            raise InvalidInput(f"A label that begins with '{VOUCHED}' is the server's own.")
+        kept = label if vouched else label[:LONGEST_LABEL]
         for analyst in analysts:
             if (role is Role.ANALYST) != (analyst is not None):
                 raise InvalidInput("An analyst's token names its analyst; no other token does.")
@@ -141,7 +155,7 @@ class Tokens:
         made, rows = [], []
         for analyst in analysts:
             text = PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
-            token = Token(_id(text), role, analyst, label[:100], now, expires, None)
+            token = Token(_id(text), role, analyst, kept, now, expires, None)
             made.append(NewToken(token, text))
             facts = (token.id, _hash(text), role.value, analyst, token.label, now, expires, None)
             rows.append((*facts, *scram_keys(text, self.salt)))
@@ -170,15 +184,30 @@ class Tokens:
         rows = self._db.rows(
             f"SELECT {_FIELDS}, stored_key, server_key FROM tokens "
             "WHERE (analyst = ?1 OR (analyst IS NULL AND role = ?1) OR id = ?1) AND revoked IS NULL "
+            "AND (expires IS NULL OR expires > ?2) AND substr(label, 1, ?3) <> ?4 "
             "ORDER BY created DESC LIMIT 100",
             user,
+            time.time(),
+            len(VOUCHED),
+            VOUCHED,  # nobody knows the text of such a token, so that it is nobody's password
         )
         found = [Verifier(_token(row), row[-2], row[-1]) for row in rows]
         return [item for item in found if self._usable(item.token) is not None]
 
     def _usable(self, token: Token) -> Token | None:
         known = token.analyst is None or self._listed(token.analyst)
-        return token if known and token.valid(time.time()) else None
+        stands = known and token.valid(time.time()) and all(ask(token) for ask in self._asked)
+        return token if stands else None
+
+    def also_ask(self, stands: Callable[[Token], bool]) -> None:
+        """Let a token open something only if `stands` says so as well."""
+        self._asked.append(stands)
+
+    def ended_with_session(self, token_id: str, *, by: Actor) -> None:
+        """Revoke a token that stands for one session, whose end it is; others live on."""
+        found = self.by_id(token_id)
+        if found is not None and found.label.startswith(VOUCHED):
+            self.revoke(token_id, by=by)
 
     def all(self) -> list[Token]:
         """Return every token ever made, oldest first."""
@@ -189,14 +218,20 @@ class Tokens:
         """Return the token after it was made useless, in every process and session, at once."""
         if not self._db.rows("SELECT 1 FROM tokens WHERE id = ?", token_id):
             raise UnknownName("There is no token with this id.", hint="See: discreet token list.")
-        self.audit.record(by, Deed.TOKEN_REVOKED, id=token_id)
-        with self._db.writing() as connection:
-            connection.execute(
-                "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
-                (time.time(), token_id),
-            )
-            connection.execute("DELETE FROM sessions WHERE token = ?", (token_id,))
+        self.revoke_many([token_id], by=by)
         return _token(self._db.rows(f"SELECT {_FIELDS} FROM tokens WHERE id = ?", token_id)[0])
+
+    def revoke_many(self, token_ids: Sequence[str], *, by: Actor = COMMAND_LINE) -> None:
+        """Make tokens useless together: all of them or, if this fails, none."""
+        self.audit.record_all(by, Deed.TOKEN_REVOKED, [{"id": each} for each in token_ids])
+        with self._db.writing() as connection:
+            connection.executemany(
+                "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
+                [(time.time(), each) for each in token_ids],
+            )
+            connection.executemany(
+                "DELETE FROM sessions WHERE token = ?", [(each,) for each in token_ids]
+            )
 
 
 _FIELDS = "id, role, analyst, label, created, expires, revoked"

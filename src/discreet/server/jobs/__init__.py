@@ -1,4 +1,4 @@
-"""Work in progress: the fair queue, calls that last, cancelling, planning in children.
+"""Work in progress: the fair queue, calls that last, cancelling, long jobs in child processes.
 
 Features import from here.
 """

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from discreet.errors import Cancelled, DiscreetError, ServerFailed, TooManyRequests, UnknownName
-from discreet.server.problems import log_failure
+from discreet.server.failures import log_failure
 
 KEPT_EACH = 100
 """Finished jobs that are remembered for one caller."""

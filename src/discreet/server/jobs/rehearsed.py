@@ -24,6 +24,10 @@ class _Rehearsed(Curator):
         self._try(sql, **asked)
         return super().explain(sql, **asked)
 
+    def rehearse(self, sql: Any, *, seed: int, **asked: Any) -> Answer:
+        self._try(sql, **asked)
+        return super().rehearse(sql, seed=seed, **asked)
+
     def columns(self, sql: Any) -> Any:
         self._try(sql, epsilon=1)
         return super().columns(sql)

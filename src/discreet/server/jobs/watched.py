@@ -31,11 +31,17 @@ class _Ledger(_Watched):
         self._asker = asker
 
     def charge(self, payer: Any, *arguments: Any, **named: Any) -> Any:
+        return self._told(self._inner.charge, payer, *arguments, **named)
+
+    def charge_all(self, payer: Any, *arguments: Any, **named: Any) -> Any:
+        return self._told(self._inner.charge_all, payer, *arguments, **named)
+
+    def _told(self, charge: Callable[..., Any], payer: Any, *arguments: Any, **named: Any) -> Any:
         self._tell("charging")
         other = self._asker if self._asker != (payer.analyst or OWNER) else ""
-        receipt = self._inner.charge(payer, *arguments, **named, asker=other)
+        paid = charge(payer, *arguments, **named, asker=other)
         self._tell("charged")
-        return receipt
+        return paid
 
 
 class _Rows(_Watched):

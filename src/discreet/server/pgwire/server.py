@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.api import Planner
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, TooManyRequests
 from discreet.server.access.limits import Buckets
 from discreet.server.access.tokens import Token, Tokens
+from discreet.server.failures import log_failure
 from discreet.server.jobs.queue import Runner
 from discreet.server.pgwire.catalog.browse import Browsers
 from discreet.server.pgwire.catalog.rows import search_path
@@ -25,7 +27,6 @@ from discreet.server.pgwire.protocol.signin import arrive, no_longer_valid, sign
 from discreet.server.pgwire.session.dispatch import Dispatcher
 from discreet.server.pgwire.session.question import Asker, Caller
 from discreet.server.pgwire.session.session import WireSession
-from discreet.server.problems import log_failure
 from discreet.server.settings import Settings
 from discreet.server.workspace import Workspace
 
@@ -33,7 +34,11 @@ LOOK_AGAIN = 1.0
 """Seconds between looks at the tokens of open sessions."""
 MAX_CONNECTIONS = 500
 MAX_EACH = 100
-"""Connections of one network address that may be open at once."""
+"""Connections of one network address that may be open at once, signed in or not."""
+START_SECONDS = 30.0
+"""How long a client may take until it is signed in, all steps together."""
+WRONG_CANCEL = 20.0
+"""What a cancel request for nobody's question takes from the bucket of its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,7 @@ class _Connections:
         assert task is not None, "runs as a task"
         self._open[task] = channel.peer
         try:
+            self._room_for(channel)
             await self._served(channel)
         except (m.ProtocolError, Gone):
             pass
@@ -163,13 +169,23 @@ class _Connections:
             channel.close()
 
     async def _served(self, channel: Channel) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                begun = await self._begun(channel)
+        except TimeoutError:
+            raise Gone from None
+        if begun is not None:
+            await self._session(channel, *begun)
+
+    async def _begun(self, channel: Channel) -> tuple[Token, dict[str, str], str] | None:
+        """Return who signs in, with which parameters and as which user; None for a cancel request."""
         parts = self._parts
         arrival = await arrive(channel, parts.tls, plain=parts.settings.loopback)
         if arrival.cancel is not None:
-            self._cancel(arrival.cancel)
-            return
+            with suppress(TooManyRequests):
+                self._cancel(arrival.cancel, channel.peer)
+            return None
         assert arrival.startup is not None, "one of the two"
-        self._room_for(channel)
         parameters = arrival.startup.parameters
         if arrival.startup.version != m.PROTOCOL:
             unknown = [name for name in parameters if name.startswith("_pq_.")]
@@ -178,7 +194,7 @@ class _Connections:
             await asyncio.to_thread(parts.workspace.refresh)
         user = parameters.get("user", "")
         token = await sign_in(channel, user, parts.tokens, parts.tls, parts.by_address)
-        await self._session(channel, token, parameters, user)
+        return token, parameters, user
 
     async def _session(
         self, channel: Channel, token: Token, parameters: dict[str, str], user: str
@@ -220,8 +236,12 @@ class _Connections:
         if len(self._open) > MAX_CONNECTIONS or each > MAX_EACH:
             raise Failure("53300", "There are too many connections already.", hint="Close some.")
 
-    def _cancel(self, request: m.CancelRequest) -> None:
+    def _cancel(self, request: m.CancelRequest, peer: str) -> None:
+        """Cancel what runs under a key. Guessing one of 32 bits is fined as a wrong password is."""
+        self._parts.by_address.take(peer)
         wanted: Any = (request.process, request.secret)
         asker = self._askers.get(wanted)
-        if asker is not None:
+        if asker is None:
+            self._parts.by_address.take(peer, WRONG_CANCEL)
+        else:
             asker.cancel()

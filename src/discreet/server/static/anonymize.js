@@ -15,11 +15,17 @@ const share = (value) => {
 };
 const whole = (value) => Number(value).toLocaleString("en");
 
+// A hierarchy is used by what is coarsened, and by a distance that goes by it.
+const coarsened = (row) => {
+  const role = row.querySelector(".role").value;
+  return role === "quasi" || (role === "sensitive" && byId("closeness").value.trim() !== "" && byId("distance").value === "hierarchical");
+};
+
 async function hierarchies() {
   const found = {};
   for (const row of rows()) {
     const file = row.querySelector(".levels").files[0];
-    if (file && row.querySelector(".role").value === "quasi") found[row.dataset.column] = await file.text();
+    if (file && coarsened(row)) found[row.dataset.column] = await file.text();
   }
   return found;
 }
@@ -32,6 +38,9 @@ async function wish(k) {
   if (!(suppress >= 0 && suppress <= 1)) throw { message: "The share of rows to leave out lies between 0 and 100%.", hint: "" };
   const found = { table: table.value, quasi: named("quasi"), redact: named("redact"), suppress, method: byId("method").value, hierarchies: await hierarchies(), k };
   if (sensitive) found.sensitive = sensitive;
+  const close = byId("closeness").value.trim();
+  if (close !== "") Object.assign(found, { t: Number(close), distance: byId("distance").value });
+  if (found.t !== undefined && !(found.t >= 0 && found.t <= 1)) throw { message: "t lies between 0 and 1.", hint: "Leave it empty for no condition." };
   return found;
 }
 
@@ -99,11 +108,12 @@ async function make() {
 function forget() {
   measured = null;
   byId("found").hidden = true;
-  for (const row of rows()) row.querySelector(".how").classList.toggle("off", row.querySelector(".role").value !== "quasi");
+  for (const row of rows()) row.querySelector(".how").classList.toggle("off", !coarsened(row));
 }
 
 table?.addEventListener("change", () => window.location.assign(`/anonymize?table=${encodeURIComponent(table.value)}`));
-byId("anonymize")?.addEventListener("change", (event) => {
+// As it is typed, not when the field is left: hiding the figures then would move the button under the pointer.
+byId("anonymize")?.addEventListener("input", (event) => {
   if (event.target !== table) forget();
 });
 byId("anonymize")?.addEventListener("submit", (event) => event.preventDefault());

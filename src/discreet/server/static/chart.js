@@ -48,6 +48,7 @@ function specOf(answer, column, width) {
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     background: null,
+    ...(answer.watermark ? { title: { text: answer.watermark, color: colour("warning"), font } } : {}),
     width,
     height: { step: 22 },
     data: { values: pointsOf(answer, column, keys) },

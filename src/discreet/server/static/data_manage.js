@@ -1,5 +1,6 @@
 // A data set after its first day: other declarations, another name, a new file, or an end.
 import { call } from "./api.js";
+import { startBounds } from "./data_bounds.js";
 import { ColumnForm } from "./data_columns.js";
 import { element, sayProblem } from "./dom.js";
 import { sendFile } from "./upload.js";
@@ -79,4 +80,5 @@ class ManageForm {
 
 export function startManage() {
   for (const box of document.querySelectorAll(".manage")) new ManageForm(box);
+  startBounds();
 }

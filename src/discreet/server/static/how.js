@@ -74,7 +74,7 @@ function stored(answer, { analyst }, ending, words) {
   return element("a", { class: "button", href, download: `answer.${ending}` }, words);
 }
 
-function download(name, type, text) {
+export function download(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = element("a", { href: address, download: name });
   link.click();
@@ -90,10 +90,13 @@ const quoted = (cell) => {
 
 export function csvOf(answer) {
   const noisy = new Set(answer.noisy);
+  const mark = answer.watermark ? [answer.watermark] : []; // in every row, so that no cut loses it
   const head = answer.columns.flatMap((name, i) => (noisy.has(i) ? [name, `${name} ±`] : [name]));
-  const lines = answer.rows.map((row, r) =>
-    row.flatMap((cell, i) => (noisy.has(i) ? [cell, answer.error95[r][i]] : [cell])),
-  );
+  const lines = answer.rows.map((row, r) => [
+    ...row.flatMap((cell, i) => (noisy.has(i) ? [cell, answer.error95[r][i]] : [cell])),
+    ...mark,
+  ]);
+  if (mark.length) head.push("watermark");
   return [head, ...lines].map((line) => line.map(quoted).join(",")).join("\n") + "\n";
 }
 

@@ -7,8 +7,13 @@ export function keepPanel(answer, asked) {
   const title = element("input", { id: "keep-title", type: "text", value: "My questions", autocomplete: "off", "aria-label": "Title of the new notebook" });
   const told = element("p", { class: "small", role: "status" });
   const problem = element("div", { id: "keep-problem", "aria-live": "polite" });
+  let chosen = false; // by the reader, which the list of notebooks does not undo when it comes
   choice.addEventListener("change", () => {
+    chosen = true;
     title.hidden = choice.value !== "";
+  });
+  title.addEventListener("input", () => {
+    chosen = true;
   });
   const cell = { kind: "question", sql: asked.sql, epsilon: String(asked.epsilon ?? ""), answer: answer.request_id, view: "chart", ...(asked.analyst ? { analyst: asked.analyst } : {}) };
   const keep = async () => {
@@ -21,7 +26,7 @@ export function keepPanel(answer, asked) {
       sayProblem(byId("keep-problem"), found);
     }
   };
-  fill(choice, title);
+  fill(choice, title, () => chosen);
   return element(
     "div",
     {},
@@ -33,10 +38,11 @@ export function keepPanel(answer, asked) {
   );
 }
 
-async function fill(choice, title) {
+async function fill(choice, title, chosen) {
   const { notebooks } = await call("GET", "/notebooks").catch(() => ({ notebooks: [] }));
   const mine = notebooks.filter((each) => each.mine);
   choice.prepend(...mine.map((each) => element("option", { value: each.id }, each.title)));
-  if (mine.length) choice.value = mine[0].id;
-  title.hidden = mine.length > 0;
+  if (chosen() || !mine.length) return;
+  choice.value = mine[0].id;
+  title.hidden = true;
 }

@@ -104,6 +104,7 @@ function listened(job, watch) {
     watch.stop = () => {
       call("DELETE", `/jobs/${job}`).catch(finish);
     };
+    if (watch.stopped) watch.stop(); // asked before the job had a name
   });
 }
 

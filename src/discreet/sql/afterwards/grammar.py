@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.plan.functions.registry import SCALARS
+from discreet.plan.functions.shapes import CurveShape
 from discreet.sql.grammar import READ, only_read
 from discreet.sql.parse import MOST_NODES
 from discreet.sql.refuse import refusal, too_large
 from discreet.sql.scalars import function_name
+from discreet.sql.signatures import CALLS, IN_STEPS, NAMED_IN_STEPS
 
 _CLAUSES = (
     *(exp.Union, exp.Intersect, exp.Except, exp.Qualify, exp.Window, exp.WindowSpec, exp.Exists),
@@ -24,11 +27,10 @@ _WINDOWS = (
     *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
 )
 _FUNCTIONS = (
-    *(exp.Concat, exp.Replace, exp.SplitPart, exp.StrPosition, exp.StartsWith, exp.Contains),
-    *(exp.TimeToStr, exp.Week, exp.DayOfYear, exp.Dayname, exp.Monthname, exp.Pi, exp.Cos, exp.Sin),
+    *(exp.Concat, exp.TimeToStr, exp.Week, exp.DayOfYear, exp.Dayname, exp.Monthname, exp.Pi),
     *(exp.Corr, exp.CovarPop, exp.CovarSamp, exp.CountIf, exp.Mode, exp.ArgMax, exp.ArgMin),
 )
-_NAMES = frozenset({"var", "std", "strlen", "clamp", "clip", "date_part", "log10"})
+_NAMES = frozenset({"var", "std", "clamp", "clip", "date_part", "log10"}) | NAMED_IN_STEPS
 _RANKS = (exp.DenseRank, exp.PercentRank, exp.Rank, exp.CumeDist)
 _ONE = (exp.RespectNulls, exp.IgnoreNulls, exp.Qualify, exp.Ntile, exp.RowNumber, exp.CountIf)
 _ENDS = (exp.FirstValue, exp.LastValue)
@@ -53,7 +55,17 @@ KEPT: dict[type[exp.Expr], frozenset[str]] = {
     for kind in kinds
 }
 """What a statement with steps may hold beyond `READ`: the parts of each node that are kept."""
-STEPS = frozenset(READ) | frozenset((*_CLAUSES, *_WINDOWS, *_FUNCTIONS))
+STEPS = (frozenset(READ) - CALLS.keys()) | IN_STEPS
+STEPS |= frozenset((*_CLAUSES, *_WINDOWS, *_FUNCTIONS))
+
+
+_DEFINED = {
+    kind: exp.GTE if shape.from_zero else exp.GT
+    for kind, found in CALLS.items()
+    if isinstance(shape := getattr(SCALARS[found.function], "curve", None), CurveShape)
+    and shape.from_zero is not None
+}
+"""Roots and logarithms: from 0 on, or above it; elsewhere DuckDB would fail."""
 
 
 def only_kept(tree: exp.Expr) -> None:
@@ -90,13 +102,12 @@ def total(tree: exp.Query) -> exp.Query:
     """Return a step whose functions give NULL where they would fail on a noisy value."""
 
     def changed(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Sqrt):
-            return _where(exp.GTE(this=node.this.copy(), expression=exp.Literal.number(0)), node)
-        if isinstance(node, exp.Ln):
-            return _where(exp.GT(this=node.this.copy(), expression=exp.Literal.number(0)), node)
-        if isinstance(node, exp.Log):
+        if isinstance(node, exp.Log):  # the base may stand first
             value = node.expression or node.this
             return _where(exp.GT(this=value.copy(), expression=exp.Literal.number(0)), node)
+        if type(node) in _DEFINED:
+            above = _DEFINED[type(node)]
+            return _where(above(this=node.this.copy(), expression=exp.Literal.number(0)), node)
         if type(node) is exp.Cast:
             return exp.TryCast(this=node.this, to=node.args["to"])
         return node

@@ -20,18 +20,18 @@ def bars_of(node: exp.Query, names: Sequence[str]) -> Bars | None:
     return Bars(part, tuple(columns))
 
 
-def with_row(node: exp.Query) -> exp.Query:
+def with_row(node: exp.Query, mark: str) -> exp.Query:
     """Return the step with the number of the result's row as one more output, at every level."""
-    found = node.copy()
+    found, name = node.copy(), ROW + mark
     level = found
     while True:
         source = level.args["from_"].this
         if isinstance(source, exp.Subquery):
             alias = source.alias
-            level.append("expressions", exp.column(ROW, table=alias, quoted=True).as_(ROW))
+            level.append("expressions", exp.column(name, table=alias, quoted=True).as_(name))
             level = source.this
             continue
-        level.append("expressions", exp.column(ROW).as_(ROW))
+        level.append("expressions", exp.column(ROW).as_(name))
         return found
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import chain, combinations
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
+from discreet.sql.afterwards.group_keys import GroupKeys
 from discreet.sql.afterwards.needed import ENDS, is_end, meant, rolled_up
-from discreet.sql.aggregates import is_aggregate
+from discreet.sql.afterwards.over_results import OverResults
 from discreet.sql.refuse import refusal
 from discreet.sql.relations import BindingContext, bind_rows
-
-MOST_SETS = 32
-"""Sets of keys of one ROLLUP, CUBE or GROUPING SETS: each is a question of its own."""
 
 
 def is_plain(node: exp.Select) -> bool:
@@ -27,10 +24,14 @@ def is_plain(node: exp.Select) -> bool:
 
 
 class Parts:
-    """Collects the private questions of a statement: the tables r0, r1, ... of what comes after."""
+    """Collects the private questions of a statement: the tables r0, r1, ... of what comes after.
 
-    def __init__(self, catalog: Catalog) -> None:
+    `mark` ends the names of keys and aggregates: what a statement does not write (`unwritten`).
+    """
+
+    def __init__(self, catalog: Catalog, mark: str = "") -> None:
         self.catalog = catalog
+        self.mark = mark
         self.selects: list[exp.Select] = []
 
     def _added(self, select: exp.Select, people: tuple[exp.CTE, ...]) -> str:
@@ -71,8 +72,10 @@ class Parts:
         _without_results(below, people)
         for clause in ("qualify", "distinct", "order", "limit", "offset", "having"):
             below.set(clause, None)
-        keys = _Keys(node, _visible(below, people, self.catalog))
-        above = _Above(keys, scalars, lambda value: self._commonest(value, below, people, keys))
+        keys = GroupKeys(node, _visible(below, people, self.catalog))
+        above = OverResults(
+            keys, scalars, lambda value: self._commonest(value, below, people, keys), self.mark
+        )
         step = above.step(node, names)
         if not keys.nodes and not above.folds:
             nothing = exp.TableAlias(this=exp.to_identifier("t"))
@@ -89,10 +92,10 @@ class Parts:
             places = [exp.Literal.number(i + 1) for i in range(len(chosen))]
             part.set("group", exp.Group(expressions=places) if places else None)
             tables.append((self._added(part, people), chosen))
-        return _over(step, tables, len(keys.nodes), len(above.folds)), names
+        return _over(step, tables, (len(keys.nodes), len(above.folds)), self.mark), names
 
     def _commonest(
-        self, value: exp.Expr, below: exp.Select, people: tuple[exp.CTE, ...], keys: _Keys
+        self, value: exp.Expr, below: exp.Select, people: tuple[exp.CTE, ...], keys: GroupKeys
     ) -> exp.Expr:
         """Return MODE(x) as a question of its own: the largest group, by a private choice."""
         if keys.nodes:
@@ -144,253 +147,20 @@ def _called(output: exp.Expr, place: int) -> str:
     return name or f"column{place + 1}"
 
 
-def _plain(node: exp.Expr, *, tables: bool) -> exp.Expr:
-    """Return a node as it is compared: names in small letters, without quotes."""
-
-    def changed(part: exp.Expr) -> exp.Expr:
-        if isinstance(part, exp.Column):
-            table = part.table.lower() if tables else ""
-            return exp.column(part.name.lower(), table=table or None)
-        inner: exp.Expr = part.this if isinstance(part, exp.Paren) else part
-        return inner
-
-    return node.copy().transform(changed)
-
-
-class _Keys:
-    """The GROUP BY of a SELECT: its different expressions, and the sets that they are shown in."""
-
-    def __init__(self, node: exp.Select, visible: set[str]) -> None:
-        self.select = node
-        self.visible = visible
-        self.nodes: list[exp.Expr] = []
-        group = node.args.get("group")
-        self._terms: list[list[tuple[int, ...]]] = []
-        trailing: list[exp.Expr] = []
-        if group is not None:
-            if group.args.get("all") or group.args.get("totals"):
-                raise refusal("clause", what="GROUP BY ALL")
-            trailing = [*(group.args.get("rollup") or ()), *(group.args.get("cube") or ())]
-            if trailing and not any(each.expressions for each in trailing):
-                # GROUP BY a, b WITH ROLLUP
-                kind = type(trailing[0])
-                rolled = kind(expressions=[each.copy() for each in group.expressions])
-                self._terms.append(self._term(rolled))
-                return
-        listed = [] if group is None else [*group.expressions, *trailing]
-        if group is not None:
-            listed += list(group.args.get("grouping_sets") or ())
-        self._terms += [self._term(each) for each in listed]
-
-    def sets(self) -> list[tuple[int, ...]]:
-        """Return the sets of keys, as places in `nodes`."""
-        found: list[tuple[int, ...]] = [()]
-        for term in self._terms:
-            found = [tuple(dict.fromkeys((*a, *b))) for a in found for b in term]
-            if len(found) > MOST_SETS:
-                raise refusal("too large", what=f"There are more than {MOST_SETS} sets of keys")
-        return [tuple(sorted(each)) for each in found]
-
-    def _term(self, node: exp.Expr) -> list[tuple[int, ...]]:
-        if isinstance(node, exp.Rollup):
-            each = [self._place_all(part) for part in node.expressions]
-            return [tuple(chain(*each[:i])) for i in range(len(each), -1, -1)]
-        if isinstance(node, exp.Cube):
-            each = [self._place_all(part) for part in node.expressions]
-            sizes = range(len(each), -1, -1)
-            return [tuple(chain(*some)) for size in sizes for some in combinations(each, size)]
-        if isinstance(node, exp.GroupingSets):
-            return [found for part in node.expressions for found in self._set(part)]
-        return [self._place_all(node)]
-
-    def _set(self, node: exp.Expr) -> list[tuple[int, ...]]:
-        if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
-            return self._term(node)
-        return [self._place_all(node)]
-
-    def _place_all(self, node: exp.Expr) -> tuple[int, ...]:
-        if isinstance(node, exp.Paren):
-            return self._place_all(node.this)
-        if isinstance(node, exp.Tuple):
-            return tuple(chain(*(self._place_all(part) for part in node.expressions)))
-        return (self._place(node),)
-
-    def _place(self, node: exp.Expr) -> int:
-        meant = self._meant(node)
-        found = self.place(meant)
-        if found is not None:
-            return found
-        self.nodes.append(meant)
-        return len(self.nodes) - 1
-
-    def _meant(self, node: exp.Expr) -> exp.Expr:
-        outputs = self.select.expressions
-        if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-            if not 1 <= int(node.this) <= len(outputs):
-                raise refusal("clause", what=f"GROUP BY {str(node.this)[:40]}")
-            return meant(outputs[int(node.this) - 1])
-        if isinstance(node, exp.Column) and not node.table:
-            name = node.name.lower()
-            if name not in self.visible:
-                for output in outputs:
-                    if isinstance(output, exp.Alias) and output.alias.lower() == name:
-                        return meant(output)
-        return node
-
-    def place(self, node: exp.Expr) -> int | None:
-        """Return which key an expression is."""
-        for tables in (True, False):
-            wanted = _plain(node, tables=tables)
-            for i, key in enumerate(self.nodes):
-                if _plain(key, tables=tables) == wanted:
-                    return i
-        return None
-
-
-class _Above:
-    """Rewrites outputs and conditions so that they read keys and aggregates by their columns."""
-
-    def __init__(
-        self,
-        keys: _Keys,
-        scalars: Mapping[exp.Subquery, exp.Query],
-        commonest: Callable[[exp.Expr], exp.Expr],
-    ) -> None:
-        self.keys = keys
-        self.scalars = scalars
-        self.commonest = commonest
-        self.folds: list[exp.Expr] = []
-
-    def step(self, node: exp.Select, names: tuple[str, ...]) -> exp.Select:
-        """Return the SELECT over columns k0, k1, ... and a0, a1, ..."""
-        outputs = zip(node.expressions, names, strict=True)
-        shown = [self._changed(each.unalias()).as_(name, quoted=True) for each, name in outputs]
-        found = exp.Select(expressions=shown)
-        having = node.args.get("having")
-        if having is not None:
-            found.set("where", exp.Where(this=self._changed(having.this, aliases=True)))
-        for clause in ("qualify", "order"):
-            if node.args.get(clause) is not None:
-                found.set(clause, self._changed(node.args[clause], aliases=True))
-        for clause in ("distinct", "limit", "offset"):
-            if node.args.get(clause) is not None:
-                found.set(clause, node.args[clause].copy())
-        return found
-
-    def _changed(self, node: exp.Expr, *, aliases: bool = False) -> exp.Expr:
-        if isinstance(node, exp.Subquery):
-            return exp.Subquery(this=self.scalars[node])
-        if isinstance(node, exp.Grouping):
-            places = [self.keys.place(part) for part in node.expressions]
-            if len(places) != 1 or places[0] is None:
-                raise refusal("clause", what="GROUPING of anything but one key")
-            return exp.column(f"g{places[0]}", table="t")
-        if not isinstance(node, exp.Order | exp.Ordered | exp.Qualify):
-            place = self.keys.place(node)
-            if place is not None:
-                return exp.column(f"k{place}", table="t")
-        if _listed(node) is not None:
-            return _as_list([self._fold(each) for each in _listed(node) or ()])
-        if isinstance(node, exp.Mode):
-            return self.commonest(node.this)
-        if _is_fold(node):
-            return self._fold(node)
-        if isinstance(node, exp.Column):
-            return self._named(node, aliases=aliases)
-        return self._inside(node, aliases=aliases)
-
-    def _named(self, node: exp.Column, *, aliases: bool) -> exp.Expr:
-        if not node.table:
-            for output in self.keys.select.expressions:
-                if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
-                    if aliases and not output.this.find(exp.Window):
-                        return self._changed(output.this)
-                    if aliases or output.this != node:
-                        return exp.column(output.alias, quoted=True)
-        raise refusal("raw rows", what=node.name)
-
-    def _inside(self, node: exp.Expr, *, aliases: bool) -> exp.Expr:
-        found = node.copy()
-        for name, value in node.args.items():
-            if isinstance(value, exp.Expr):
-                found.set(name, self._part(node, name, value, aliases=aliases))
-            elif isinstance(value, list):
-                parts = [
-                    self._changed(each, aliases=aliases) if isinstance(each, exp.Expr) else each
-                    for each in value
-                ]
-                found.set(name, parts)
-        return found
-
-    def _part(self, node: exp.Expr, name: str, value: exp.Expr, *, aliases: bool) -> exp.Expr:
-        if isinstance(node, exp.Window) and name == "this":
-            # The window's own function runs over results; what it is given are aggregates and keys.
-            return self._inside_function(value)
-        if isinstance(value, exp.Identifier | exp.DataType | exp.Var | exp.WindowSpec):
-            return value.copy()
-        return self._changed(value, aliases=aliases)
-
-    def _inside_function(self, node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
-            found = node.copy()
-            found.set("this", self._inside_function(node.this))
-            if node.args.get("expression") is not None:
-                found.set("expression", self._changed(node.expression))
-            return found
-        return self._inside(node, aliases=False)
-
-    def _fold(self, node: exp.Expr) -> exp.Expr:
-        for i, known in enumerate(self.folds):
-            if known == node:
-                return exp.column(f"a{i}", table="t")
-        self.folds.append(node.copy())
-        return exp.column(f"a{len(self.folds) - 1}", table="t")
-
-
-_QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc)
-
-
-def _listed(node: exp.Expr) -> list[exp.Expr] | None:
-    """Return one aggregate for each share of a list of quantiles."""
-    if not isinstance(node, _QUANTILES):
-        return None
-    for name, value in node.args.items():
-        if isinstance(value, exp.Array):
-            found: list[exp.Expr] = []
-            for share in value.expressions:
-                each = node.copy()
-                each.set(name, share.copy())
-                found.append(each)
-            return found
-    return None
-
-
-def _as_list(parts: list[exp.Expr]) -> exp.Expr:
-    return exp.cast(exp.Array(expressions=parts), "text", dialect="duckdb")
-
-
-def _is_fold(node: exp.Expr) -> bool:
-    """Return whether a node is an aggregate of the private question itself."""
-    if isinstance(node, exp.Filter | exp.WithinGroup):
-        return is_aggregate(node.this)
-    if isinstance(node, exp.Anonymous):
-        return str(node.name).lower() in {"var", "std", "stdev"}
-    return isinstance(node, exp.AggFunc)
-
-
 def _over(
-    step: exp.Select, tables: list[tuple[str, tuple[int, ...]]], keys: int, folds: int
+    step: exp.Select, tables: list[tuple[str, tuple[int, ...]]], many: tuple[int, int], mark: str
 ) -> exp.Select:
     """Return the step with its FROM: the results of all sets of keys, one below the other."""
     blocks = []
     for name, chosen in tables:
         shown: list[exp.Expr] = []
-        for i in range(keys):
+        for i in range(many[0]):
             there = i in chosen
             value = exp.column(f"c{chosen.index(i)}", table=name) if there else exp.null()
-            shown += [value.as_(f"k{i}"), exp.Literal.number(int(not there)).as_(f"g{i}")]
-        for i in range(folds):
-            shown.append(exp.column(f"c{len(chosen) + i}", table=name).as_(f"a{i}"))
+            rolled = exp.Literal.number(int(not there))
+            shown += [value.as_(f"k{i}{mark}"), rolled.as_(f"g{i}{mark}")]
+        for i in range(many[1]):
+            shown.append(exp.column(f"c{len(chosen) + i}", table=name).as_(f"a{i}{mark}"))
         blocks.append(exp.select(*(shown or [exp.null().as_("nothing")])).from_(name))
     source: exp.Query = blocks[0]
     for block in blocks[1:]:

@@ -21,7 +21,7 @@ from discreet.sql.afterwards.needed import (
     sources,
 )
 from discreet.sql.afterwards.parts import Parts, is_plain
-from discreet.sql.afterwards.program import Program
+from discreet.sql.afterwards.program import Program, unwritten
 from discreet.sql.bind import bind
 from discreet.sql.parse import MOST_NODES, Written
 from discreet.sql.refuse import refusal, too_large
@@ -36,7 +36,8 @@ def split(tree: exp.Expr, catalog: Catalog) -> Program | None:
     if not has_steps(tree, catalog):
         return None
     only_kept(tree)
-    splitter = _Splitter(catalog)
+    mark = unwritten(tree)
+    splitter = _Splitter(catalog, mark)
     found = splitter.query(tree, _Scope())
     after = found.node
     only_steps(after)
@@ -44,9 +45,10 @@ def split(tree: exp.Expr, catalog: Catalog) -> Program | None:
     return Program(
         parts=tuple(splitter.parts.selects),
         public=tuple(splitter.public.values()),
-        after=after if bars is None else with_row(after),
+        after=after if bars is None else with_row(after, mark),
         columns=tuple(found.names),
         bars=bars,
+        mark=mark,
     )
 
 
@@ -74,9 +76,9 @@ class _Step:
 class _Splitter:
     """Walks a statement from the outside in, and takes out what reads people."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, mark: str) -> None:
         self.catalog = catalog
-        self.parts = Parts(catalog)
+        self.parts = Parts(catalog, mark)
         self.public: dict[str, tuple[Dataset, Table]] = {}
         self.nodes = 0
 

@@ -26,6 +26,7 @@ from discreet.kernel.canonical.select import (
 from discreet.plan import expr as e
 from discreet.plan.box import to_box
 from discreet.plan.ir import (
+    CLOCK,
     Aggregate,
     Field,
     Filter,
@@ -119,9 +120,9 @@ class BlockWriter:
         return replace(block, where=(*block.where, f"{block.rank[0]} <= {max_rows}"), kept=True)
 
     def _column(self, scan: Scan, field: Field, alias: str) -> Cell:
-        assert field.origin is not None, "a table's columns come from the table"
+        wanted = _declared(scan, field)
         for i, column in stored_columns(scan.table).items():
-            if column.name == field.origin.column.name:
+            if (column.name, column.moment is not None) == wanted:
                 bare = f"{alias}.c{i}"
                 if self.dialect == "duckdb" and isinstance(field.domain, CategoryDomain):
                     return Cell(f"CAST({bare} AS VARCHAR)", field.domain, bare)
@@ -136,8 +137,10 @@ class BlockWriter:
         types, whole = column_types(scan.dataset, table, self.engine)
         if table.bounded:
             return ranked_select(table, types, self.dialect, relation, whole=whole)
-        used = {f.origin.column.name for f in scan.fields if f.origin and f.name in self.used}
-        columns = [i for i, column in stored_columns(table).items() if column.name in used]
+        used = {_declared(scan, field) for field in scan.fields if field.name in self.used}
+        columns = [
+            i for i, c in stored_columns(table).items() if (c.name, c.moment is not None) in used
+        ]
         return canonical_select(table, columns, types, self.dialect, relation, whole=whole)
 
     def _extreme(self, name: str, domain: Domain) -> str:
@@ -251,8 +254,7 @@ class BlockWriter:
         order = ", ".join(f"{_bare(inner.cells[name])} NULLS FIRST" for name in names)
         number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
         found = self.wrapped(inner, names, extra=number)
-        alias = found.source.rsplit(" ", 1)[1]
-        return self.wrapped(replace(found, where=(f"{alias}.n <= {copies}",)), names)
+        return self.wrapped(replace(found, where=(f"{number_of(found)} <= {copies}",)), names)
 
     def _per_unit(self, relation: PerUnit) -> Block:
         below = self.block(relation.source)
@@ -320,8 +322,21 @@ class BlockWriter:
             order = self._content([block.cells[name] for name in names])
         over = f"PARTITION BY {block.unit} ORDER BY {', '.join(order) or block.unit}"
         found = self.wrapped(block, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
-        alias = found.source.rsplit(" ", 1)[1]
-        return replace(found, where=(f"{alias}.n <= {max_rows}",), kept=True)
+        return replace(found, where=(f"{number_of(found)} <= {max_rows}",), kept=True)
+
+    def in_order(self, block: Block, by: list[str], *, within: list[str]) -> Block:
+        """Return the block with the rows of a unit (and of keys) numbered in the order of columns.
+
+        Rows that are equal there follow each other by a hash of what they say, so that rows of
+        other people decide nothing. `number_of` is the number's column.
+        """
+        names = [name for name in block.cells if name in self.used]
+        parts = [str(block.unit), *(_bare(block.cells[name]) for name in within)]
+        content = self._content([block.cells[name] for name in names])
+        order = ", ".join((*(_bare(block.cells[name]) for name in by), *content))
+        over = f"PARTITION BY {', '.join(parts)} ORDER BY {order}"
+        bare = replace(block, rank=None)
+        return self.wrapped(bare, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
 
     def _content(self, cells: list[Cell]) -> tuple[str, ...]:
         """Return what rows are ordered by: a hash of all they say, then what they say."""
@@ -333,6 +348,19 @@ class BlockWriter:
         ]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
         return (f"md5({said})", *values)
+
+
+def number_of(block: Block) -> str:
+    """Return the column that numbers the rows of a block that was given numbers."""
+    return f"{block.source.rsplit(' ', 1)[1]}.n"
+
+
+def _declared(scan: Scan, field: Field) -> tuple[str, bool]:
+    """Return the declared column behind a field of a table, and whether it is its time of day."""
+    day = field.name.removesuffix(CLOCK)
+    origin = next(known.origin for known in scan.fields if known.name == day)
+    assert origin is not None, "a table's columns come from the table"
+    return origin.column.name, day != field.name
 
 
 def whole_range(domain: Domain) -> tuple[int, int] | None:

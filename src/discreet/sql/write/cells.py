@@ -10,8 +10,10 @@ from discreet.core.schema import (
     CategoryDomain,
     Domain,
     NumberDomain,
+    TimestampDomain,
 )
 from discreet.kernel.canonical.literals import constant
+from discreet.plan.lattices import seconds_since
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ def _known(cell: Cell, positions: Positions, dialect: str) -> str:
         case NumberDomain(lower=lower, step=step):
             offset = int(lower / step)
             spans = [(str(low + offset), str(high + offset)) for low, high in positions.spans]
+        case TimestampDomain(lower=begin, step=seconds):
+            first = int(seconds_since(begin) / seconds)
+            spans = [(str(low + first), str(high + first)) for low, high in positions.spans]
         case _:
             spans = [
                 (constant(domain.value(low), dialect), constant(domain.value(high), dialect))  # type: ignore[union-attr]  # finite

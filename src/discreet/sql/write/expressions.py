@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.schema import DateDomain, Domain, TextDomain
+from discreet.core.schema import DateDomain, Domain, TextDomain, TimestampDomain
 from discreet.engine.functions import function
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.plan import expr as e
+from discreet.plan.curves.pieces import CurvePiece
 from discreet.plan.expr import Expr, Operator
-from discreet.plan.lattices import common_step, lattice, points
+from discreet.plan.functions.registry import SCALARS, planned
+from discreet.plan.lattices import common_step, lattice, points, seconds_since
 from discreet.plan.tables import computes, tabulated
-from discreet.plan.values import FINER, infer, infer_by_rule
+from discreet.plan.values import FINER, curve_of, infer, infer_by_rule
 from discreet.sql.write.cells import Cell
-from discreet.sql.write.texts import joined, like, text_call
+from discreet.sql.write.texts import engine_call, joined, like
 
 LONGEST = 2_000_000
 """Characters of one SELECT in SQL, and so of each expression in it."""
@@ -87,6 +90,8 @@ class Writer:
         return function("divide", self.dialect, written, str(factor.denominator))
 
     def _literal(self, value: Any, step: Fraction) -> str:
+        if isinstance(value, dt.datetime):
+            value = seconds_since(value)
         if isinstance(value, int | Fraction) and not isinstance(value, bool):
             return str(int(Fraction(value) / step))
         return constant(value, self.dialect)
@@ -132,8 +137,7 @@ class Writer:
         return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
     def _input(self, value: Any, domain: Domain) -> str:
-        found = lattice(domain)
-        return self._literal(value, found[2] if found else Fraction(1))
+        return self._literal(value, _unit(domain))
 
     def _computed(self, expr: Expr) -> str:
         match expr:
@@ -148,9 +152,9 @@ class Writer:
             case e.Concat(operands=operands):
                 return joined([f"({self.write(part)})" for part in operands], self.dialect)
             case e.Call(operand=operand) if isinstance(self.domain(operand), TextDomain):
-                return text_call(expr, f"({self.write(operand)})", self.dialect)
-            case e.Call(function=name, operand=operand):
-                return self._call(expr, name, operand)
+                return engine_call(expr, f"({self.write(operand)})", self.dialect)
+            case e.Call():
+                return self._call(expr)
             case _:
                 return self._logic(expr)
 
@@ -175,10 +179,28 @@ class Writer:
                 raise AssertionError(type(expr).__name__)
 
     def _pair(self, left: Expr, right: Expr) -> tuple[str, str]:
+        if isinstance(self.domain(left), TimestampDomain):
+            return self._moments(left, right)
         if lattice(self.domain(left)) is None:
             return f"({self.write(left)})", f"({self.write(right)})"
         step = common_step(self.step(left), self.step(right))
         return f"({self.scaled(left, step)})", f"({self.scaled(right, step)})"
+
+    def _moments(self, left: Expr, right: Expr) -> tuple[str, str]:
+        """Return two moments counted in one step."""
+        step = Fraction(0)
+        for side in (left, right):
+            moment = side.value if isinstance(side, e.Literal) else None
+            unit = _unit(self.domain(side))
+            exact = seconds_since(moment) if isinstance(moment, dt.datetime) else unit
+            step = common_step(step, exact)
+        one, two = (
+            self._literal(side.value, step)
+            if isinstance(side, e.Literal)
+            else self._counted(self.write(side), _unit(self.domain(side)) / step)
+            for side in (left, right)
+        )
+        return f"({one})", f"({two})"
 
     def _arithmetic(self, expr: e.Arithmetic) -> str:
         if isinstance(self.domain(expr.left), DateDomain):
@@ -291,18 +313,47 @@ class Writer:
             return function("modulo", self.dialect, iso, "7")
         return function(part.value, self.dialect, written)
 
-    def _call(self, expr: e.Call, name: str, operand: Expr) -> str:
-        match name:
-            case "abs":
-                return f"ABS({self.write(operand)})"
-            case "floor":
-                return self._floor_divide(operand, Fraction(1))
-            case "ceil":
-                return f"-({self._floor_divide(e.Negate(operand), Fraction(1))})"
-            case "number":
-                return self.write(operand)
-            case _:
-                raise AssertionError(expr.function)
+    def _call(self, expr: e.Call) -> str:
+        row, added = SCALARS[expr.function], planned(expr.function)
+        if expr.function in {"number", "moment"}:
+            return self.write(expr.operand)
+        if added is not None and added.rewritten is not None:
+            return self._computed(added.rewritten(expr.operand))
+        if row.sql is not None:
+            return engine_call(expr, self.write(expr.operand), self.dialect)
+        return self._drawn(expr)
+
+    def _drawn(self, expr: e.Call) -> str:
+        """Return a curve in straight pieces: the right one is found by halving."""
+        drawn = curve_of(expr, self.fields)
+        if drawn is None:
+            return "NULL"
+        y = f"({self.write(expr.operand)})"
+        short(len(y) * 3 * len(drawn.pieces))
+        found = self._halved(y, drawn.pieces)
+        return _wide(f"CASE WHEN {y} >= {drawn.pieces[0].first} THEN {found} END")
+
+    def _halved(self, y: str, pieces: tuple[CurvePiece, ...]) -> str:
+        if len(pieces) > 1:
+            middle = len(pieces) // 2
+            below, above = (self._halved(y, part) for part in (pieces[:middle], pieces[middle:]))
+            return f"CASE WHEN {y} < {pieces[middle].first} THEN {below} ELSE {above} END"
+        (piece,) = pieces
+        if not piece.rise:
+            return str(piece.value)
+        # Downwards by what is not negative: engines round other quotients differently.
+        along = f"(CAST({y} AS BIGINT) - {piece.first}) * {abs(piece.rise)}"
+        if piece.run > 1:
+            along = function("whole_quotient", self.dialect, along, str(piece.run))
+        return f"({piece.value} {'+' if piece.rise > 0 else '-'} {along})"
+
+
+def _unit(domain: Domain) -> Fraction:
+    """Return what one whole number in SQL stands for: a step, or seconds of a moment."""
+    if isinstance(domain, TimestampDomain):
+        return Fraction(domain.step)
+    found = lattice(domain)
+    return Fraction(1) if found is None else found[2]
 
 
 def short(length: int) -> None:

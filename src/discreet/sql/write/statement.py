@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from discreet.core.schema import DateDomain
+from discreet.core.schema import DateDomain, TimestampDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
+from discreet.plan.curves.drawn import outermost_curves, replaced
 from discreet.plan.expr import Expr
 from discreet.plan.ir import Filter, Join, PerUnit, Project, Relation, Scan, Statement
-from discreet.plan.lattices import lattice
+from discreet.plan.lattices import EPOCH, lattice
 from discreet.plan.measure import Choice, Measure
 from discreet.plan.plan import Question
 from discreet.sql.write.blocks import Block, BlockWriter, clamped
+from discreet.sql.write.cells import Cell
 from discreet.sql.write.expressions import Writer, short
 
 _PARTS: dict[Kind, tuple[str, ...]] = {
@@ -54,13 +58,48 @@ def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
 
 def _linear(question: Question, engine: Engine) -> Draft:
     blocks, block = _prepared(question, engine)
+    block, drawn = _with_curves(question, blocks, block)
     outputs = _Outputs(blocks.writer(block), block)
-    measures = {name: outputs.asked(measure) for name, measure in question.measured.measures}
-    keys = [_key(outputs.writer, key.value) for key in question.statement.keys]
+    measures = {
+        name: outputs.asked(_over(measure, drawn)) for name, measure in question.measured.measures
+    }
+    keys = [_key(outputs.writer, replaced(key.value, drawn)) for key in question.statement.keys]
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
     columns += [f"{written} AS r{i}" for i, written in enumerate(outputs.places)]
     sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}"
     return Draft(sql, measures)
+
+
+def _with_curves(
+    question: Question, blocks: BlockWriter, block: Block
+) -> tuple[Block, dict[Expr, Expr]]:
+    """Return the block with every curve as a column of its own, and what stands for each.
+
+    A curve takes long to write, and what is added up is written several times.
+    """
+    operands = [measure.operand for _, measure in question.measured.measures]
+    values = [*(key.value for key in question.statement.keys), *operands]
+    writer = blocks.writer(block)
+    curves = dict.fromkeys(
+        part for v in values if v is not None for part in outermost_curves(v, writer.fields)
+    )
+    if not curves:
+        return block, {}
+    cells = {
+        f"curve{i}": Cell(writer.write(node), writer.domain(node)) for i, node in enumerate(curves)
+    }
+    found: dict[Expr, Expr] = {
+        node: e.ColumnRef(name) for node, name in zip(curves, cells, strict=True)
+    }
+    names = [name for name in block.cells if name in blocks.used]
+    whole = replace(block, cells={**block.cells, **cells})
+    return blocks.wrapped(whole, [*names, *cells]), found
+
+
+def _over(measure: Measure, drawn: Mapping[Expr, Expr]) -> Measure:
+    if measure.operand is None or not drawn:
+        return measure
+    return replace(measure, operand=replaced(measure.operand, drawn))
 
 
 @dataclass(slots=True)
@@ -142,6 +181,12 @@ def position_sql(writer: Writer, choice: Choice) -> str:
     if isinstance(domain, DateDomain):
         first = function("day_number", writer.dialect, f"DATE '{domain.lower.isoformat()}'")
         return f"({function('day_number', writer.dialect, written)} - {first})"
+    if isinstance(domain, TimestampDomain):
+        unit = writer.domain(choice.operand)
+        assert isinstance(unit, TimestampDomain), "a moment stays one"
+        low = (domain.lower - EPOCH) // dt.timedelta(seconds=unit.step)
+        shifted, factor = f"(({written}) - {low})", domain.step // unit.step
+        return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
     found = lattice(domain)
     assert found is not None, "only ordered domains have quantiles"
     # WHERE may have left a coarser step than the one the SQL counts in.

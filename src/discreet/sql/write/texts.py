@@ -1,44 +1,39 @@
-"""Functions of free text in SQL: total on every text, and the same on every engine that has them."""
+"""Functions that engines compute, in SQL: total on every value, and the same wherever they are had."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from discreet.engine.functions import TEXT
 from discreet.errors import QueryRefused
 from discreet.kernel.canonical.literals import constant
 from discreet.kernel.seal import MOST_PARTS
 from discreet.plan import expr as e
-from discreet.plan.functions import LONGEST_TEXT
+from discreet.plan.functions.registry import SCALARS
 
 
-def text_call(node: e.Call, value: str, dialect: str) -> str:
-    """Return the SQL of one function of a text."""
+def engine_call(node: e.Call, value: str, dialect: str) -> str:
+    """Return the SQL of a function that engines compute; a count between its two bounds."""
+    row = SCALARS[node.function]
+    spelling = row.sql.get(dialect) if isinstance(row.sql, Mapping) else row.sql
+    if spelling is None:
+        known = " or ".join(row.sql) if isinstance(row.sql, Mapping) else "none"
+        raise QueryRefused(
+            f"{node.function.upper()} over so many values needs another engine: {known}.",
+            hint="Use LIKE, or declare the values of the column.",
+            construct="pattern",
+        )
     given = [
-        str(int(option)) if not isinstance(option, str) else constant(option, dialect)  # type: ignore[arg-type]  # numbers by the grammar
+        constant(option, dialect) if isinstance(option, str) else str(_whole(option))
         for option in node.options
     ]
-    match node.function:
-        case "lower" | "upper" | "trim":
-            return f"{node.function.upper()}({value})"
-        case "left":
-            return f"SUBSTR({value}, 1, {_whole(node.options[0])})"
-        case "substring":
-            places = ", ".join(str(_whole(option)) for option in node.options)
-            return f"SUBSTR({value}, {places})"
-        case "replace":
-            return f"REPLACE({value}, {', '.join(given)})" if node.options[0] else value
-        case "split_part":
-            _whole(node.options[1])
-            return f"SPLIT_PART({value}, {', '.join(given)})"
-        case "starts_with":
-            return f"(SUBSTR({value}, 1, {len(str(node.options[0]))}) = {given[0]})"
-        case "length":
-            most = LONGEST_TEXT
-            count = f"CAST(LENGTH({value}) AS BIGINT)"
-            return (
-                f"CASE WHEN {count} > {most} THEN {most} WHEN {count} < 0 THEN 0 ELSE {count} END"
-            )
-        case _:
-            return _pattern(node, value, given, dialect)
+    found = spelling(value, given, node.options)
+    if row.between is None:
+        return found
+    (low, high), count = row.between, f"CAST({found} AS BIGINT)"
+    return (
+        f"CASE WHEN {count} > {high} THEN {high} WHEN {count} < {low} THEN {low} ELSE {count} END"
+    )
 
 
 def _whole(option: object) -> int:
@@ -49,19 +44,6 @@ def _whole(option: object) -> int:
             construct="text",
         )
     return option
-
-
-def _pattern(node: e.Call, value: str, given: list[str], dialect: str) -> str:
-    if dialect != "duckdb":
-        # Other engines search by backtracking: how long that takes would follow from single rows.
-        raise QueryRefused(
-            "Regular expressions over free text need the DuckDB engine.",
-            hint="Use LIKE, or declare the values of the column.",
-            construct="pattern",
-        )
-    if node.function == "matches":
-        return f"regexp_matches({value}, {given[0]})"
-    return f"regexp_replace({value}, {', '.join(given)})"
 
 
 def like(node: e.Like, value: str, dialect: str) -> str:

@@ -1,29 +1,58 @@
-"""Reports as columns that any engine can count: a Parquet file, and tallies by one GROUP BY a question."""
+"""Reports as columns that any engine can count: a Parquet file, and tallies by one GROUP BY a question.
+
+Columns come from outside: a table of a cluster, a file that somebody joined from several. So they are not
+believed. A column of another type is refused; a report that no device could make is left out and counted.
+They hold no ids: a file that is counted twice cannot be noticed here, only by the store that wrote it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.engine.base import Engine, open_exact
+from discreet.engine.connect import connect
+from discreet.errors import InvalidInput
+from discreet.survey.collect.check import Refusal
 from discreet.survey.estimate.result import QuestionTally
-from discreet.survey.randomizers.base import Randomizer, Reports
+from discreet.survey.randomizers.base import Randomizer, Reports, ReportShape, Tally
 from discreet.survey.randomizers.dyadic import smallest_type
 from discreet.survey.spec.plan import SurveyPlan
 
+_OWNER_ONLY = 0o600
 
-def write_columns(path: Path, plan: SurveyPlan, rows: Sequence[Sequence[Any]]) -> None:
-    """Write reports, one column q0, q1, ... a question, in the narrowest types; no ids."""
-    columns = {
-        f"q{index}": pa.array([row[index] for row in rows], type=_type(choice.randomizer))
-        for index, choice in enumerate(plan.choices)
-    }
-    pq.write_table(pa.table(columns), path)
+
+def write_columns(path: Path, plan: SurveyPlan, batches: Iterable[Sequence[Sequence[Any]]]) -> None:
+    """Write reports, one column q0, q1, ... a question, in the narrowest types; no ids.
+
+    The file is there whole or not at all, and only its owner may read it.
+    """
+    fields = [
+        pa.field(f"q{index}", _type(choice.randomizer)) for index, choice in enumerate(plan.choices)
+    ]
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))
+    try:
+        with pq.ParquetWriter(fresh, pa.schema(fields)) as writer:
+            for rows in batches:
+                arrays = [
+                    pa.array([row[index] for row in rows], type=field.type)
+                    for index, field in enumerate(fields)
+                ]
+                writer.write_table(pa.table(arrays, schema=pa.schema(fields)))
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _type(randomizer: Randomizer) -> pa.DataType:
@@ -32,28 +61,137 @@ def _type(randomizer: Randomizer) -> pa.DataType:
     return pa.from_numpy_dtype(smallest_type(randomizer.shape.cells))
 
 
-def count_columns(engine: Engine, table: str, plan: SurveyPlan) -> list[QuestionTally]:
-    """Return the tally of every question from columns q0, q1, ... of an engine's table.
+class ColumnReports:
+    """The reports to one survey in columns q0, q1, ... of an engine's table.
 
     Where reports are numbers the engine counts, so that a billion reports stay where they are; strings
-    of bits are fetched and added up here.
+    of bits are fetched and added up here. As in the store, a donation with a report that cannot be is left
+    out as a whole; only a row's number or a spare bit within a string is looked at later, by itself.
     """
-    relation = engine.relation(table)
-    return [
-        _counted(engine, relation, f"q{index}", choice.randomizer)
-        for index, choice in enumerate(plan.choices)
-    ]
+
+    def __init__(self, engine: Engine, table: str, plan: SurveyPlan) -> None:
+        self._engine, self._plan = engine, plan
+        self._shapes = [choice.randomizer.shape for choice in plan.choices]
+        names, missing = set(engine.names(table)), {f"q{at}" for at in range(len(self._shapes))}
+        if missing - names:
+            raise InvalidInput(
+                f"The table has no column '{min(missing - names)}'.",
+                hint="Columns of reports are q0, q1, ... as `discreet survey close` writes them.",
+            )
+        self._relation = engine.relation(table)
+        for at, shape in enumerate(self._shapes):
+            self._check_type(f"q{at}", shape)
+        some = " OR ".join(f"q{at} IS NOT NULL" for at in range(len(self._shapes)))
+        possible = " AND ".join(_possible(f"q{at}", shape) for at, shape in enumerate(self._shapes))
+        self._good = f"{self._relation} WHERE ({some}) AND {possible}"
+
+    def _check_type(self, column: str, shape: ReportShape) -> None:
+        kind = self._run(f"SELECT {column} FROM {self._relation} WHERE 1 = 0").schema.field(0).type
+        whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0)
+        if not (pa.types.is_binary(kind) if shape.length else whole):
+            held = "bytes" if shape.length else "whole numbers"
+            raise InvalidInput(
+                f"The column '{column}' must hold {held}: reports of this survey are."
+            )
+
+    def reports(self) -> int:
+        """Return how many donations there are that devices can make."""
+        return self._count(self._good)
+
+    def refused(self) -> dict[str, int]:
+        """Return how many donations or strings of bits no device can have made, if there are any."""
+        count = self._count(self._relation) - self.reports() + sum(bad for _, bad in self._counted)
+        return {str(Refusal.SHAPE): count} if count else {}
+
+    def least_alike(self) -> int:
+        """Return how many donations answer the same questions, of the fewest that do."""
+        answered = ", ".join(f"q{at} IS NULL" for at in range(len(self._shapes)))
+        found = self._run(f"SELECT COUNT(*) AS alike FROM {self._good} GROUP BY {answered}")
+        return int(_whole(found["alike"]).min(initial=self.reports()))
+
+    def tallies(self) -> list[QuestionTally]:
+        """Return the tally of every question."""
+        return [tally for tally, _ in self._counted]
+
+    @cached_property
+    def _counted(self) -> list[tuple[QuestionTally, int]]:
+        return [self._tally(at, shape) for at, shape in enumerate(self._shapes)]
+
+    def _tally(self, at: int, shape: ReportShape) -> tuple[QuestionTally, int]:
+        """Return the tally of one question, and how many strings of bits were left out of it."""
+        if shape.length:
+            found = self._run(f"SELECT q{at} AS told FROM {self._good} AND q{at} IS NOT NULL")[
+                "told"
+            ]
+            told = _bits(found, shape.length)
+            good = told[_right(told, shape)]
+            tally = self._plan.choices[at].randomizer.tally(good)
+            return QuestionTally(len(good), tally), len(told) - len(good)
+        sql = f"SELECT q{at} AS told, COUNT(*) AS times FROM {self._good} AND q{at} IS NOT NULL GROUP BY q{at}"
+        found = self._run(sql)
+        counts = np.zeros(shape.cells, dtype=np.int64)
+        counts[_whole(found["told"])] = _whole(found["times"])
+        return QuestionTally(int(counts.sum()), counts), 0
+
+    def pairs(self, names: tuple[str, str]) -> tuple[tuple[Reports, Reports], Tally]:
+        """Return the different pairs of reports to two questions, and how often each occurs."""
+        sides = [self._plan.question_index(name) for name in names]
+        columns = ", ".join(f"q{at}" for at in sides)
+        there = " AND ".join(f"q{at} IS NOT NULL" for at in sides)
+        sql = (
+            f"SELECT {columns}, COUNT(*) AS times FROM {self._good} AND {there} GROUP BY {columns}"
+        )
+        found = self._run(sql)
+        told, right = [], np.ones(len(found), dtype=np.bool_)
+        for place, shape in enumerate(self._shapes[at] for at in sides):
+            column = found.column(place)
+            told.append(_bits(column, shape.length) if shape.length else _whole(column))
+            right &= _right(told[-1], shape) if shape.length else right
+        return (told[0][right], told[1][right]), _whole(found["times"])[right]
+
+    def _count(self, relation: str) -> int:
+        return int(self._run(f"SELECT COUNT(*) AS n FROM {relation}")["n"][0].as_py())
+
+    def _run(self, sql: str) -> pa.Table:
+        return open_exact(self._engine.run(sql))
 
 
-def _counted(engine: Engine, relation: str, column: str, randomizer: Randomizer) -> QuestionTally:
-    if randomizer.shape.length:
-        sql = f"SELECT {column} FROM {relation} WHERE {column} IS NOT NULL"
-        found = open_exact(engine.run(sql))[column].to_pylist()
-        told = np.frombuffer(b"".join(found), dtype=np.uint8)
-        rows: Reports = told.reshape(len(found), randomizer.shape.length)
-        return QuestionTally(len(found), randomizer.tally(rows))
-    sql = f"SELECT {column} AS told, COUNT(*) AS times FROM {relation}"
-    counts = open_exact(engine.run(f"{sql} WHERE {column} IS NOT NULL GROUP BY {column}"))
-    tally = np.zeros(randomizer.shape.cells, dtype=np.int64)
-    tally[counts["told"].to_numpy().astype(np.int64)] = counts["times"].to_numpy()
-    return QuestionTally(int(tally.sum()), tally)
+@contextmanager
+def attached(table: str | None, url: str) -> Iterator[tuple[Engine, str] | None]:
+    """Lend the engine at `url` with a file or table of columns, under a name; None where there is none."""
+    if table is None:
+        yield None
+        return
+    path = Path(table)
+    files = not url.startswith("postgres")
+    base, source = (path.parent, path.name) if files else (Path(), table)
+    engine = connect(url, {"reports": source}, base=base)
+    try:
+        yield engine, "reports"
+    finally:
+        engine.close()
+
+
+def _possible(column: str, shape: ReportShape) -> str:
+    """Return the condition that a column is empty or holds what could be a report."""
+    if shape.length:
+        return f"({column} IS NULL OR octet_length({column}) = {shape.length})"
+    return f"({column} IS NULL OR {column} BETWEEN 0 AND {shape.cells - 1})"
+
+
+def _whole(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    return np.array(column.to_pylist(), dtype=np.int64)
+
+
+def _right(rows: Reports, shape: ReportShape) -> npt.NDArray[np.bool_]:
+    """Return which strings of the right length a device could have told; see `ReportShape.accepts`."""
+    right: npt.NDArray[np.bool_] = (rows[:, -1] & ((1 << shape.spare_bits) - 1)) == 0
+    if shape.rows:
+        right &= rows[:, 0].astype(np.int64) * 256 + rows[:, 1] < shape.rows
+    return right
+
+
+def _bits(column: pa.ChunkedArray, length: int) -> Reports:
+    """Return strings of one length as rows of bytes."""
+    told = np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8)
+    return told.reshape(len(column), length)

@@ -130,11 +130,15 @@ class SurveyStore:
         read_state(self.folder).closing().write(self.folder)
         columns = ", ".join(f"q{index}" for index in range(len(self.plan.choices)))
         with self._connection() as connection:
-            rows = connection.execute(f"SELECT {columns} FROM reports").fetchall()
+            connection.execute(
+                "BEGIN IMMEDIATE"
+            )  # waits for whoever saw it open and is still taking
+            connection.commit()
+            cursor = connection.execute(f"SELECT {columns} FROM reports")
+            batches = iter(lambda: cursor.fetchmany(_AT_ONCE), [])
+            write_columns(self.folder / COLUMNS, self.plan, batches)
             connection.execute("VACUUM")  # rows in the order of their ids, and nothing of what was
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        write_private(self.folder / COLUMNS, b"")
-        write_columns(self.folder / COLUMNS, self.plan, rows)
         return self.folder / COLUMNS
 
     def take_cbor(self, donations: Iterable[bytes]) -> Taken:
@@ -153,15 +157,18 @@ class SurveyStore:
     def _take(self, donations: Iterable[Row | Refusal]) -> Taken:
         refused: Counter[Refusal] = Counter()
         rows: list[Row] = []
-        closed = self.closed
         for each in donations:
             if isinstance(each, Refusal):
                 refused[each] += 1
-            elif closed:
-                refused[Refusal.CLOSED] += 1
             else:
                 rows.append(each)
         with self._connection() as connection:
+            connection.execute(
+                "BEGIN IMMEDIATE"
+            )  # nobody closes it between this look and the commit
+            if rows and self.closed:
+                refused[Refusal.CLOSED] += len(rows)
+                rows = []
             accepted = self._insert(connection, rows)
             if len(rows) > accepted:
                 refused[Refusal.REPLAYED] += len(rows) - accepted

@@ -57,7 +57,9 @@ class Device:
             return None
         memory.day, memory.given = day, given + 1
         reports = tuple(
-            None if value is None else self._report(plan, index, self._tellable(plan, index, value))
+            None
+            if value is None
+            else self._report(plan, index, self._tellable(plan, index, value), (day, given))
             for index, value in enumerate(values)
         )
         return Donation(plan.id, report_id(self.secret, plan.id, day, given), reports)
@@ -71,9 +73,13 @@ class Device:
             told.append(value)
         return value
 
-    def _report(self, plan: SurveyPlan, index: int, value: Value) -> Report:
-        stream = SecretStream(self.secret, plan.id, index, value)
-        report: Report = plan.choices[index].randomizer.encode(value, Draws(stream))
+    def _report(
+        self, plan: SurveyPlan, index: int, value: Value, moment: tuple[int, int]
+    ) -> Report:
+        for_ever = SecretStream(self.secret, plan.id, index, value)
+        for_now = SecretStream(self.secret, plan.id, index, value, moment)
+        draws = Draws(for_ever, for_now)
+        report: Report = plan.choices[index].randomizer.encode(value, draws)
         return report
 
     def spent(self, plan: SurveyPlan) -> Fraction:

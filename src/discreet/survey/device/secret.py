@@ -10,6 +10,7 @@ from discreet.errors import InvalidInput
 
 SECRET_BYTES = 32
 _ANSWER = b"discreet survey answer\x00"
+_MOMENT = b"discreet survey moment\x00"
 _REPORT = b"discreet survey report\x00"
 
 
@@ -28,21 +29,29 @@ class SecretStream:
     """The bytes that randomise one answer to one question: HMAC-SHA-256 in counter mode.
 
     Block i is HMAC(secret, "discreet survey answer" 0, survey id, question (2 bytes), length of the
-    value (4 bytes), value, i (4 bytes)).
+    value (4 bytes), value, i (4 bytes)). With a `moment`, the day and the slot of a donation, it begins
+    with "discreet survey moment" 0 instead, and day (4 bytes) and slot (2 bytes) follow the value.
 
-    Guarantee: the same answer to the same question is randomised in the same way for ever, so that any
-        number of repeated reports tells no more than one; different answers get independent bytes. Both
-        hold as long as HMAC-SHA-256 is a pseudorandom function and the secret is kept.
+    Guarantee: the same answer to the same question is randomised in the same way for ever (or for this one
+        donation), so that any number of repeated reports tells no more than one; different answers get
+        independent bytes. Both hold as long as HMAC-SHA-256 is a pseudorandom function and the secret is
+        kept.
     """
 
     def __init__(
-        self, secret: bytes, survey_id: bytes, question: int, value: int | float | str
+        self,
+        secret: bytes,
+        survey_id: bytes,
+        question: int,
+        value: int | float | str,
+        moment: tuple[int, int] | None = None,
     ) -> None:
         if len(secret) != SECRET_BYTES:
             raise InvalidInput("A device's secret has 32 bytes.")
         key = value_bytes(value)
+        start, end = (_ANSWER, b"") if moment is None else (_MOMENT, struct.pack(">IH", *moment))
         self._secret = secret
-        self._message = _ANSWER + survey_id + struct.pack(">HI", question, len(key)) + key
+        self._message = start + survey_id + struct.pack(">HI", question, len(key)) + key + end
         self._blocks = 0
         self._held = b""
 

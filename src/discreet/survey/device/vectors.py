@@ -49,6 +49,14 @@ _SURVEYS: tuple[tuple[str, int, dict[str, dict[str, Any]]], ...] = (
         },
     ),
     ("2", 0, {"found": {"kind": "open", "mechanism": "prefix-tree"}}),
+    (
+        "4",
+        0,
+        {
+            "letter": {"kind": "choice", "options": list("abcdefghijk"), "mechanism": "rappor"},
+            "phrase": {"kind": "open", "mechanism": "rappor-sketch", "rows": 16, "buckets": 32},
+        },
+    ),
 )
 _ANSWERS: dict[str, tuple[str, ...]] = {
     "smokes": ("yes", "no"),
@@ -63,6 +71,8 @@ _ANSWERS: dict[str, tuple[str, ...]] = {
     "word": ("tea",),
     "tiny": ("tea", "  tea "),
     "found": ("tea", "internationally"),
+    "letter": ("a", "k"),
+    "phrase": ("tea", "two words"),
 }
 
 

@@ -79,6 +79,18 @@ def poisoning_gain(randomizer: AnyRandomizer) -> float:
     return gain * parts_of(randomizer)  # liars all choose the part that counts
 
 
+def once_epsilon(randomizer: AnyRandomizer) -> float:
+    """Return what one single report tells; less than all of them where each is blurred anew.
+
+    >>> from fractions import Fraction
+    >>> from discreet.survey.randomizers.rappor import Rappor
+    >>> round(once_epsilon(Rappor.of(4, Fraction(2))), 3)
+    0.941
+    """
+    ratio = getattr(randomizer, "once_ratio", randomizer.worst_ratio)
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
+
+
 def in_units(question: SurveyQuestion, error: float) -> float:
     """Return an error in the question's own units."""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,8 +12,9 @@ from discreet.noise.rng import Rng
 from discreet.survey.randomizers.base import Reports, Tally
 
 _CELLS = 1 << 20  # bits that are drawn at one time
-_ROWS, _MANY = 31, 255
-_BESIDE = 256
+_ROWS = 31
+_STRIP = 1 << 15  # bytes that are added to one another at one time: they stay near the processor
+_FEW = 4  # strips, below which adding them up first does not pay
 _LAYERS = 31 * 255  # reports of a group at one time: what is left of them fits into a byte
 _GROUPS = 256
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -53,13 +55,15 @@ def packed_coins(parts: int, words: int, rng: Rng) -> Planes:
 
     Coin by coin a 32-bit number is compared with `parts`, a byte of it at a time: the words hold bit j
     of 64 numbers each, so a comparison is a few operations on words. Only words with a coin that ties
-    with the bytes so far (one in five after the first) draw the next byte.
+    with the bytes so far (one in five after the first) draw the next byte; and zeros at the end of
+    `parts` need no digits at all, since nothing is below them.
     """
-    below, ties = _compared(parts >> 24, rng.words(8 * words).reshape(8, -1))
-    places = np.flatnonzero(ties)
+    (first, width), *others = _digits(parts) or [(0, 1)]
+    below, ties = _compared(first, rng.words(width * words).reshape(width, -1))
+    places = np.flatnonzero(ties) if others else np.zeros(0, dtype=np.int64)
     ties = ties[places]
-    for byte in (parts >> 16 & 255, parts >> 8 & 255, parts & 255):
-        less, same = _compared(byte, rng.words(8 * places.size).reshape(8, -1))
+    for byte, width in others:
+        less, same = _compared(byte, rng.words(width * places.size).reshape(width, -1))
         below[places] |= ties & less
         ties &= same
         again = ties != 0
@@ -67,34 +71,90 @@ def packed_coins(parts: int, words: int, rng: Rng) -> Planes:
     return below
 
 
+def _digits(parts: int) -> list[tuple[int, int]]:
+    """Return a number of 2^32 parts as bytes, each with its bits, as far as there is one that is set.
+
+    >>> _digits(0x40000000), _digits(0x12003800)
+    ([(1, 2)], [(18, 8), (0, 8), (7, 5)])
+    """
+    found = []
+    for shift in (24, 16, 8, 0):
+        byte, rest = parts >> shift & 255, parts & ((1 << shift) - 1)
+        if rest:
+            found.append((byte, 8))
+        elif byte:
+            zeros = (byte & -byte).bit_length() - 1
+            return [*found, (byte >> zeros, 8 - zeros)]
+    return found
+
+
 def _compared(byte: int, planes: Planes) -> tuple[Planes, Planes]:
-    """Return which of the numbers whose bits the planes hold are below `byte`, and which equal it."""
+    """Return which of the numbers whose bits the planes hold turned over are below `byte`, and which equal it.
+
+    Turned over they are as random as they were, and a zero of `byte` needs no inverse.
+    """
     less = np.zeros(planes.shape[1], dtype=np.uint64)
     same = np.full(planes.shape[1], _ALL, dtype=np.uint64)
     for at, plane in enumerate(planes):  # from the lowest bit to the highest
-        inverse = ~plane
         if byte >> at & 1:
-            less |= inverse
-            same &= plane
+            less |= plane
+            same &= ~plane
         else:
-            less &= inverse
-            same &= inverse
+            less &= plane
+            same &= plane
     return less, same
 
 
 def column_sums(reports: Reports, width: int) -> Tally:
-    """Return how often each bit is set; see `grouped_sums`."""
+    """Return how often each bit is set.
+
+    The bytes are added up where they lie: reports that fill whole words together (at most eight) are
+    one stride, strides one after another a strip of some thousand words, and the strips are added to
+    one another bit by bit. What is left of them is few, and only that is taken apart.
+    """
     count, length = reports.shape
-    many = _MANY if count >= 8 * _MANY else _ROWS
-    beside = max(1, min(_BESIDE, -(-count // many)))
-    words = np.zeros((many * beside, -(-length // 8) * 8), dtype=np.uint8)
-    total = np.zeros(words.shape[1] * 8, dtype=np.int64)
-    for start in range(0, count, many * beside):
-        some = reports[start : start + many * beside]
-        words[: len(some), :length] = some
-        words[len(some) :] = 0
-        total += _bits_added(words.view(np.uint64)[:, None, :], many)[0]
+    together = 8 // math.gcd(length, 8)
+    beside = max(1, _STRIP // (length * together)) * together  # reports of a strip
+    strips = count // beside if count >= _FEW * beside else 0
+    flat = np.ascontiguousarray(reports[: strips * beside]).reshape(strips, beside * length)
+    total = _unpacked(reports[strips * beside :])
+    for power, planes in enumerate(_added_up(flat.view(np.uint64))):
+        for plane in planes:
+            total += _unpacked(plane.view(np.uint8).reshape(beside, length)) << power
     return total[:width]
+
+
+def _added_up(strips: Planes) -> list[list[Planes]]:
+    """Return, for each power of two, at most two strips whose bits add up to those of all."""
+    levels: list[list[Planes]] = []
+    for strip in strips:
+        carry = strip
+        for level in levels:
+            level.append(carry)
+            if len(level) < 3:
+                break
+            half, carry = _full_adder(*level)
+            level[:] = [half]
+        else:
+            levels.append([carry])
+    return levels
+
+
+def _full_adder(one: Planes, two: Planes, three: Planes) -> tuple[Planes, Planes]:
+    """Return the last digit of the sum of three bits, and the digit before it."""
+    half, carry = one ^ two, one & two
+    carry |= half & three
+    half ^= three
+    return half, carry
+
+
+def _unpacked(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Return how often each bit of some rows is set: a byte a bit, so that 255 rows fit into it."""
+    total = np.zeros(rows.shape[1] * 8, dtype=np.int64)
+    for start in range(0, len(rows), 255):
+        bits = np.unpackbits(rows[start : start + 255], axis=1)
+        total += bits.view(np.uint64).sum(axis=0, dtype=np.uint64).view(np.uint8)
+    return total
 
 
 def grouped_sums(
@@ -120,16 +180,16 @@ def grouped_sums(
             layers = -(-int(left.max()) // _ROWS) * _ROWS
             at = np.arange(layers)[:, None]
             places = np.where(at < left, starts[some] + done + at, len(reports))
-            total[some] += _bits_added(rows[order[places]], _ROWS)
+            total[some] += _bits_added(rows[order[places]])
     return np.asarray(total[:, :width])
 
 
-def _bits_added(rows: Planes, many: int) -> npt.NDArray[np.int64]:
+def _bits_added(rows: Planes) -> npt.NDArray[np.int64]:
     """Return, for each group (second axis), how often each bit is set over the layers (first axis).
 
-    `many` layers are added to one another at a time; their number divides that of the layers.
+    31 layers are added to one another at a time; their number divides that of the layers.
     """
-    parts = list(rows.reshape(many, -1, *rows.shape[1:]))
+    parts = list(rows.reshape(_ROWS, -1, *rows.shape[1:]))
     total = np.zeros((rows.shape[1], rows.shape[2] * 64), dtype=np.int64)
     for power, planes in enumerate(_added(parts)):
         for plane in planes:
@@ -143,10 +203,7 @@ def _added(level: list[Planes]) -> list[list[Planes]]:
     while level:
         carried = []
         while len(level) >= 3:
-            one, two, three = level.pop(), level.pop(), level.pop()
-            half, carry = one ^ two, one & two
-            carry |= half & three
-            half ^= three
+            half, carry = _full_adder(level.pop(), level.pop(), level.pop())
             level.append(half)
             carried.append(carry)
         found.append(level)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 from discreet.noise.rng import Rng
-from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
-from discreet.survey.randomizers.bits import column_sums, packed, random_bits
+from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.bit_a_code import BitACode
+from discreet.survey.randomizers.bits import packed, random_bits
 from discreet.survey.randomizers.dyadic import (
     check_epsilon,
     check_ratio,
@@ -28,7 +28,7 @@ MOST_CODES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class UnaryEncoding:
+class UnaryEncoding(BitACode):
     """Bit i of a report is set with probability 1/2 where i is the answer, else with lie / 2^32.
 
     Guarantee: two answers differ in the laws of two bits; the ratio is at most (1/2) (1 - q) / (q (1/2)) =
@@ -48,11 +48,6 @@ class UnaryEncoding:
         made = cls(codes, lying_parts(check_epsilon(epsilon)))
         check_ratio(made.worst_ratio, epsilon)
         return made
-
-    @property
-    def shape(self) -> ReportShape:
-        """Return that a report has one bit a code, the first one foremost."""
-        return ReportShape(length=-(-self.codes // 8), spare_bits=-self.codes % 8)
 
     @property
     def own(self) -> Fraction:
@@ -84,24 +79,3 @@ class UnaryEncoding:
         codes = checked_codes(values, self.codes)
         own = coins(HALF, codes.size, rng)
         return random_bits(self.lie, codes, own, self.codes, rng)
-
-    def law(self, value: int) -> list[Fraction]:
-        """Return the probability of every report, numbered by its bits, the first one foremost."""
-        law = [Fraction(1)]
-        for code in range(self.codes):
-            one = self.own if code == value else self.other
-            law = [mass * share for mass in law for share in (1 - one, one)]
-        return law
-
-    def tally(self, reports: Reports) -> Tally:
-        """Return how often each bit was set, and after them how many reports there were."""
-        return np.append(column_sums(reports, self.codes), len(reports))
-
-    def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
-        """Return how many reports set the bit of each code."""
-        return tally[np.asarray(values, dtype=np.int64)].astype(np.float64)
-
-    def supports(self, reports: Reports, values: Sequence[Any]) -> npt.NDArray[np.bool_]:
-        """Return which reports set which bits."""
-        bits = np.unpackbits(np.asarray(reports), axis=1, count=self.codes)
-        return bits[:, np.asarray(values, dtype=np.int64)].astype(np.bool_)

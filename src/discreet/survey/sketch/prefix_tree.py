@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,17 +19,17 @@ from discreet.survey.randomizers.stream import Draws
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.hashes import word_bytes
 
-LEVELS = 8
-"""Prefixes of 1 to 8 bytes; longer words are found by their first 8 bytes."""
+LEVELS, MOST_LEVELS = 8, 32
+"""Prefixes of 1 to so many bytes, as is usual and at most; longer words are found by their beginning."""
 _MOST_SURVIVORS = 64
-_SURE = 4.0  # standard errors that a prefix must stand out by
+_FALSE = 0.001  # prefixes of a level that stand out by chance alone, expected at most
 _END = b"\x00"
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixTree:
-    """A level l of 0 .. 7 is drawn, then a Hadamard sketch's report of the first l + 1 bytes of the word (bytes 0 after
-    its end). Number: level times the sketch's reports, plus the sketch's.
+    """A level l below `levels` is drawn, then a Hadamard sketch's report of the first l + 1 bytes of the word (bytes 0
+    after its end). Number: level times the sketch's reports, plus the sketch's.
 
     Prefixes that stand out are extended by every byte and looked up one level deeper, so that frequent
     words are found without a list.
@@ -38,18 +39,20 @@ class PrefixTree:
     """
 
     sketch: HadamardSketch
+    levels: int = LEVELS
     name: ClassVar[str] = "prefix-tree"
-    levels: ClassVar[int] = LEVELS
 
     @classmethod
-    def of(cls, epsilon: Fraction, *, rows: int = 64, buckets: int = 1024) -> PrefixTree:
-        """Return the tree whose sketches have this size at `epsilon`."""
-        return cls(HadamardSketch.of(epsilon, rows=rows, buckets=buckets))
+    def of(
+        cls, epsilon: Fraction, *, rows: int = 64, buckets: int = 1024, levels: int = LEVELS
+    ) -> PrefixTree:
+        """Return the tree of so many levels whose sketches have this size at `epsilon`."""
+        return cls(HadamardSketch.of(epsilon, rows=rows, buckets=buckets), levels)
 
     @property
     def shape(self) -> ReportShape:
         """Return that a report is one number."""
-        return ReportShape(cells=LEVELS * self.sketch.shape.cells)
+        return ReportShape(cells=self.levels * self.sketch.shape.cells)
 
     @property
     def own(self) -> Fraction:
@@ -73,17 +76,17 @@ class PrefixTree:
 
     def settings(self) -> Mapping[str, int]:
         """Return the whole numbers that a device needs."""
-        return {"levels": LEVELS, **self.sketch.settings()}
+        return {"levels": self.levels, **self.sketch.settings()}
 
     def encode(self, value: Any, draws: Draws) -> int:
         """Return the report of one word: the level, then the sketch's report of the prefix."""
-        level = draws.below(LEVELS)
+        level = draws.below(self.levels)
         told = self.sketch.encode_bytes(prefix(word_bytes(str(value)), level), draws)
         return level * self.sketch.shape.cells + told
 
     def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
         """Return a report for each word, by the same law."""
-        levels = uniform(LEVELS, len(values), rng=rng)
+        levels = uniform(self.levels, len(values), rng=rng)
         written = {word: word_bytes(str(word)) for word in set(values)}
         pairs = zip(values, levels.tolist(), strict=True)
         told = self.sketch.encode_prefixes([prefix(written[word], at) for word, at in pairs], rng)
@@ -93,33 +96,34 @@ class PrefixTree:
     def law(self, value: str) -> list[Fraction]:
         """Return the probability of every report."""
         word = word_bytes(value)
-        laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(LEVELS)]
-        return [mass / LEVELS for law in laws for mass in law]
+        laws = [self.sketch.law_of_bytes(prefix(word, level)) for level in range(self.levels)]
+        return [mass / self.levels for law in laws for mass in law]
 
     def tally(self, reports: Reports) -> Tally:
         """Return how often each report occurs."""
         return histogram(reports, self.shape.cells)
 
     def deepest(self, tally: Tally) -> Tally:
-        """Return the sketch's tally of the reports of whole words (of their first 8 bytes)."""
-        return np.asarray(tally.reshape(LEVELS, -1)[-1])
+        """Return the sketch's tally of the reports of whole words (of their first bytes)."""
+        return np.asarray(tally.reshape(self.levels, -1)[-1])
 
     def supporters(self, tally: Tally, values: Sequence[Any]) -> Shares:
-        """Return how many reports of the deepest level carry the sign of each word, or of its 8 bytes."""
+        """Return how many reports of the deepest level carry the sign of each word, or of its first bytes."""
         words = [
-            word if isinstance(word, bytes) else prefix(word_bytes(str(word)), LEVELS - 1)
+            word if isinstance(word, bytes) else prefix(word_bytes(str(word)), self.levels - 1)
             for word in values
         ]
         return self.sketch.supporters_of_bytes(self.deepest(tally), words)
 
     def discover(self, tally: Tally) -> dict[str, bytes]:
-        """Return the words that stand out on every level, each with its first 8 bytes.
+        """Return the words that stand out on every level, each with its first bytes.
 
-        Only noisy reports are looked at. A prefix survives where its share is `_SURE` standard errors
-        above 0, and among the 64 greatest of its level. What no device could tell is left out.
+        Only noisy reports are looked at. A prefix survives where its share is further above 0 than
+        one of all that are asked for would be by chance (once in a thousand levels), and among the 64
+        greatest of its level. What no device could tell is left out.
         """
         survivors: list[bytes] = [b""]
-        for level, counts in enumerate(tally.reshape(LEVELS, -1)):
+        for level, counts in enumerate(tally.reshape(self.levels, -1)):
             asked = [longer for one in survivors for longer in _longer(one)]
             reports = int(counts.sum())
             if not reports or not asked:
@@ -128,10 +132,11 @@ class PrefixTree:
             supporters = self.sketch.supporters_of_bytes(counts, asked)
             shares = (supporters / reports - other) / (own - other)
             noise = other * (1 - other) / (reports * (own - other) ** 2) + self.hash_variance
+            sure = NormalDist().inv_cdf(1 - _FALSE / len(asked))
             order = np.argsort(-shares, kind="stable")[:_MOST_SURVIVORS]
-            survivors = [asked[at] for at in order if shares[at] > _SURE * noise**0.5]
+            survivors = [asked[at] for at in order if shares[at] > sure * noise**0.5]
             assert all(len(one) == level + 1 for one in survivors)
-        shown = ((_label(one.rstrip(_END)), one) for one in survivors)
+        shown = ((_label(one.rstrip(_END), self.levels), one) for one in survivors)
         return {label: one for label, one in shown if label.strip()}
 
 
@@ -144,16 +149,16 @@ def prefix(word: bytes, level: int) -> bytes:
     return word[: level + 1].ljust(level + 1, _END)
 
 
-def _label(found: bytes) -> str:
+def _label(found: bytes, levels: int) -> str:
     r"""Return the first bytes of a word as text: "" if they are none; a letter cut in two is left out.
 
-    >>> _label(b"tea"), _label(b"\xff"), _label("a\u00e4\u00e4\u00e4\u00e4".encode()[:8])
+    >>> _label(b"tea", 8), _label(b"\xff", 8), _label("a\u00e4\u00e4\u00e4\u00e4".encode()[:8], 8)
     ('tea', '', 'a\xe4\xe4\xe4...')
     """
     try:
         return found.decode()
     except UnicodeDecodeError as error:
-        cut = len(found) == LEVELS and error.reason == "unexpected end of data"
+        cut = len(found) == levels and error.reason == "unexpected end of data"
         return f"{found[: error.start].decode()}..." if cut and error.start else ""
 
 

@@ -17,10 +17,12 @@ from discreet.survey.randomizers.lattice import NumberRange
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.piecewise import PiecewiseResponse
 from discreet.survey.randomizers.projective import ProjectiveResponse
+from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.randomizers.unary import UnaryEncoding
 from discreet.survey.sketch.count_mean import CountMeanSketch
 from discreet.survey.sketch.hadamard import HadamardSketch
 from discreet.survey.sketch.prefix_tree import PrefixTree
+from discreet.survey.sketch.rappor_sketch import RapporSketch
 from discreet.survey.spec.survey import QuestionKind, SurveyQuestion
 
 AnyRandomizer = ShareRandomizer | MeanRandomizer | PrefixTree
@@ -120,8 +122,13 @@ def _hadamard(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
 
 
 def _prefix_tree(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
-    # Eight levels share the reports and each extension asks for 256 prefixes: few rows do.
-    return PrefixTree.of(epsilon, rows=min(question.rows, 64), buckets=question.buckets)
+    # The levels share the reports and each extension asks for 256 prefixes: few rows do.
+    rows = min(question.rows, 64)
+    return PrefixTree.of(epsilon, rows=rows, buckets=question.buckets, levels=question.levels)
+
+
+def _rappor_sketch(question: SurveyQuestion, epsilon: Fraction) -> AnyRandomizer:
+    return RapporSketch.of(epsilon, rows=question.rows, buckets=question.buckets)
 
 
 _LISTED: dict[str, Build] = {
@@ -129,6 +136,7 @@ _LISTED: dict[str, Build] = {
     "unary": _over_codes(UnaryEncoding.of),
     "local-hash": _over_codes(LocalHash.of),
     "projective": _over_codes(ProjectiveResponse.of),
+    "rappor": _over_codes(Rappor.of),
 }
 _BUILDERS: dict[QuestionKind, dict[str, Build]] = {
     QuestionKind.YES_NO: {"warner": _warner, **_LISTED},
@@ -142,5 +150,6 @@ _BUILDERS: dict[QuestionKind, dict[str, Build]] = {
         "count-mean-sketch": _count_mean,
         "hadamard-sketch": _hadamard,
         "prefix-tree": _prefix_tree,
+        "rappor-sketch": _rappor_sketch,
     },
 }

@@ -13,6 +13,7 @@ from discreet.core.numbers import Epsilon
 from discreet.core.visible import visible
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.lattice import NumberRange
+from discreet.survey.sketch.prefix_tree import LEVELS, MOST_LEVELS
 from discreet.survey.spec.survey import QuestionKind, Survey, SurveyQuestion, settings_of
 
 MOST_QUESTIONS = 64
@@ -25,7 +26,7 @@ _ONLY = {
     "lower": {QuestionKind.NUMBER},
     "upper": {QuestionKind.NUMBER},
 }
-_ONLY |= {setting: {QuestionKind.OPEN} for setting in ("candidates", "rows", "buckets")}
+_ONLY |= {setting: {QuestionKind.OPEN} for setting in ("candidates", "rows", "buckets", "levels")}
 
 
 def read_survey(path: Path) -> Survey:
@@ -103,6 +104,7 @@ def _question(name: str, table: Any) -> SurveyQuestion:
         mechanism=_text(table, "mechanism", where),
         rows=_whole(table, "rows", where, (0, 1 << 14), 0),
         buckets=_whole(table, "buckets", where, (2, 1 << 14), 1024),
+        levels=_whole(table, "levels", where, (1, MOST_LEVELS), LEVELS),
     )
 
 

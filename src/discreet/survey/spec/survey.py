@@ -50,6 +50,10 @@ class SurveyQuestion:
         metadata=_help("Rows of the sketch of an open question; 0: chosen."), default=0
     )
     buckets: int = field(metadata=_help("Buckets of the sketch of an open question."), default=1024)
+    levels: int = field(
+        metadata=_help("Bytes of a word that a prefix tree finds; more need more respondents."),
+        default=8,
+    )
 
 
 @dataclass(frozen=True, slots=True)

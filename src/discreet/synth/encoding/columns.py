@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -44,7 +44,8 @@ class Coded:
     `edges` are the first positions of the bins, ascending, the first of them 0; None where every
     value of the domain has its own code. `missing`: the last code stands for NULL and for
     everything outside the domain. `open_ends`: values beyond the domain count in the first and last
-    bin instead (learned ranges). Positions of a timestamp are days.
+    bin instead (learned ranges). Positions of a timestamp are days. `stems`: that many of a
+    category's last values stand for all texts that begin so and are no other value; longer first.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Coded:
     edges: tuple[int, ...] | None = None
     missing: bool = False
     open_ends: bool = False
+    stems: int = 0
 
     @property
     def positions(self) -> int:
@@ -209,7 +211,16 @@ def binned(column: Coded, bins: int = BINS) -> Coded:
 
 
 def _with_edges(column: Coded, edges: Sequence[int]) -> Coded:
-    return Coded(column.name, column.domain, tuple(edges), column.missing, column.open_ends)
+    return replace(column, edges=tuple(edges))
+
+
+def stem_text(stem: str) -> str:
+    """Return how a stem is written in a copy: texts that begin so, whichever they are.
+
+    >>> stem_text("A12")
+    'A12*'
+    """
+    return f"{stem}*"
 
 
 def too_many(name: str, values: int) -> InvalidInput:
@@ -217,5 +228,6 @@ def too_many(name: str, values: int) -> InvalidInput:
     return InvalidInput(
         f"Column '{name}' has {values:,} declared values, more than the {MOST_CODES:,} that a "
         "synthetic column can have.",
-        hint="Group the values in the source, declare the common ones only, or hide the column.",
+        hint="Declare the column as text (common values are then learned, rare codes kept by how they "
+        "begin), declare the common values only, or hide the column.",
     )

@@ -21,6 +21,9 @@ SURPRISE = 5.0
 """Bins are noise while their squares exceed what is expected by less than the root of this times their
 number: about one and a half standard deviations for Gaussian noise, one for Laplace noise."""
 
+TOGETHER = 2.0
+"""Standard deviations of their sum at which bins are no noise, however little each of them holds."""
+
 MOST_GROUPS = 64
 """A group holds at least this part of all rows, so that any pair of columns fits into memory."""
 
@@ -39,25 +42,40 @@ def seen_ends(singles: Singles, ordered: Mapping[int, int]) -> Ends:
         measured = singles.measured[column]
         ends = seen_range(measured.values[:bins], bars_of(measured))
         if ends is not None:
-            squares = measured.values[:bins].astype(np.float64) ** 2 / measured.variance
-            first = ends[0] - _not_noise(squares[: ends[0]][::-1])
-            last = ends[1] + _not_noise(squares[ends[1] + 1 :])
+            sizes = measured.values[:bins] / math.sqrt(measured.variance)
+            first = ends[0] - _not_noise(sizes[: ends[0]][::-1])
+            last = ends[1] + _not_noise(sizes[ends[1] + 1 :])
             found[column] = (first, last, bins)
     return found
 
 
-def _not_noise(squares: Floats) -> int:
+def _not_noise(sizes: Floats) -> int:
     """Return how many bins beyond an end, nearest first, are needed so that the rest is all noise.
 
-    Many bins may hold a little each: none is seen, but together they are no noise any more.
+    Many bins may hold a little each: none is seen, but together they are no noise any more: the
+    squares of all, or the sum of the nearest 1, 2, 4, ... `sizes` are in standard deviations of a
+    bin's noise.
     """
     taken = 0
-    while taken < squares.size:
-        rest = squares[taken:]
-        if rest.sum() <= rest.size + math.sqrt(SURPRISE * rest.size):
+    while taken < sizes.size:
+        rest = sizes[taken:]
+        near = _nearest_sum(rest)
+        squares = float((rest**2).sum())
+        if not near and squares <= rest.size + math.sqrt(SURPRISE * rest.size):
             break
-        taken += max(1, rest.size // 8)
-    return min(taken, squares.size)
+        taken += near or max(1, rest.size // 8)
+    return min(taken, sizes.size)
+
+
+def _nearest_sum(sizes: Floats) -> int:
+    """Return of how many of the nearest bins, 1, 2, 4, ..., the sum is no noise; 0 where of none."""
+    sums = np.cumsum(sizes)
+    many = 1
+    while many <= sizes.size:
+        if sums[many - 1] > TOGETHER * math.sqrt(many):
+            return many
+        many *= 2
+    return 0
 
 
 def coarsen(
@@ -142,16 +160,56 @@ def within(
 ) -> tuple[Floats, ...]:
     """Return each code's chance inside its group, given the rows of each column's groups.
 
-    Bins outside the `ends` of their column have none.
+    Bins outside the `ends` of their column have none, but for those that take what the bins inside
+    cannot hold.
     """
     found = []
     for column, each in enumerate(singles.measured):
         noisy, mine = each.values.astype(np.float64), groups[column]
         live = live_codes(noisy.size, ends, column)
+        if ends is not None and column in ends:
+            live = _opened(noisy, math.sqrt(each.variance), (mine, rows[column]), ends[column])
         chances = np.zeros_like(noisy)
         chances[live] = _within(noisy[live], each.variance, mine[live], rows[column])
         found.append(chances)
     return tuple(found)
+
+
+def _opened(
+    noisy: Floats, deviation: float, given: tuple[Groups, Floats], ends: tuple[int, int, int]
+) -> npt.NDArray[np.bool_]:
+    """Return which codes may have rows: those between the ends, and some beyond them.
+
+    Where other tables say that an end's group has more rows than the bins inside were seen to hold,
+    as many bins beyond it are opened as hide one standard deviation of rows each: piled onto the
+    last bin inside, they would stand out.
+    """
+    (groups, rows), (first, last, bins) = given, ends
+    for end, step in ((first, -1), (last, 1)):
+        mine = np.flatnonzero(groups[first : last + 1] == groups[end]) + first
+        excess = float(rows[groups[end]]) - max(float(noisy[mine].sum()), 0.0)
+        if excess > deviation * math.sqrt(mine.size):
+            more = math.ceil(excess / deviation)
+            first, last = (
+                (max(first - more, 0), last) if step < 0 else (first, min(last + more, bins - 1))
+            )
+    return np.asarray(_nearest(noisy.size, (first, last, bins)) == np.arange(noisy.size))
+
+
+def seen_rows(
+    noisy: Floats, variance: float, groups: Groups, live: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Return the noisy rows of each group, and how far off their squares are.
+
+    Of codes beyond the ends half of what was counted counts, if it is above nothing: no rows were
+    seen there, and none may be taken away for it.
+    """
+    far = np.bincount(groups, weights=np.where(live, 0.0, noisy))
+    values = np.bincount(groups, weights=np.where(live, noisy, 0.0)) + np.maximum(far, 0.0) / 2
+    spread: Floats = np.bincount(groups, weights=np.where(live, variance, variance / 4)).astype(
+        float
+    )
+    return values, spread
 
 
 def _within(noisy: Floats, variance: float, groups: Groups, rows: Floats) -> Floats:

@@ -28,18 +28,19 @@ From 0.03 to 1 the error on real tables is flat; much less believes the noise, m
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What is known of one marginal: noisy counts, and the variance of each."""
+    """What is known of one marginal: noisy counts, the variance of each, and entropy's weight."""
 
     columns: Columns
     values: Table
     variance: Table
+    doubt: float = DOUBT
 
     def add(self, other: Evidence) -> Evidence:
         """Return the evidence of two measurements of the same marginal, by inverse variance."""
         mine, theirs = 1 / self.variance, 1 / other.variance
         both = mine + theirs
         values = (self.values * mine + other.values * theirs) / both
-        return Evidence(self.columns, values, 1 / both)
+        return Evidence(self.columns, values, 1 / both, min(self.doubt, other.doubt))
 
 
 def believe(tree: JunctionTree, parts: Parts) -> Beliefs:
@@ -79,9 +80,9 @@ class _Problem:
         self.still = _potentials(tree, base)
         ends = np.cumsum([0] + [each.values.size for each in evidence]).tolist()
         self.slices = [slice(one, other) for one, other in pairwise(ends)]
-        self.aim = np.concatenate([_balanced(each.values, total).ravel() for each in evidence])
-        noise = np.concatenate([each.variance.ravel() for each in evidence])
-        self.ridge = DOUBT * np.sqrt(noise) + 1e-6
+        self.aim = np.concatenate([_balanced(each, total).ravel() for each in evidence])
+        noise = [each.doubt * np.sqrt(each.variance).ravel() for each in evidence]
+        self.ridge = np.concatenate(noise) + 1e-6
         self.scale = 1 / (np.maximum(self.aim, 1.0) + self.ridge)
 
     def joined(self, parts: Parts) -> Vector:
@@ -133,6 +134,11 @@ def _host(tree: JunctionTree, columns: Columns) -> int:
     return host
 
 
-def _balanced(values: Table, total: float) -> Table:
-    """Return the values shifted evenly so that they add up to the total."""
-    return values + (total - float(values.sum())) / values.size
+def _balanced(evidence: Evidence, total: float) -> Table:
+    """Return the values moved so that they add up to the total, each as far as its noise may be off.
+
+    In proportion to the variances: the nearest such values. A group of one code must not be moved as
+    far as one of four hundred, whose noise added up.
+    """
+    lacking = total - float(evidence.values.sum())
+    return evidence.values + lacking * evidence.variance / float(evidence.variance.sum())

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from discreet.catalog.catalog import Catalog
 from discreet.core.schema import IntegerDomain
 from discreet.engine.base import Engine
-from discreet.plan.ir import Relation, fields_of
+from discreet.errors import InternalError
+from discreet.plan.ir import CLOCK, Relation, fields_of
 from discreet.release.sealing import declared_scans
 from discreet.release.snapshots import tables_of
 from discreet.sql.bind import bind
@@ -75,9 +76,9 @@ def seal_linked(
 
     Guarantee: how many rows of one person it counts is read off the SQL by the kernel, joins and all.
     """
-    relation = bind(_joined_sql(node, tree), catalog).source
-    ids = _ids(relation, node, columns)
-    writer = BlockWriter(engine, frozenset(ids) | _keys(relation))
+    joined = joined_relation(node, tree, columns, catalog)
+    relation, ids = joined.relation, joined.ids
+    writer = BlockWriter(engine, joined.every)
     block = writer.block(relation)
     if node.key is not None or (node.parent is not None and most != node.table.max_rows):
         # Ordered by a hash of all that a row says: joined rows have no rank of their own that the
@@ -88,9 +89,37 @@ def seal_linked(
     return judged_codes(sql, columns.every, scans, engine)
 
 
-def _keys(relation: Relation) -> frozenset[str]:
-    """Return all fields: joins need their keys, which nothing above reads."""
-    return frozenset(field.name for field in fields_of(relation))
+@dataclass(frozen=True, slots=True)
+class JoinedRelation:
+    """A table's rows beside their parents: the relation, and the field of each column of a model."""
+
+    relation: Relation
+    ids: list[str]
+
+    @property
+    def every(self) -> frozenset[str]:
+        """Return all fields: joins need their keys, which nothing above reads."""
+        return frozenset(field.name for field in fields_of(self.relation))
+
+    def of(self, table: str, name: str) -> str:
+        """Return the field of a declared column of one of the tables."""
+        return _field(self.relation, table, name)
+
+
+def joined_relation(
+    node: LinkedTable, tree: TableTree, columns: LinkedColumns, catalog: Catalog
+) -> JoinedRelation:
+    """Return the rows of a table beside their parents', with the numbers of children."""
+    relation = bind(_joined_sql(node, tree), catalog).source
+    return JoinedRelation(relation, _ids(relation, node, columns))
+
+
+def _field(relation: Relation, table: str, name: str) -> str:
+    for field in fields_of(relation):
+        origin = field.origin
+        if origin is not None and (origin.table, origin.column.name) == (table, name):
+            return field.name
+    raise InternalError("a column that its own table does not have")
 
 
 def _joined_sql(node: LinkedTable, tree: TableTree) -> str:
@@ -118,14 +147,10 @@ def _joined_sql(node: LinkedTable, tree: TableTree) -> str:
 def _ids(relation: Relation, node: LinkedTable, columns: LinkedColumns) -> list[str]:
     """Return the field of each column of a model, in its order."""
     fields = fields_of(relation)
-    numbers = [field.name for field in fields if field.origin is None]
+    numbers = [f.name for f in fields if f.origin is None and not f.name.endswith(CLOCK)]
 
     def of(table: str, names: Sequence[str]) -> list[str]:
-        found: dict[str, str] = {}
-        for field in fields:
-            if field.origin is not None and field.origin.table == table:
-                found.setdefault(field.origin.column.name, field.name)
-        return [found[name] for name in names]
+        return [_field(relation, table, name) for name in names]
 
     own = of(node.name, [column.name for column in columns.own])
     mine, theirs = numbers[: len(columns.numbers)], numbers[len(columns.numbers) :]

@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from discreet.core.answer import Spent
 from discreet.errors import InvalidInput
+from discreet.report.csv_text import CsvStyle, style_from
 from discreet.report.rows import write_rows
-from discreet.synth.linked.linked_model import LinkedModel, linked_tables
+from discreet.synth.encoding.copy_style import decimals_of
+from discreet.synth.linked.linked_model import LinkedModel, LinkedPart, linked_tables
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -43,7 +45,8 @@ class LinkedSynthetic:
 
     def write(self, path: str | Path) -> None:
         """Write one CSV file for each table into a folder, or into a .zip file."""
-        write_linked(self.tables, Path(path))
+        styles = {part.name: _style(part, self.model.facts) for part in self.model.parts}
+        write_linked(self.tables, Path(path), styles)
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts that `discreet synth --json` prints; not the rows themselves."""
@@ -77,11 +80,17 @@ class LinkedSynthetic:
         return f"LinkedSynthetic({shown}; epsilon {float(self.cost.epsilon):g})"
 
 
-def write_linked(tables: Mapping[str, pa.Table], path: Path) -> None:
+def _style(part: LinkedPart, facts: Mapping[str, Any]) -> CsvStyle:
+    return style_from(facts.get("csv", {}).get(part.name), decimals_of(part.columns.columns))
+
+
+def write_linked(
+    tables: Mapping[str, pa.Table], path: Path, styles: Mapping[str, CsvStyle]
+) -> None:
     """Write tables as CSV files into a folder that is made if needed, or into one .zip file."""
     if path.suffix.lower() == ".zip":
         with TemporaryDirectory() as scratch:
-            write_linked(tables, Path(scratch))
+            write_linked(tables, Path(scratch), styles)
             with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name in tables:
                     archive.write(Path(scratch) / f"{name}.csv", f"{name}.csv")
@@ -91,4 +100,4 @@ def write_linked(tables: Mapping[str, pa.Table], path: Path) -> None:
     except OSError:
         raise InvalidInput(f"The folder '{path}' cannot be made.") from None
     for name, table in tables.items():
-        write_rows(table, path / f"{name}.csv")
+        write_rows(table, path / f"{name}.csv", style=styles[name])

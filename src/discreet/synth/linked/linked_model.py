@@ -13,12 +13,18 @@ import pyarrow as pa
 
 from discreet.errors import InvalidInput
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
-from discreet.synth.encoding.decode import NULL, Places, made_up_values, places_of, to_table
+from discreet.synth.encoding.decode import NULL, Places, made_up_values, to_table
 from discreet.synth.encoding.shape import Codes
+from discreet.synth.linked.child_rules import ChildRules
+from discreet.synth.linked.event_drawing import (
+    EventModel,
+    below_of,
+    draw_events,
+    draw_kept,
+    moments_in_order,
+)
 from discreet.synth.model_file import Saved, from_text, to_text
 from discreet.synth.models.drawing import draw
-from discreet.synth.models.given_drawing import draw_given
-from discreet.synth.models.layered import Layered
 from discreet.synth.models.model import Dice
 from discreet.synth.rules import read_rules
 from discreet.synth.synthetic import codes_of
@@ -32,6 +38,7 @@ class LinkedPart:
     """The model of one table: `saved` has its own columns, numbers of children, its parent's.
 
     `own` of them are the table's; `above` come last. `columns` is the table as it is written.
+    Where a parent's rows are events in time, `saved` is the model of the first of them.
     """
 
     name: str
@@ -43,6 +50,7 @@ class LinkedPart:
     above: int
     columns: Encoding
     saved: Saved
+    events: EventModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +96,19 @@ def _draw_root(part: LinkedPart, rows: int | None, dice: Dice) -> DrawnRows:
 
 def _draw_below(part: LinkedPart, above: LinkedPart, parents: DrawnRows, dice: Dice) -> DrawnRows:
     which = expanded(part.name, above, parents)
-    codes = draw_below(part.saved, part.above, known_codes(above, parents, which), dice=dice)
-    places = places_of(codes, _below(part), dice)
-    return DrawnRows(codes, places, which, parents.people[which])
+    known = known_codes(above, parents, which)
+    return DrawnRows(*draw_rows(part, known, which, dice=dice), which, parents.people[which])
+
+
+def draw_rows(
+    part: LinkedPart, known: Codes, which: np.ndarray, *, dice: Dice
+) -> tuple[Codes, Places]:
+    """Return codes and positions of a child table's rows; `which` is the place of each one's parent."""
+    if part.events is not None:
+        return draw_events(part.saved, part.above, part.events, known, which, dice=dice)
+    rules = ChildRules(part.saved, part.own)
+    places = draw_kept(part.saved, part.above, known, rules, dice=dice)
+    return codes_of(places, below_of(part.saved, part.above)), places
 
 
 def known_codes(above: LinkedPart, parents: DrawnRows, which: np.ndarray) -> Codes:
@@ -107,21 +125,6 @@ def expanded(table: str, above: LinkedPart, parents: DrawnRows) -> np.ndarray:
     if int(many.sum()) > MOST_ROWS:
         raise InvalidInput(f"A linked copy has at most {MOST_ROWS:,} rows in a table.")
     return np.repeat(np.arange(len(places)), many)
-
-
-def draw_below(saved: Saved, above: int, known: Codes, *, dice: Dice) -> Codes:
-    """Return the codes of rows whose parents' codes are known."""
-    width = saved.encoding.shape.width
-    model, given = saved.model, tuple(range(width - above, width))
-    if isinstance(model, Layered):
-        return draw_given(model, given, known, dice=dice)
-    # Single columns, where the fit could not be trusted: nothing hangs on the parent.
-    return model.sample(len(known), dice=dice)[:, : width - above]
-
-
-def _below(part: LinkedPart) -> Encoding:
-    coded = part.saved.encoding.coded
-    return Encoding(part.name, coded[: len(coded) - part.above])
 
 
 def linked_tables(
@@ -142,6 +145,8 @@ def _table(
     mine = drawn[part.name]
     coded = Encoding(part.name, part.saved.encoding.coded[: part.own])
     values = to_table(mine.places[:, : part.own], coded, dice)
+    if part.events is not None:
+        values = moments_in_order(values, part.events.place, mine.parents)
     names = values.column_names
     columns: dict[str, pa.Array] = {}
     for column in part.columns.columns:
@@ -179,6 +184,8 @@ def pack_linked(model: LinkedModel) -> bytes:
                 "above": part.above,
                 "identifiers": _identifiers(part.columns),
                 "saved": to_text(part.saved),
+                "events": None if part.events is None else part.events.place,
+                "later": None if part.events is None else to_text(part.events.later),
             }
             for part in model.parts
         ],
@@ -213,6 +220,9 @@ def _part(item: Mapping[str, Any]) -> LinkedPart:
         item["above"],
         Encoding(item["name"], _columns(saved.encoding.coded[: item["own"]], item["identifiers"])),
         saved,
+        None
+        if item.get("later") is None
+        else EventModel(item["events"], item["own"], from_text(item["later"], name=item["name"])),
     )
 
 

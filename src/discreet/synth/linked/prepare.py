@@ -18,13 +18,16 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
 from discreet.release.snapshots import label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.columns import Coded, Encoding
 from discreet.synth.encoding.outline import Outline, outline_of
+from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import columns_of, seal_linked
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
 from discreet.synth.measure import learned_domains as learning
 from discreet.synth.measure.sealing import SealedCodes, SealedSource
 from discreet.synth.prepare import preview_of
 from discreet.synth.request import SynthRequest
+from discreet.synth.rules import read_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +85,18 @@ def prepare_linked(
             many=True,
         )
     previews = {name: preview_of(outline) for name, outline in outlines.items()}
-    sealed = [
-        seal_linked(
-            node,
-            tree,
-            columns_of(node, tree, previews),
-            declared_rows(node),
-            catalog=catalog,
-            engine=engine,
-        )
-        for node in tree.tables
-    ]
+    for node in tree.tables:
+        _check_rules(node, previews[node.name])
+    sealed = []
+    for node in tree.tables:
+        columns, most = columns_of(node, tree, previews), declared_rows(node)
+        sealed.append(seal_linked(node, tree, columns, most, catalog=catalog, engine=engine))
+        if node.table.events is not None:
+            _check_events(node, outlines[node.name])
+            split = event_columns(node, columns)
+            for seal in (seal_first, seal_later):
+                found = seal(node, tree, split, most, catalog=catalog, engine=engine)
+                sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
     words = sum(len(outline.words) for outline in outlines.values())
@@ -121,6 +125,35 @@ def prepare_linked(
         snapshot=f"synth {label(numbers)}",
         notices=() if said is None else (said,),
     )
+
+
+def _check_rules(node: LinkedTable, preview: Encoding) -> None:
+    """Refuse rules that cannot be read, or that would move the days of events."""
+    own = Encoding(node.name, preview.coded)
+    rules = read_rules(node.table.rules, own)
+    decided = [rule.then for rule in rules.dependencies]
+    decided += [rule.then for rule in rules.derivations]
+    if node.table.events in {own.coded[column].name for column in decided}:
+        raise InvalidInput(
+            f"A rule of '{node.name}' decides '{node.table.events}', by which its events are ordered.",
+            hint="Drop the rule, or events.",
+        )
+
+
+def _check_events(node: LinkedTable, outline: Outline) -> None:
+    """Refuse events whose day is not read, or whose range would have to be learned."""
+    if node.parent is None:
+        raise InvalidInput(
+            f"Table '{node.name}' has one row for each person: nothing follows it.",
+            hint="Declare events in a table below it.",
+        )
+    names = {item.name for item in outline.items if isinstance(item, Coded)}
+    if node.table.events not in names:
+        raise InvalidInput(
+            f"The day '{node.table.events}' of the events of '{node.name}' is hidden, or its range "
+            "is too wide to say anything.",
+            hint="Declare its first and last day, less than 150 years apart.",
+        )
 
 
 def _shares(tree: TableTree, sealed: list[SealedCodes]) -> dict[str, Fraction]:

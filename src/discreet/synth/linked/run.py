@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -17,20 +18,23 @@ from discreet.engine.base import Engine, Held
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
+from discreet.release.assembled import spent_of
 from discreet.release.outcome import once
-from discreet.release.pipeline import spent_of
 from discreet.release.snapshots import hold_tables
 from discreet.synth.budget import noise_of
 from discreet.synth.encoding.columns import Encoding
-from discreet.synth.encoding.decode import places_of
+from discreet.synth.encoding.copy_style import source_style
+from discreet.synth.encoding.shape import Codes
 from discreet.synth.linked.counted_rows import at_most, rows_worth_counting
+from discreet.synth.linked.event_drawing import EventModel
+from discreet.synth.linked.event_rows import event_columns, seal_first, seal_later
 from discreet.synth.linked.joined_rows import LinkedColumns, columns_of, seal_linked
 from discreet.synth.linked.linked_copy import LinkedSynthetic
 from discreet.synth.linked.linked_model import (
     DrawnRows,
     LinkedModel,
     LinkedPart,
-    draw_below,
+    draw_rows,
     expanded,
     known_codes,
     linked_tables,
@@ -47,10 +51,11 @@ from discreet.synth.linked.table_tree import LinkedTable, tree_of
 from discreet.synth.measure.learned_domains import Learned, Means, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.recording import RecordingMarginals
+from discreet.synth.measure.sealing import SealedCodes
 from discreet.synth.measure.sql_counter import store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.given_rows import GivenRows
-from discreet.synth.model_file import Saved
+from discreet.synth.model_file import Saved, with_facts
 from discreet.synth.models.drawing import draw
 from discreet.synth.progress import Progress, silent
 from discreet.synth.request import SynthRequest
@@ -181,7 +186,8 @@ def _fitted(ready: PreparedLinked, paid: _Paid, progress: Progress) -> LinkedMod
         notices += [f"{node.name}: {each}" for each in fitted.words]
     progress(steps, steps, "done")
     private = bool(getattr(paid.rng, "private", True))
-    return LinkedModel(tuple(parts), {"notices": notices, "private": private})
+    styles = {node.name: source_style(paid.catalog, node.table) for node in tree.tables}
+    return LinkedModel(tuple(parts), {"notices": notices, "private": private, "csv": styles})
 
 
 def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str, Learned]:
@@ -194,7 +200,7 @@ def _learned(ready: PreparedLinked, paid: _Paid, progress: Progress) -> dict[str
         purse = MarginalBudget(funds.learning.amount / max(many, 1), funds.purse.concentrated)
         risk = funds.threshold_delta * len(outline.words) / max(words, 1)
         means = Means(paid.engine, paid.held, paid.receipt, purse, risk, ready.source, paid.rng)
-        found[name] = learn(outline, means, lambda what: progress(0, 1, what))
+        found[name] = learn(outline, means, lambda what: progress(0, 1, what), stems=True)
     return found
 
 
@@ -225,29 +231,29 @@ def _fit_table(place: _Place, node: LinkedTable) -> _FittedTable:
     return _fit_below(place, node, columns)
 
 
-def _door(
-    place: _Place, node: LinkedTable, columns: LinkedColumns, most: int
-) -> RecordingMarginals:
-    """Return the door to one table, with its part of the budget; sealed before anything runs."""
+def _door(place: _Place, codes: SealedCodes, purse: MarginalBudget) -> RecordingMarginals:
+    """Return the door to sealed codes of one table, with its part of the budget."""
     ready, paid = place.ready, place.paid
-    codes = seal_linked(node, ready.tree, columns, most, catalog=paid.catalog, engine=paid.engine)
     ready.source.check(codes.source)
     counter = store_codes(paid.held, codes, permit=paid.receipt)
-    return RecordingMarginals(counter, codes.shape, _purse(place, node), codes.unit, paid.rng)
+    return RecordingMarginals(counter, codes.shape, purse, codes.unit, paid.rng)
 
 
-def _purse(place: _Place, node: LinkedTable) -> MarginalBudget:
+def _purse(place: _Place, node: LinkedTable, part: Fraction = Fraction(1)) -> MarginalBudget:
     funds = place.ready.funds
-    amount = funds.fitting.amount * place.ready.shares[node.name]
+    amount = funds.fitting.amount * place.ready.shares[node.name] * part
     return MarginalBudget(amount, funds.purse.concentrated)
 
+
+FIRST = Fraction(2, 5)
+"""The part of an event table's budget that goes to the first rows of parents; the rest to later ones."""
 
 _DICE = 0
 """Seed of the made-up rows that children are fitted to: no guarantee hangs on it."""
 
 
 def _fit_root(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _FittedTable:
-    door = _door(place, node, columns, 1)
+    door = _door(place, _sealed(place, node, columns, 1), _purse(place, node))
     trusted = fit_trusted(door, "auto", lambda: automatic.fit(door))
     part = _part(place, node, columns, trusted)
     dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
@@ -266,23 +272,77 @@ def _fit_below(place: _Place, node: LinkedTable, columns: LinkedColumns) -> _Fit
     known = known_codes(above, parents, which)
     people = parents.people[which]
     dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
-    most = rows_worth_counting(people, declared_rows(node), noise_of(_purse(place, node), Unit()))
-    door = _door(place, node, columns, most)
-    first = len(columns.below)
-    counted = known[at_most(people, most, dice)]
-    given = GivenRows(tuple(range(first, door.shape.width)), counted, door.shape)
-    trusted = fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given))
-    part = _part(place, node, columns, trusted)
-    below = draw_below(part.saved, part.above, known, dice=dice)
-    places = places_of(below, Encoding(node.name, columns.below), dice)
-    return _FittedTable(part, DrawnRows(below, places, which, people), trusted.words)
+    if node.table.events is None:
+        purse = _purse(place, node)
+        most = _worth_counting(people, node, purse)
+        door = _door(place, _sealed(place, node, columns, most), purse)
+        trusted = _fit_to(door, known[at_most(people, most, dice)])
+        part, words = _part(place, node, columns, trusted), trusted.words
+    else:
+        part, words = _fit_events(place, node, columns, (known, which, people))
+    # Without rules, which are the copy's: one that nothing satisfies must not break a fit.
+    free = replace(part, saved=replace(part.saved, rules=()))
+    drawn = DrawnRows(*draw_rows(free, known, which, dice=dice), which, people)
+    return _FittedTable(part, drawn, words)
+
+
+def _sealed(place: _Place, node: LinkedTable, columns: LinkedColumns, most: int) -> SealedCodes:
+    paid = place.paid
+    return seal_linked(
+        node, place.ready.tree, columns, most, catalog=paid.catalog, engine=paid.engine
+    )
+
+
+def _worth_counting(people: np.ndarray, node: LinkedTable, purse: MarginalBudget) -> int:
+    return rows_worth_counting(people, declared_rows(node), noise_of(purse, Unit()))
+
+
+def _fit_to(door: RecordingMarginals, known: Codes, before: int = 0) -> TrustedFit:
+    """Return the model of rows whose last columns are known; of `before` others nothing is drawn."""
+    first = door.shape.width - known.shape[1]
+    given = GivenRows(tuple(range(first, door.shape.width)), known, door.shape)
+    others = tuple(range(first - before, first))
+    return fit_trusted(door, "adaptive", lambda: adaptive.fit_given(door, given, before=others))
+
+
+def _fit_events(
+    place: _Place,
+    node: LinkedTable,
+    columns: LinkedColumns,
+    rows: tuple[Codes, np.ndarray, np.ndarray],
+) -> tuple[LinkedPart, tuple[str, ...]]:
+    """Return the models of first and of later rows, each for its part of the table's budget."""
+    (known, which, people), paid = rows, place.paid
+    split = event_columns(node, columns)
+    dice = np.random.default_rng(_DICE)  # no guarantee hangs on these dice
+    starts = np.r_[True, which[1:] != which[:-1]][: which.size]
+    found: list[TrustedFit] = []
+    for seal, share, mine in (
+        (seal_first, FIRST, starts),
+        (seal_later, 1 - FIRST, ~starts),
+    ):
+        purse = _purse(place, node, share)
+        most = _worth_counting(people[mine], node, purse)
+        codes = seal(node, place.ready.tree, split, most, catalog=paid.catalog, engine=paid.engine)
+        door = _door(place, codes, purse)
+        counted = known[mine][at_most(people[mine], most, dice)]
+        found.append(_fit_to(door, counted, len(split.first.own) if found else 0))
+    first, later = found
+    chance = min(each.agreement.chance for each in found)
+    encoding = Encoding(node.name, split.later.every)
+    facts = {"method": "auto", "notices": [], "agreement": chance}
+    saved = Saved(encoding, later.model, later.measured, (), facts)
+    events = EventModel(split.place, len(split.first.own), saved)
+    part = _part(place, node, columns, first)
+    part = replace(part, saved=with_facts(part.saved, agreement=chance), events=events)
+    return part, (*first.words, *later.words)
 
 
 def _part(
     place: _Place, node: LinkedTable, columns: LinkedColumns, trusted: TrustedFit
 ) -> LinkedPart:
     facts = {"method": "auto", "notices": [], "agreement": trusted.agreement.chance}
-    rules = node.table.rules if node.parent is None else ()
+    rules = node.table.rules
     encoding = Encoding(node.name, columns.every)
     return LinkedPart(
         node.name,

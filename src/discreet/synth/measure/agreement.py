@@ -61,9 +61,11 @@ def agreement(measured: Sequence[Measured], model: Estimates) -> FitAgreement:
     found = [_squares(each, model) for each in measured]
     if not found:
         return FitAgreement(1.0, 0, ())
-    chances = [_tail(*each) for each in found]
+    chances = [chance_beyond(*each) for each in found]
     alone = min(range(len(found)), key=lambda i: (not math.isnan(chances[i]), chances[i]))
-    together = _tail(sum(square for square, _ in found), sum(degrees for _, degrees in found))
+    together = chance_beyond(
+        sum(square for square, _ in found), sum(degrees for _, degrees in found)
+    )
     chance = min(together, len(found) * chances[alone])
     if math.isnan(together) or math.isnan(chances[alone]):
         chance = 0.0
@@ -91,10 +93,10 @@ def _gathered(table: Floats, axis: int, groups: Groups) -> Floats:
     return np.moveaxis(summed, 0, axis)
 
 
-def _tail(square: float, degrees: int) -> float:
+def chance_beyond(square: float, degrees: int) -> float:
     """Return the chance that chi-square exceeds a value: Wilson and Hilferty's cube root.
 
-    >>> round(_tail(18.31, 10), 3)
+    >>> round(chance_beyond(18.31, 10), 3)
     0.05
     """
     if not math.isfinite(square):

@@ -100,6 +100,8 @@ def place_sql(cell: Cell, column: Coded, engine: Engine) -> str:
     """Return SQL for the position of a cell in its column's domain, NULL where it has none."""
     domain, dialect = column.domain, engine.capabilities.dialect
     if isinstance(domain, CategoryDomain):
+        if column.stems:
+            return _place_by_stem(cell, domain, column.stems, engine)
         return _place_in_list(cell, domain, engine)
     if isinstance(domain, BooleanDomain):
         return f"CASE WHEN {cell.value} THEN 1 WHEN NOT ({cell.value}) THEN 0 END"
@@ -138,6 +140,24 @@ def _place_in_list(cell: Cell, domain: CategoryDomain, engine: Engine) -> str:
         for i, value in enumerate(domain.values)
     )
     return f"CASE {cases} END"
+
+
+def _place_by_stem(cell: Cell, domain: CategoryDomain, stems: int, engine: Engine) -> str:
+    """Return SQL for the place of a text: as a whole value, else by its longest stem."""
+    first = len(domain.values) - stems
+    lists: list[tuple[str, int, list[str]]] = [(cell.value, 0, list(domain.values[:first]))]
+    for i, written in enumerate(domain.values[first:], start=first):
+        stem = written[:-1]
+        value = f"substr({cell.value}, 1, {len(stem)})"
+        if lists[-1][0] != value:
+            lists.append((value, i, []))
+        lists[-1][2].append(stem)
+    parts = []
+    for value, start, listed in lists:
+        if listed:
+            place = _place_in_list(Cell(value, cell.domain), CategoryDomain(tuple(listed)), engine)
+            parts.append(f"CAST({place} AS BIGINT) + {start}")
+    return f"COALESCE({', '.join(parts)})"
 
 
 def position_sql(cell: Cell, domain: Domain, dialect: str) -> str:

@@ -21,6 +21,7 @@ from discreet.plan.ir import Scan
 from discreet.synth.encoding.columns import MOST_CODES, Coded, Encoding, MadeUp
 from discreet.synth.encoding.outline import Outline, RangeToLearn, WordsToLearn
 from discreet.synth.encoding.shape import Columns, Counts, Shape
+from discreet.synth.measure import learned_stems
 from discreet.synth.measure.learned_ranges import first_cells, merged, narrowed
 from discreet.synth.measure.private_marginals import (
     MarginalBudget,
@@ -65,13 +66,16 @@ class Means:
     rng: Rng
 
 
-def learn(outline: Outline, means: Means, step: Step) -> Learned:
+def learn(outline: Outline, means: Means, step: Step, *, stems: bool = False) -> Learned:
     """Return the encoding of a table, learning what the catalog does not declare.
+
+    `stems`: codes that are too rare alone are kept by how they begin (learned_stems).
 
     Guarantee: all that is learned costs together at most `means.purse`, and fails with probability
         at most `means.threshold_delta`: each column has an equal part of the purse; a range spends
         half of its part on each of two noisy histograms (docs/notes/0021), words spend theirs on
-        thresholded counts. Everything else is public or arithmetic on noisy values.
+        thresholded counts, or three quarters of it, and a twelfth on each of three histograms of
+        stems (docs/notes/0062). Everything else is public or arithmetic on noisy values.
     """
     ranges, words = outline.ranges, outline.words
     if not ranges and not words:
@@ -86,9 +90,15 @@ def learn(outline: Outline, means: Means, step: Step) -> Learned:
         found |= _learn_ranges(outline.scan, ranges, means, purse, events)
     for item in words:
         step(f"learning the common values of {item.name}")
-        purse = MarginalBudget(means.purse.amount * part, means.purse.concentrated)
+        whole = means.purse.amount * part
+        purse = MarginalBudget(whole * (1 - learned_stems.SHARE * stems), means.purse.concentrated)
         risk = means.threshold_delta / len(words)
-        found[item.name] = _learn_words(outline.scan, item, means, (purse, risk), events)
+        column = _learn_words(outline.scan, item, means, (purse, risk), events)
+        if stems:
+            part_of = whole * learned_stems.SHARE / learned_stems.LENGTHS
+            stem_purse = MarginalBudget(part_of, means.purse.concentrated)
+            column = _learn_stems(outline.scan, (item.name, column), means, stem_purse, events)
+        found[item.name] = column
     lost = tuple(
         f"Column '{name}' was left out: the budget is too small to learn its values."
         for name, column in found.items()
@@ -204,6 +214,34 @@ def _learn_words(
     if not words:
         return None
     return Coded(item.name, CategoryDomain(tuple(words)), None, missing=True)
+
+
+def _learn_stems(
+    scan: Scan,
+    found: tuple[str, Coded | None],
+    means: Means,
+    purse: MarginalBudget,
+    events: list[PrivacyEvent],
+) -> Coded | None:
+    """Return the column with stems beside its whole values, where it holds codes.
+
+    Guarantee: three noisy histograms of whole values and stems at most, `purse` each; a text counts
+        in one cell. The stems of the first are public, those of the others follow from its noise.
+    """
+    name, column = found
+    words: tuple[str, ...] = ()
+    if column is not None and isinstance(column.domain, CategoryDomain):
+        words = column.domain.values
+    levels: list[learned_stems.StemLevel] = []
+    for _ in range(learned_stems.LENGTHS):
+        wanted = learned_stems.next_stems(words, levels)
+        if not wanted:
+            break
+        counted = learned_stems.with_stems(name, words, wanted)
+        measured = _histograms(scan, [counted], means, purse, events)[name]
+        levels.append(learned_stems.seen_level(wanted, counted, measured))
+    kept = learned_stems.stems_of_codes(levels)
+    return learned_stems.with_stems(name, words, kept) if kept else column
 
 
 def _words(read: SealedWords, means: Means) -> tuple[list[str], list[int]]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from discreet.catalog.catalog import Catalog
+from discreet.core.cost import Quote
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.core.schema import (
@@ -24,8 +26,9 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.engine.base import Engine
+from discreet.engine.base import Engine, Held
 from discreet.engine.types import Storage
+from discreet.errors import EngineFailed
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
@@ -63,6 +66,45 @@ class TypeMeans:
     rng: Rng
 
 
+@dataclass(frozen=True, slots=True)
+class LookWords:
+    """What a paid look is called: its kind, what tells one from another, what is asked, and for people."""
+
+    kind: str
+    key: str
+    body: str
+    note: str
+
+
+def paid_look(
+    table: str,
+    means: TypeMeans,
+    quote: Quote,
+    words: LookWords,
+    look: Callable[[Held, Receipt], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return what `look` finds in a bare table, charged before it looks; the same again is free.
+
+    Guarantee: the charge names the very rows that `look` is lent, and `look` runs once for it.
+    """
+    dataset, _, name = table.rpartition(".")
+    owner = means.catalog.dataset_of(means.catalog.table(name, dataset))
+    scan = scan_of(means.catalog, table)
+    with hold(scan, means.engine, means.ledger, means.catalog) as held:
+        snapshot = label(snapshots_of(scan, held, means.ledger))
+        receipt = means.ledger.charge(
+            Payer(None, owner.name, owner.budget),
+            quote,
+            request_id=f"{words.kind} {table} {snapshot} {words.key}",
+            body=f"{words.kind} {table} {words.body}",
+            note=words.note,
+            snapshot=f"synth {snapshot}",
+        )
+        stored = once(means.ledger, receipt, lambda: json.dumps(look(held, receipt)).encode())
+    found: dict[str, Any] = json.loads(stored)
+    return found
+
+
 def learn_types(
     table: str, means: TypeMeans, *, epsilon: Epsilon, delta: Delta
 ) -> dict[str, Storage]:
@@ -74,30 +116,25 @@ def learn_types(
     """
     dataset, _, name = table.rpartition(".")
     found = means.catalog.table(name, dataset)
-    owner = means.catalog.dataset_of(found)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
     funds = funds_of(epsilon, delta, region=EVERYONE, learn_share=Fraction(0), words=0)
-    scan = scan_of(means.catalog, table)
-    with hold(scan, means.engine, means.ledger, means.catalog) as held:
-        snapshot = label(snapshots_of(scan, held, means.ledger))
-        receipt = means.ledger.charge(
-            Payer(None, owner.name, owner.budget),
-            funds.quote,
-            request_id=f"types {table} {snapshot} {epsilon}",
-            body=f"types {table} {epsilon} {delta}",
-            note=f"types of the columns of {name}",
-            snapshot=f"synth {snapshot}",
-        )
-    stored = once(means.ledger, receipt, lambda: _learned(table, names, means, funds, receipt))
-    return {name: Storage(kind) for name, kind in json.loads(stored).items()}
+    words = LookWords(
+        "types", f"{epsilon}", f"{epsilon} {delta}", f"types of the columns of {name}"
+    )
+
+    def look(held: Held, receipt: Receipt) -> dict[str, str]:
+        return _learned(table, names, means, (funds, receipt, held))
+
+    stored = paid_look(table, means, funds.quote, words, look)
+    return {name: Storage(kind) for name, kind in stored.items()}
 
 
 def _learned(
-    table: str, names: Sequence[str], means: TypeMeans, funds: SynthBudget, receipt: Receipt
-) -> bytes:
+    table: str, names: Sequence[str], means: TypeMeans, paid: tuple[SynthBudget, Receipt, Held]
+) -> dict[str, str]:
     share = Fraction(1, len(KINDS) * max(len(names), 1))
     reads = {
-        kind: _counted(table, names, domain, means, (funds, receipt, share))
+        kind: _counted(table, names, domain, means, (*paid, share))
         for kind, domain in KINDS.items()
     }
     rows = agreed_total([each for counts in reads.values() for each in counts.values()])
@@ -105,7 +142,7 @@ def _learned(
         name: _chosen(rows, {kind: float(counts[name].values[0]) for kind, counts in reads.items()})
         for name in names
     }
-    return json.dumps({name: kind.value for name, kind in chosen.items()}).encode()
+    return {name: kind.value for name, kind in chosen.items()}
 
 
 def _counted(
@@ -113,14 +150,19 @@ def _counted(
     names: Sequence[str],
     domain: FiniteDomain,
     means: TypeMeans,
-    paid: tuple[SynthBudget, Receipt, Fraction],
+    paid: tuple[SynthBudget, Receipt, Held, Fraction],
 ) -> dict[str, Measured]:
-    """Return, for each column, noisy numbers of cells that read as a domain and that do not."""
-    funds, receipt, share = paid
+    """Return, for each column, noisy numbers of cells that read as a domain and that do not.
+
+    The rows are held anew, read as the domain; those that are not the charged ones are refused.
+    """
+    funds, receipt, charged, share = paid
     catalog = _declared_as(means.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
     with hold(scan, means.engine, means.ledger, means.catalog) as held:
+        if held.fingerprints != charged.fingerprints:
+            raise EngineFailed("The file has changed since its types were paid for.")
         for name in names:
             codes = seal_codes(scan, means.engine, [Coded(name, domain, (0,), missing=True)])
             counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)

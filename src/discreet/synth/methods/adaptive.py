@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +13,11 @@ import numpy.typing as npt
 from discreet.synth.encoding.merging import Groups, Merges, merge_counts
 from discreet.synth.encoding.shape import Columns, Counts
 from discreet.synth.fitting.beliefs import Beliefs, Table
-from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, within
+from discreet.synth.fitting.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
 from discreet.synth.fitting.drawing_order import drawing_cells
 from discreet.synth.fitting.entropy import Evidence, Parts, believe, fit_entropy
 from discreet.synth.fitting.junction import JunctionTree, junction_tree, widened
+from discreet.synth.measure.agreement import chance_beyond
 from discreet.synth.measure.private_marginals import Counter, Measured, PrivateMarginals
 from discreet.synth.measure.singles import (
     Singles,
@@ -42,9 +43,16 @@ and that cannot be negative leave it little room."""
 MOST_FITS = 24
 STEPS = 40
 LAST_STEPS = 200
-MOST_LAST = 5
-"""The last fit goes on while it is farther from the evidence than noise explains: where there is
-next to no noise, a few hundred steps may not reach it."""
+MOST_LAST = 6
+"""The last fit goes on while it is farther from some of the evidence than noise explains: where there
+is next to no noise, a few hundred steps may not reach it, or entropy may weigh too much."""
+
+LEAST_DOUBT = 0.02
+"""Less would make the fit so stiff that no number of steps suffices."""
+
+UNLIKELY = 1e-2
+"""A table whose noise would be so unlikely, were the estimate true, is believed more: entropy's weight
+against it is divided by four."""
 
 CELLS = 1 << 16
 
@@ -77,10 +85,18 @@ def fit(
     return _fitted(door, candidates, rounds, cells, progress=progress)
 
 
-def fit_given(door: PrivateMarginals, given: GivenRows, *, progress: Progress = silent) -> Layered:
+def fit_given(
+    door: PrivateMarginals,
+    given: GivenRows,
+    *,
+    before: Columns = (),
+    progress: Progress = silent,
+) -> Layered:
     """Return a model of columns beside others that are known row by row.
 
     Of those nothing is measured, and only marginals that join them to others are candidates.
+    `before` are columns that are measured like others but known when rows are drawn (those of the
+    row before).
 
     Guarantee: that of `fit`.
     """
@@ -88,7 +104,7 @@ def fit_given(door: PrivateMarginals, given: GivenRows, *, progress: Progress = 
     candidates = [
         each for each in closed(find_workload(door.shape, None)) if not set(each) <= known
     ]
-    return _fitted(door, candidates, None, CELLS, given=given, progress=progress)
+    return _fitted(door, candidates, None, CELLS, given=given, before=before, progress=progress)
 
 
 def _fitted(
@@ -98,6 +114,7 @@ def _fitted(
     cells: int,
     *,
     given: GivenRows | None = None,
+    before: Columns = (),
     progress: Progress,
 ) -> Layered:
     progress(0, 1, "counting columns")
@@ -108,7 +125,7 @@ def _fitted(
     ends = seen_ends(singles, door.shape.ordered)
     state = _begin(singles, coarsen(singles, noise, ends, door.shape.gaps), ends, cells)
     if given is not None:
-        state.know(given)
+        state.know(given, before)
     contest = _Contest(door, candidates, state.merges)
     for turn in range(turns):
         progress(turn + 1, turns + 1, "choosing and counting marginals")
@@ -119,7 +136,7 @@ def _fitted(
             contest.forget()
     for _ in range(MOST_LAST):
         state.estimate(LAST_STEPS)
-        if state.settled:
+        if not state.believe_more():
             break
     progress(turns + 1, turns + 1, "done")
     rows = [state.total * state.beliefs.marginal((column,)) for column in range(door.shape.width)]
@@ -198,12 +215,12 @@ class _State:
         sets = [*self._sets, columns]
         return not self.given or drawing_cells(self.tree.sizes, sets, self.given) <= self.cells
 
-    def know(self, given: GivenRows) -> None:
+    def know(self, given: GivenRows, before: Columns) -> None:
         """Take in how given columns hang together, so that nothing is ascribed to the wrong one.
 
         As the law that the estimate starts from, not as evidence: what is measured may differ.
         """
-        self.given = given.columns
+        self.given = (*before, *given.columns)
         for pair in given.pairs():
             if self.tree.cells_with(pair) <= self.cells:
                 self.tree = widened(self.tree, self._sets, pair)
@@ -228,15 +245,20 @@ class _State:
         self.evidence[columns] = found
         self.fresh.add(columns)
 
-    @property
-    def settled(self) -> bool:
-        """Return whether the estimate is about as near to all evidence as the noise explains."""
-        squares, cells = 0.0, 0
+    def believe_more(self) -> bool:
+        """Return whether the estimate is farther from some evidence than the noise explains.
+
+        Such evidence weighs more from then on: where odds are long (values that never meet),
+        entropy costs more rows than the noise of a table without much of it.
+        """
+        far = False
         for columns, each in self.evidence.items():
             apart = each.values - self.total * self.beliefs.marginal(columns)
-            squares += float((apart**2 / (each.variance + 1)).sum())
-            cells += apart.size
-        return squares <= cells + 3 * math.sqrt(2 * cells)
+            square = float((apart**2 / (each.variance + 1)).sum())
+            if chance_beyond(square, apart.size) * len(self.evidence) < UNLIKELY:
+                self.evidence[columns] = replace(each, doubt=max(each.doubt / 4, LEAST_DOUBT))
+                far = True
+        return far
 
     def estimate(self, steps: int) -> None:
         """Fit the model to all that is known."""
@@ -258,15 +280,13 @@ def _begin(singles: Singles, groups: tuple[Groups, ...], ends: Ends, cells: int)
     base: dict[Columns, Table] = {}
     evidence: dict[Columns, Evidence] = {}
     for column, each in enumerate(groups):
-        live = live_codes(each.size, ends, column)
-        chances = _gathered(singles.counts[column] * live, each)
+        chances = _gathered(singles.counts[column], each)
         chances = np.maximum(chances, 0.5)  # the logarithm of nothing could never come back
         base[(column,)] = np.log(chances / chances.sum())
         measured = singles.measured[column]
-        variance = np.full(each.size, measured.variance)
-        evidence[(column,)] = Evidence(
-            (column,), _gathered(measured.values * live, each), _gathered(variance * live, each)
-        )
+        live = live_codes(each.size, ends, column)
+        seen = seen_rows(measured.values.astype(np.float64), measured.variance, each, live)
+        evidence[(column,)] = Evidence((column,), *seen)
     tree = junction_tree(sizes, list(evidence))
     return _State(singles.total, groups, cells, tree, base, evidence)
 

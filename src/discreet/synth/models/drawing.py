@@ -50,7 +50,7 @@ def draw(
     given = _given(where, kept_rules, encoding)
     if any(not mask.any() for mask in given.values()):
         raise _impossible(where, kept_rules)
-    tables = [(rule, _table(model, rule)) for rule in kept_rules.dependencies]
+    tables = [(rule, likely_codes(model, rule)) for rule in kept_rules.dependencies]
 
     def finished(codes: Codes) -> Places:
         for rule, table in tables:
@@ -58,7 +58,7 @@ def draw(
         places = derive(places_of(codes, encoding, dice), encoding, kept_rules.derivations)
         if where is None and not kept_rules.conditions:
             return places
-        return places[_good(places, encoding, where, kept_rules)]
+        return places[good_rows(places, encoding, kept_rules, where)]
 
     found = _collect(
         lambda count: finished(model.sample(count, dice=dice, given=given or None)), rows
@@ -109,9 +109,10 @@ def _collect(sample: Callable[[int], Places], rows: int) -> Places:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _good(
-    places: Places, encoding: Encoding, where: Condition | None, rules: Rules
+def good_rows(
+    places: Places, encoding: Encoding, rules: Rules, where: Condition | None = None
 ) -> npt.NDArray[np.bool_]:
+    """Return which rows satisfy a condition and break no rule."""
     good = np.ones(len(places), dtype=bool)
     for rule in rules.conditions:
         good &= holds(rule, places, encoding) != False  # noqa: E712  # None passes, as in CHECK
@@ -120,7 +121,7 @@ def _good(
     return good
 
 
-def _table(model: Model, rule: Dependency) -> npt.NDArray[np.int32]:
+def likely_codes(model: Model, rule: Dependency) -> npt.NDArray[np.int32]:
     """Return the code of `then` for each code of `given`: the most likely one under the model."""
     columns = (*rule.given, rule.then)
     order = sorted(columns)

@@ -7,6 +7,7 @@ from discreet.anonymize.criteria.measures import (
     distinct_values,
     entropies,
     equal_distances,
+    hierarchical_distances,
     make_histogram,
     ordered_distances,
     tops_and_tails,
@@ -41,6 +42,36 @@ def test_measures_agree_with_their_definitions(start):
         ordered = -np.sort(-dense, axis=1)
         assert top.tolist() == ordered[:, 0].tolist()
         assert tail.tolist() == ordered[:, length - 1 :].sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("start", range(6))
+def test_the_distance_over_a_tree_is_the_cheapest_way_to_move_the_mass(start):
+    """The closed form against a linear programme over all ways of moving, on random trees."""
+    dice = np.random.default_rng(start)
+    dense, whole, klass, codes, rows = _random(dice)
+    middle = dice.integers(0, 4, 6)
+    levels = [np.arange(6), middle, dice.integers(0, 2, 4)[middle]]
+    found = hierarchical_distances(
+        make_histogram(klass, codes, rows, classes=len(dense), whole=whole), levels
+    )
+    apart = np.array(
+        [
+            [sum(level[a] != level[b] for level in levels) / len(levels) for b in range(6)]
+            for a in range(6)
+        ]
+    )
+    for row, share in enumerate(dense / dense.sum(axis=1, keepdims=True)):
+        assert found[row] == pytest.approx(_cheapest_move(share, whole, apart), abs=1e-7)
+
+
+def _cheapest_move(start, end, apart):
+    optimize = pytest.importorskip("scipy.optimize")
+    size = len(start)
+    out = np.kron(np.eye(size), np.ones(size))
+    into = np.kron(np.ones(size), np.eye(size))
+    return optimize.linprog(
+        apart.ravel(), A_eq=np.vstack([out, into]), b_eq=np.concatenate([start, end])
+    ).fun
 
 
 def test_pairs_are_added_up_by_sorting_and_by_counting():

@@ -9,6 +9,7 @@ import pytest
 
 from discreet.attack.audit.audit import Effort, audit, audit_one_run
 from discreet.attack.audit.bounds import GuessCount, LossMeasure
+from discreet.attack.audit.events import choose_events
 from discreet.attack.audit.other_python import other_target
 from discreet.attack.audit.target import Target, load_target
 from discreet.errors import InvalidInput
@@ -295,3 +296,15 @@ def test_effort_has_limits():
     for wrong in ({"samples": 3}, {"confidence": 1.0}, {"seconds": 0.0}):
         with pytest.raises(InvalidInput):
             Effort(**wrong)
+
+
+def test_a_catastrophe_that_the_pilot_met_seven_times_is_measured():
+    """Seven of 50,000 on one input: too few to be sure, enough to be worth a fifth of the error."""
+    ranks = (np.arange(100_000) + 0.5) / 100_000
+    noise = np.rint(np.sign(ranks - 0.5) * -np.log(1 - 2 * np.abs(ranks - 0.5)))
+    noise = np.random.default_rng(0).permutation(noise)
+    first, second = noise + 10, noise + 9
+    first[:14] = 1e6  # every second one is for learning, the others for judging
+    chosen = choose_events(first, second, LossMeasure(gaussian=False, delta=0.0), times=8)
+    assert chosen.rare is not None
+    assert chosen.rare.guesses(np.array([1e6]))[0].all()

@@ -8,6 +8,7 @@ import pytest
 from discreet.attack.ratings.netflix import ATTACK, from_file
 from discreet.errors import InvalidInput
 from discreet.examples import parameters as p
+from patience import slowness
 
 SMALL = {"people": 300, "targets": 40, "false_claims": 0.05}
 
@@ -85,7 +86,7 @@ def test_the_published_settings_on_a_million_ratings():
     details = outcome.details
     assert details["people"] >= 5_000
     assert details["ratings"] >= 1_000_000
-    assert details["milliseconds_a_target"] < 10
+    assert details["milliseconds_a_target"] < 10 * slowness()
     assert outcome.score.success >= 0.99
     found = {
         name: pair["likelihood ratio, calibrated"]

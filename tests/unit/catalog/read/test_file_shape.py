@@ -17,6 +17,7 @@ SECTIONS = {
     "[datasets.NAME]": shape.DatasetShape,
     "[datasets.NAME.tables.NAME]": shape.TableShape,
     "[datasets.NAME.tables.NAME.columns]": shape.ColumnShape,
+    "[storage]": shape.StorageShape,
     "[budgets.NAME]": shape.BudgetShape,
     "[analysts.NAME]": shape.AnalystShape,
 }

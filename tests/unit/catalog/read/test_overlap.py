@@ -200,3 +200,44 @@ def test_the_ledger_is_no_engine(tmp_path):
     text = '[engine]\nurl = "duckdb:ledger.db"\n' + budget("a") + table("a", "t", "people")
     with pytest.raises(CatalogError, match="the ledger's own file"):
         loads(text, base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("s3://b/people", "s3://b/people/a.parquet"),
+        ("s3://b/people/", "s3://b//people"),
+        ("s3://b/people", "s3a://b/people"),
+        ("s3://b/people?region=x", "s3://b/people?region=y"),
+        ("s3://b/people/*.parquet", "s3://b/people/a.parquet"),
+        ("gs://b/people", "gcs://b/people/x/y.csv"),
+        ("s3://b/x/people.parquet", "s3://b/x/peopl%65.parquet"),
+        ("s3://b/x/people.parquet", "s3://b/x%2Fpeople.parquet"),
+        ("s3://b/x", "s3://b/%78"),
+        ("s3://b/x", "s3://b/y/../x"),
+    ],
+)
+def test_places_of_one_store_that_share_rows_are_refused(tmp_path, one, two):
+    text = budget("a") + table("a", "t", one) + budget("b") + table("b", "u", two)
+    with pytest.raises(CatalogError, match="separate budgets"):
+        loads(text, base=tmp_path)
+
+
+def test_other_places_of_a_store_are_other_rows(tmp_path):
+    text = budget("a") + table("a", "t", "s3://b/people") + budget("b")
+    for other in ("s3://b/peoples", "s3://c/people", "gs://b/people", "s3://b/x/people"):
+        assert loads(text + table("b", "u", other), base=tmp_path)
+
+
+def test_an_address_of_this_machine_is_a_path(tmp_path):
+    (tmp_path / "x.csv").write_text("x\n1\n")
+    text = budget("a") + table("a", "t", "x.csv") + budget("b")
+    text += table("b", "u", f"file://{tmp_path}/x.csv")
+    with pytest.raises(CatalogError, match="separate budgets"):
+        loads('[engine]\nurl = "spark:"\n' + text, base=tmp_path)
+
+
+def test_copies_of_other_sources_are_no_sources(tmp_path):
+    text = budget("a") + table("a", "t", ".discreet/duckdb/remote/00/files/people.parquet")
+    with pytest.raises(CatalogError, match="where copies of other sources are kept"):
+        loads(text, base=tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 import discreet
 from discreet.catalog.declare.waiting import declared_tables
+from discreet.catalog.read import policy_file
 from discreet.catalog.read.policy_file import loads
 from discreet.errors import CatalogError
 from discreet.tasks.init import init
@@ -104,3 +105,61 @@ def test_init_proposes_one_reading(tmp_path):
     tables = tomllib.loads(out.read_text())["datasets"]["a"]["tables"]
     people = [table["columns"]["person"] for table in tables.values()]
     assert people[0] == people[1] == {"type": "identifier", "trim": True, "empty": ["n/a"]}
+
+
+SHARED = """
+[budgets.people]
+epsilon = 10
+[datasets.clinic]
+budget = "people"
+[datasets.clinic.tables.visits]
+source = "visits.csv"
+unit = "person"
+max_rows = 1
+[datasets.clinic.tables.visits.columns]
+%s
+[datasets.shop]
+budget = "%s"
+%s
+[datasets.shop.tables.orders]
+source = "orders.csv"
+unit = "%s"
+max_rows = 1
+[datasets.shop.tables.orders.columns]
+%s
+"""
+
+
+def sharing(one, two, *, budget="people", name="Person"):
+    own = "" if budget == "people" else "epsilon = 1"
+    place = f'budget = "{budget}"' if budget == "people" else ""
+    text = SHARED % (line("person", one), budget, own, name, line(name, two))
+    return text.replace(f'budget = "{budget}"\n{own}', f"{place}\n{own}")
+
+
+@pytest.mark.parametrize(("one", "two"), DIFFERENT)
+def test_datasets_that_share_a_budget_read_their_people_alike(tmp_path, one, two):
+    with pytest.raises(CatalogError, match="share a budget") as refused:
+        loads(sharing(one, two), base=tmp_path)
+    assert "one person in the first could be several" in refused.value.message
+    place, _, hint = refused.value.hint.removeprefix("Write under ").partition(": ")
+    told = hint.partition(" = ")[2].strip("{} ")
+    first = place == "[datasets.clinic.tables.visits.columns]"
+    assert first or place == "[datasets.shop.tables.orders.columns]"
+    mended = (told, two) if first else (one, told)
+    assert loads(sharing(*mended), base=tmp_path).table("orders")
+
+
+@pytest.mark.parametrize(("one", "two"), ALIKE)
+def test_what_reads_alike_may_share_a_budget(tmp_path, one, two):
+    assert loads(sharing(one, two), base=tmp_path).table("orders")
+
+
+def test_other_names_and_other_budgets_may_read_as_they_like(tmp_path):
+    assert loads(sharing(WHOLE, "", name="household"), base=tmp_path).table("orders")
+    assert loads(sharing(WHOLE, "", budget="shop"), base=tmp_path).table("orders")
+
+
+def test_the_twin_that_looks_at_datasets_alone_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_file, "check_shared", lambda _datasets: None)
+    assert loads(sharing(WHOLE, ""), base=tmp_path).table("orders")

@@ -163,3 +163,9 @@ def test_the_whole_way_in_a_process_of_its_own(tmp_path):
     done = ask("query", BY_SEX, "--epsilon", "0.1", "--fresh", "--json")
     assert done.returncode == 1
     assert json.loads(done.stderr)["error"]["kind"] == "BudgetExceeded"
+
+
+@pytest.mark.parametrize("option", [["--as", "alice"], ["--request-id", "r1"], ["--fresh"]])
+def test_a_rehearsal_refuses_what_it_would_ignore(option, capsys):
+    assert run(["query", "SELECT 1", "--epsilon", "1", "--rehearse", "7", *option]) == 1
+    assert f"A rehearsal knows no {option[0]}" in capsys.readouterr().err

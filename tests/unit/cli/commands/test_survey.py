@@ -68,7 +68,9 @@ def test_a_rehearsal_prints_the_contract(folder, capsys):
 def test_a_rehearsal_in_words_and_with_extras(folder, capsys):
     words = ["rehearse", "school.toml", "--answers", "answers.csv", "--cross", "smokes,grade"]
     assert run(["survey", *words, "--consistent"]) == 0
-    assert "Smoking at our school: 1,000 simulated reports" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Smoking at our school: 1,000 simulated reports" in shown
+    assert shown.count("One liar moves it by at most") == 4
     found = printed(capsys, *words, "--consistent", "--confidence", "0.5")
     shares = found["questions"]["grade"]["estimates"].values()
     assert sum(each["value"] for each in shares) == pytest.approx(1)
@@ -88,7 +90,18 @@ def test_a_survey_from_beginning_to_end(folder, capsys):
     assert set(found["questions"]["emoji"]["estimates"]) == {"x", "y"}
     assert run(["survey", "estimate", "school"]) == 0
     assert "--candidates emoji=FILE" in capsys.readouterr().out
-    assert printed(capsys, "close", "school")["closed"] is True
+    closed = printed(capsys, "close", "school")
+    assert closed["closed"] is True
+    counted = (
+        "estimate",
+        "school",
+        "--candidates",
+        "emoji=words.csv",
+        "--columns",
+        closed["columns"],
+    )
+    assert printed(capsys, *counted) == {**found, "closed": True}
+    assert "school.toml" in refused(capsys, *counted[:-1], "school.toml")["message"]
     assert run(["survey", "close", "school"]) == 0
     assert run(["survey", "new", "school.toml"]) == 1
 

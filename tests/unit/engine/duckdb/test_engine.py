@@ -105,7 +105,7 @@ def test_nothing_is_left_behind(tmp_path, opened):
     child, folder = engine._raw._idle[0]._process, engine._state
     assert folder.is_dir()
     engine.close()
-    assert child.poll() is not None
+    assert child.ended(0)
     assert not folder.exists()
 
 

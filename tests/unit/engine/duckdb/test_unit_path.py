@@ -16,7 +16,7 @@ from discreet.engine.duckdb import worker
 from discreet.engine.duckdb.canonical import SourceOrigin, joined_place
 from discreet.engine.types import Storage, storage
 from discreet.errors import CatalogError
-from discreet.kernel.canonical import paths
+from discreet.kernel.canonical import declared, paths
 from discreet.kernel.canonical.paths import every_path
 
 TOML = """
@@ -235,5 +235,5 @@ def test_another_reading_of_the_parent_is_another_path(tmp_path):
 
 
 def test_every_storage_has_its_text():
-    assert set(paths._TYPES) == set(Storage)
-    assert all(storage(kind) is stored for stored, kind in paths._TYPES.items())
+    assert set(declared.STORED) == set(Storage)
+    assert all(storage(kind) is stored for stored, kind in declared.STORED.items())

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 
 from discreet.kernel.derive import scalars
+from discreet.kernel.derive.row import Applied
 from discreet.kernel.derive.values import BOOLEAN, Value, ValueKind, integer
 from total_kit import accepted, drafts, failure
 
@@ -56,7 +57,7 @@ _TWINS = {
 
 @pytest.mark.parametrize("name", sorted(_TWINS))
 def test_without_its_rule_a_function_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(scalars.RULES, name, lambda _found, _term: _TWINS[name])
+    monkeypatch.setitem(scalars.RULES, name, Applied(lambda _found, _term: _TWINS[name]))
     usual, spelled = _accepted(), name.removeprefix("cast ")
     others = (s for s in dict.fromkeys(drafts()) if spelled in s.lower() and s not in usual)
     assert any(failure(scalar) is not None for scalar in others if accepted(scalar) is not None)

@@ -12,7 +12,7 @@ from discreet.engine.base import Capabilities
 from discreet.errors import QueryRefused
 from discreet.release.planning import child as release_planner
 from discreet.release.planning import worker as planner_child
-from discreet.release.planning.child import SHORT, PlanningLimits
+from discreet.release.planning.child import DOUBLINGS, SHORT, PlanningLimits
 from discreet.release.planning.worker import judged
 from discreet.sql.parse import parse_everywhere
 
@@ -139,18 +139,59 @@ def test_texts_that_hang_the_parser_cost_the_child(planner, catalog, name):
     planner.check_text(catalog, DUCKDB, PLAIN)
 
 
-def test_the_longest_texts_that_are_not_tried_are_parsed_at_once():
-    """Thirty words of the worst that is known; what is longer is tried first."""
+WORST_SHORT = (
+    "SELECT * " + "JOIN ROWS " * DOUBLINGS + "x " * (SHORT - 2 - 2 * DOUBLINGS),
+    "SELECT CONNECT " + "JOIN IS " * DOUBLINGS,
+    "SELECT " + "DATE(" * DOUBLINGS,
+    "SELECT a" + "[1]" * DOUBLINGS,
+    "SELECT " + "INT[" * DOUBLINGS + "]",
+    "SELECT " + "@ " * (SHORT - 1),
+)
+TOO_MANY = (
+    "SELECT * " + "JOIN ROWS " * 14,
+    "SELECT CONNECT " + "JOIN IS " * 14,
+    "SELECT " + "DATE(" * 14,
+    "SELECT a" + "[1]" * 9,
+)
+"""Thirty words, for which the parser takes seconds: it hears no timer meanwhile, and neither does anybody."""
+
+
+def test_the_worst_texts_that_are_not_tried_are_parsed_at_once():
     used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    for text in (
-        "SELECT 1 FROM t" + " JOIN t" * 13,
-        "SELECT " + "INT[" * 9 + "]",
-        "SELECT " + "DATE(" * 14,
-        "SELECT a" + "[1]" * 9,
-    ):
+    for text in WORST_SHORT:
         assert release_planner._is_short(text)
         parse_everywhere(text)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 1
+
+
+@pytest.mark.parametrize("text", TOO_MANY)
+def test_few_words_that_double_are_tried(planner, catalog, text):
+    """Each is of thirty words at most, which once was enough to be spared the trial."""
+    assert len(release_planner._WORD.findall(text)) <= SHORT
+    judge, planner._judged = planner._judged, None
+    try:
+        with pytest.raises(TypeError):
+            planner.check_text(catalog, DUCKDB, text)
+    finally:
+        planner._judged = judge
+
+
+def test_what_reading_takes_follows_the_length(monkeypatch):
+    """A clock of ours: each reading takes so long, and what is allowed grows with the text."""
+    times = []
+
+    def read(seconds, text="x" * 100, dialects=1):
+        monkeypatch.setattr(planner_child.time, "process_time", lambda: sum(times))
+        planner_child.read_soon(text, lambda _: times.append(seconds), dialects)
+
+    read(0.05)
+    read(0.19, dialects=2)
+    read(0.5, text="x" * 50_000)
+    first = iter([0.5, 0.01])
+    planner_child.read_soon("x", lambda _: times.append(next(first)), 1)
+    for slow in ({"seconds": 0.2}, {"seconds": 0.7, "text": "x" * 50_000}):
+        with pytest.raises(planner_child._Late):
+            read(**slow)
 
 
 def test_the_parser_repeats_no_text_in_logs(caplog):

@@ -8,8 +8,9 @@ import pytest
 
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.server.access.access_db import FILE, AccessDb
+from discreet.server.access.audit import COMMAND_LINE
 from discreet.server.access.sessions import BrowserSessions
-from discreet.server.access.tokens import PREFIX, ROUNDS, Role, Tokens
+from discreet.server.access.tokens import PREFIX, ROUNDS, VOUCHED, Role, Tokens
 
 
 @pytest.fixture
@@ -155,3 +156,32 @@ def test_a_failed_write_leaves_nothing(db, tokens):
     with pytest.raises(sqlite3.IntegrityError), db.writing() as connection:
         connection.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?)", twice)
     assert db.rows("SELECT * FROM sessions") == []
+
+
+def test_expired_tokens_and_sign_ins_take_no_password_away(tokens):
+    """A hundred of them once stood before the token that a PostgreSQL client signs in with."""
+    mine = tokens.new(Role.ANALYST, analyst="alice")
+    for place in range(101):
+        made = tokens.new(Role.ANALYST, analyst="alice", expires_days=1, label=str(place))
+        with tokens._db.writing() as connection:
+            connection.execute("UPDATE tokens SET expires = 1 WHERE id = ?", (made.token.id,))
+    for _ in range(2):
+        tokens.new(Role.ANALYST, analyst="alice", label=f"{VOUCHED}: ann", vouched=True)
+    assert [each.token.id for each in tokens.verifiers("alice")] == [mine.token.id]
+
+
+def test_a_label_of_the_server_is_nobody_elses(tokens):
+    with pytest.raises(InvalidInput, match="server's own"):
+        tokens.new(Role.OWNER, label=f"{VOUCHED}: ann")
+    with pytest.raises(InvalidInput):
+        tokens.new(Role.OWNER, label="x", vouched=True)
+    plain = tokens.new(Role.OWNER, label="x")
+    tokens.ended_with_session(plain.token.id, by=COMMAND_LINE)
+    assert tokens.by_id(plain.token.id) is not None, "an ordinary token outlives its sessions"
+
+
+def test_a_token_must_stand_with_everybody_who_is_asked(tokens):
+    made = tokens.new(Role.OWNER)
+    tokens.also_ask(lambda token: token.id != made.token.id)
+    assert tokens.find(made.text) is None
+    assert tokens.by_id(made.token.id) is None

@@ -1,6 +1,9 @@
 """The documentation as pages: every file is in the contents, every link leads somewhere."""
 
+import importlib.util
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,7 @@ from discreet.server.features.docs import reading
 from discreet.server.features.docs.reading import GROUPS, doc, docs_folder, link_from, rendered
 from discreet.server.notes import all_notes
 
+ROOT = Path(__file__).resolve().parents[4]
 NAMES = [name for names in GROUPS.values() for name in names]
 NOT_SHOWN = {"benchmarks"}  # figures of a machine, for those who have the repository
 
@@ -56,6 +60,38 @@ def test_addresses_that_lead_elsewhere_are_words():
     assert "elsewhere" not in made.body
     assert "&lt;b&gt;" in made.body
     assert "<img" not in made.body
+    assert "p" in made.body
+
+
+def test_pictures_are_those_of_the_documents():
+    own = rendered("tutorials/x", '# T\n\n![The page](../images/ask.png "t")')
+    assert '<img alt="The page" src="/docs/images/ask.png" loading="lazy"' in own.body
+    for address in (
+        "https://a.example/images/ask.png",
+        "//a/images/ask.png",
+        "../../images/ask.png",
+    ):
+        assert "<img" not in rendered("x", f"# T\n\n![w]({address})").body
+    assert reading.picture("ask.png").is_file()
+    for wrong in ("nothing.png", "../sql.md", "ask.png.md", "Ask.png", ".png"):
+        with pytest.raises(UnknownName):
+            reading.picture(wrong)
+
+
+def test_every_picture_is_made_by_the_command_small_and_shown():
+    spec = importlib.util.spec_from_file_location("shots", ROOT / "scripts" / "screenshots.py")
+    shots = importlib.util.module_from_spec(spec)
+    sys.modules["shots"] = shots  # dataclasses look their module up
+    spec.loader.exec_module(shots)
+    files = {path.stem: path for path in (ROOT / "docs" / "images").iterdir()}
+    assert files.keys() == {shot.name for shot in shots.SHOTS}
+    assert all(path.stat().st_size <= shots.LARGEST for path in files.values())
+    assert sum(path.stat().st_size for path in files.values()) <= 1_500_000
+    told = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
+    )
+    assert [name for name in files if f"images/{name}.png)" not in told] == []
 
 
 def test_documents_of_the_package_come_first(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ def held(runner, owner="a", **more):
 
 def test_a_job_ends_with_its_result(runner):
     job = runner.submit("a", lambda job: 7)
-    assert job.future.result(10) == 7
+    assert job.future.result(LONG) == 7
 
 
 def test_errors_of_users_travel_and_others_are_hidden(runner):
@@ -47,9 +47,9 @@ def test_errors_of_users_travel_and_others_are_hidden(runner):
         raise ValueError("cell 5")
 
     with pytest.raises(InvalidInput, match="no"):
-        runner.submit("a", wrong).future.result(10)
+        runner.submit("a", wrong).future.result(LONG)
     with pytest.raises(ServerFailed) as error:
-        runner.submit("a", broken).future.result(10)
+        runner.submit("a", broken).future.result(LONG)
     assert "cell" not in str(error.value)
 
 
@@ -58,12 +58,12 @@ def test_one_caller_waits_behind_themselves_only(runner):
     assert began.wait(LONG)
     second = runner.submit("a", lambda _: "second")
     other = runner.submit("b", lambda _: "other")
-    assert other.future.result(10) == "other"
+    assert other.future.result(LONG) == "other"
     assert second.state is JobState.QUEUED
     assert runner.load == (1, 1)
     go.set()
-    assert first.future.result(10) == "a"
-    assert second.future.result(10) == "second"
+    assert first.future.result(LONG) == "a"
+    assert second.future.result(LONG) == "second"
 
 
 def test_turns_go_round_among_callers():
@@ -77,7 +77,7 @@ def test_turns_go_round_among_callers():
     ]
     go.set()
     for job in jobs:
-        job.future.result(10)
+        job.future.result(LONG)
     assert order == ["a", "b", "c", "a", "b", "a"]
     runner.close()
 
@@ -106,12 +106,12 @@ def test_cancelling_while_waiting_and_while_running(runner):
     assert stopped == [job.thread]
     go.set()
     with pytest.raises(Cancelled):
-        job.future.result(10)
+        job.future.result(LONG)
 
 
 def test_a_job_that_ended_stays_as_it_is(runner):
     job = runner.submit("a", lambda _: 1)
-    assert job.future.result(10) == 1
+    assert job.future.result(LONG) == 1
     done = threading.Event()
     job.listen(done.set)
     while job.state is not JobState.DONE:
@@ -129,9 +129,9 @@ def test_remembered_jobs_belong_to_their_caller(runner):
     with pytest.raises(UnknownName):
         runner.find("b", forgotten.id)
     go.set()
-    job.future.result(10)
+    job.future.result(LONG)
     for _ in range(KEPT_EACH + 5):
-        runner.submit("a", lambda _: None, keep=True).future.result(10)
+        runner.submit("a", lambda _: None, keep=True).future.result(LONG)
     assert len(runner.mine("a")) <= KEPT_EACH + 1
 
 
@@ -145,7 +145,7 @@ def test_closing_drops_what_waits_and_cancels_what_runs():
     with pytest.raises(Cancelled):
         waiting.future.result(1)
     with pytest.raises(Cancelled):
-        job.future.result(10)
+        job.future.result(LONG)
     with pytest.raises(ServerFailed, match="stopping"):
         runner.submit("a", lambda _: None)
 
@@ -169,7 +169,7 @@ def test_progress_is_told_and_stops_where_it_is_enough(runner):
     runner.cancel(job)
     go.set()
     with pytest.raises(Cancelled):
-        job.future.result(10)
+        job.future.result(LONG)
     assert job.progress == (1, 4, "counting")
 
 
@@ -180,13 +180,13 @@ def test_questions_pass_long_jobs_by():
         assert began.wait(LONG)
         second = runner.submit("a", lambda _: "second", long=True)  # one at a time for a caller
         third = runner.submit("b", lambda _: "third", long=True)  # and one in four threads
-        assert runner.submit("a", lambda _: "quick").future.result(10) == "quick"
-        assert runner.submit("b", lambda _: "quick").future.result(10) == "quick"
+        assert runner.submit("a", lambda _: "quick").future.result(LONG) == "quick"
+        assert runner.submit("b", lambda _: "quick").future.result(LONG) == "quick"
         assert second.state is third.state is JobState.QUEUED
         go.set()
-        assert first.future.result(10) == "a"
-        assert second.future.result(10) == "second"
-        assert third.future.result(10) == "third"
+        assert first.future.result(LONG) == "a"
+        assert second.future.result(LONG) == "second"
+        assert third.future.result(LONG) == "third"
     finally:
         runner.close(patience=5)
 
@@ -195,22 +195,22 @@ def test_one_caller_plans_one_text_at_a_time_and_holds_no_thread_meanwhile():
     runner = Runner(workers=4, in_work_each=4, reading_each=1, waiting_each=9)
     try:
         first, began, go = held(runner, plans=True)
-        assert began.wait(10)
+        assert began.wait(LONG)
         others = [held(runner, plans=True) for _ in range(3)]
-        assert runner.submit("a", lambda _: "not planning").future.result(10) == "not planning"
-        assert runner.submit("b", lambda _: "b plans", plans=True).future.result(10) == "b plans"
+        assert runner.submit("a", lambda _: "not planning").future.result(LONG) == "not planning"
+        assert runner.submit("b", lambda _: "b plans", plans=True).future.result(LONG) == "b plans"
         assert runner.load == (3, 1)
         assert not any(started.is_set() for _, started, _ in others)
         reading = threading.Event()
         _, started, second_go = others[0]
         first.listen(lambda: reading.set() if first.step == "charged" else None)
         go.set()
-        assert reading.wait(10), "planned: it charges"
-        assert started.wait(10), "so the next one may plan"
+        assert reading.wait(LONG), "planned: it charges"
+        assert started.wait(LONG), "so the next one may plan"
         second_go.set()
         for _, _, each in others:
             each.set()
-        assert [job.future.result(10) for job, _, _ in others] == ["a"] * 3
+        assert [job.future.result(LONG) for job, _, _ in others] == ["a"] * 3
     finally:
         runner.close(patience=5)
 
@@ -223,13 +223,13 @@ def test_a_job_that_has_planned_lets_the_next_begin_while_it_reads():
         def work(job):
             job.tell("charging")
             planned.set()
-            return go.wait(20)
+            return go.wait(LONG)
 
         first = runner.submit("a", work, plans=True)
-        assert planned.wait(10)
-        assert runner.submit("a", lambda _: "second", plans=True).future.result(10) == "second"
+        assert planned.wait(LONG)
+        assert runner.submit("a", lambda _: "second", plans=True).future.result(LONG) == "second"
         assert not first.state.final
         go.set()
-        assert first.future.result(10)
+        assert first.future.result(LONG)
     finally:
         runner.close(patience=5)

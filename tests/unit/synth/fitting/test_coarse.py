@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw
-from discreet.synth.fitting.coarse import KEPT, MOST_GROUPS, coarsen, gather, within
+from discreet.synth.fitting.coarse import (
+    KEPT,
+    MOST_GROUPS,
+    coarsen,
+    gather,
+    seen_ends,
+    seen_rows,
+    within,
+)
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.measure.singles import settle
 
@@ -77,3 +85,38 @@ def test_each_group_adds_up_to_one_whatever_the_noise_says():
         within(singles, groups, [np.array([0.0, 5.0]), np.zeros(3)]), groups, strict=True
     ):
         assert np.allclose(np.bincount(each, weights=chances), 1)
+
+
+def test_a_tail_is_cut_only_where_its_nearest_sums_are_noise():
+    """Many bins with a little each are rows, whatever the noise far out takes away again."""
+    seen = [400] * 6
+    thin, far = [8] * 30, [-9] * 40  # noise of 10 each: none of them is seen
+    ends = seen_ends(singles_of([*seen, *thin, *far], variance=100), {0: 76})[0]
+    assert ends[0] == 0
+    assert ends[1] >= 25
+    ends = seen_ends(singles_of([*seen, *([1, -1] * 15), *far], variance=100), {0: 76})[0]
+    assert ends[1] <= 8
+
+
+def test_rows_beyond_an_end_open_bins_instead_of_piling_up():
+    counts = [400] * 24 + [0] * 40
+    singles = singles_of(counts, variance=100)
+    ends = {0: (0, 23, 64)}
+    groups = coarsen(singles, 1.0, ends)
+    rows = np.bincount(groups[0], weights=np.array(counts, dtype=np.float64))
+    (inside,) = within(singles, groups, [rows], ends)
+    assert (inside[24:] == 0).all()
+    rows[groups[0][23]] += 100  # other tables saw a hundred rows more
+    (inside,) = within(singles, groups, [rows], ends)
+    placed = inside[23:] * rows[groups[0][23]]
+    assert placed[0] == pytest.approx(400, abs=30)  # piled up it would be 500: ten deviations
+    assert placed[1:11].sum() == pytest.approx(100, abs=30)
+    assert (placed[12:] == 0).all()
+
+
+def test_what_was_counted_beyond_an_end_counts_for_half_and_is_never_taken_away():
+    noisy, groups = np.array([50.0, 10.0, -30.0, 8.0]), np.array([0, 0, 1, 1])
+    live = np.array([True, False, False, True])
+    values, spread = seen_rows(noisy, 4.0, groups, live)
+    assert values.tolist() == [55.0, 8.0]
+    assert spread.tolist() == [5.0, 5.0]

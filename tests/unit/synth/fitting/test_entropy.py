@@ -5,7 +5,7 @@ import pytest
 
 from discreet.errors import InternalError
 from discreet.synth.fitting.beliefs import onto
-from discreet.synth.fitting.entropy import Evidence, believe, fit_entropy
+from discreet.synth.fitting.entropy import Evidence, _balanced, believe, fit_entropy
 from discreet.synth.fitting.junction import junction_tree
 
 SIZES = (3, 4, 2)
@@ -82,3 +82,22 @@ def test_evidence_without_a_host_is_our_own_mistake():
     tree = junction_tree(SIZES, [(0, 1)])
     with pytest.raises(InternalError, match="cover"):
         fit_entropy(tree, [evidence((1, 2), np.ones((4, 2)))], 8.0, base=FLAT, start={}, steps=1)
+
+
+def test_totals_that_disagree_are_shared_out_by_the_noise():
+    """A group of one code beside one of four hundred: the large one's noise explains the gap."""
+    each = Evidence((0,), np.array([100.0, 500.0]), np.array([1.0, 399.0]))
+    assert _balanced(each, 1000.0) == pytest.approx([101.0, 899.0])
+
+
+def test_less_doubt_is_nearer_to_values_that_never_meet():
+    """Long odds cost entropy: with all of its weight the fit stays away by more than the noise."""
+    table = np.array([[480.0, -3.0, 2.0], [1.0, 515.0, 5.0]])
+    tree = junction_tree((2, 3), [(0, 1)])
+    far = []
+    for doubt in (0.3, 0.02):
+        each = Evidence((0, 1), table, np.full(table.shape, 9.0), doubt)
+        parts = fit_entropy(tree, [each], 1000.0, base={}, start={}, steps=400)
+        far.append(float(np.abs(1000 * believe(tree, parts).marginal((0, 1)) - table).max()))
+    assert far[1] < far[0]
+    assert far[1] < 4.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.agreement import LEAST, _tail, agreement
+from discreet.synth.measure.agreement import LEAST, agreement, chance_beyond
 from discreet.synth.measure.private_marginals import Measured
 
 DICE = np.random.default_rng(11)
@@ -82,5 +82,5 @@ def test_the_tail_is_that_of_chi_square():
     stats = pytest.importorskip("scipy.stats")
     for degrees in (1, 3, 10, 100, 10_000):
         for chance in (0.5, 1e-2, 1e-6):
-            found = _tail(float(stats.chi2.isf(chance, degrees)), degrees)
+            found = chance_beyond(float(stats.chi2.isf(chance, degrees)), degrees)
             assert chance / 5 < found < 5 * chance

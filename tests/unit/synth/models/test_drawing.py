@@ -34,40 +34,44 @@ def codes(rows=2000, **fixed):
     return found
 
 
-MODEL = model_of(codes())
+@pytest.fixture(scope="module")
+def model():
+    return model_of(codes())
+
+
 RULES = read_rules(["age >= 16 if member", "sex -> member", "income < 900"], encoding())
 
 
-def test_every_row_keeps_every_rule():
-    drawn = draw(MODEL, encoding(), 3000, dice=DICE, rules=RULES)
+def test_every_row_keeps_every_rule(model):
+    drawn = draw(model, encoding(), 3000, dice=DICE, rules=RULES)
     assert drawn.places.shape == (3000, encoding().shape.width)
     assert drawn.repeated == 0
     for rule in RULES.conditions:
         assert False not in holds(rule, drawn.places, encoding()).tolist()
     pairs = {(sex, member) for sex, member in drawn.places[:, [0, 5]].tolist()}
     assert len(pairs) == len({sex for sex, _ in pairs})
-    free = draw(MODEL, encoding(), 3000, dice=DICE).places  # the rules were not true by themselves
+    free = draw(model, encoding(), 3000, dice=DICE).places  # the rules were not true by themselves
     assert any(False in holds(rule, free, encoding()).tolist() for rule in RULES.conditions)
 
 
-def test_a_dependency_is_the_same_in_every_sample():
+def test_a_dependency_is_the_same_in_every_sample(model):
     tables = []
     for _ in range(2):
-        places = draw(MODEL, encoding(), 500, dice=DICE, rules=RULES).places
+        places = draw(model, encoding(), 500, dice=DICE, rules=RULES).places
         tables.append({tuple(row) for row in places[:, [0, 5]].tolist()})
     assert tables[0] == tables[1]
 
 
-def test_a_condition_holds_in_every_row():
+def test_a_condition_holds_in_every_row(model):
     where = read_condition("sex = 'Female' AND income BETWEEN 101 AND 111", encoding())
-    drawn = draw(MODEL, encoding(), 400, dice=DICE, where=where)
+    drawn = draw(model, encoding(), 400, dice=DICE, where=where)
     assert set(holds(where, drawn.places, encoding()).tolist()) == {True}
     assert drawn.repeated == 0
 
 
-def test_a_condition_across_columns():
+def test_a_condition_across_columns(model):
     where = read_condition("age * 10 < income AND age > 50", encoding())
-    drawn = draw(MODEL, encoding(), 400, dice=DICE, where=where)
+    drawn = draw(model, encoding(), 400, dice=DICE, where=where)
     assert set(holds(where, drawn.places, encoding()).tolist()) == {True}
 
 
@@ -91,24 +95,24 @@ def test_what_the_model_never_draws_is_found_elsewhere_in_bounded_time():
     assert False not in holds(rules.conditions[0], drawn.places, encoding()).tolist()
 
 
-def test_rare_rows_are_repeated_rather_than_missing():
+def test_rare_rows_are_repeated_rather_than_missing(model):
     rules = read_rules(["income <> 0.01 * age AND income < 0.02"], encoding())
-    drawn = draw(MODEL, encoding(), 300, dice=DICE, rules=rules)
+    drawn = draw(model, encoding(), 300, dice=DICE, rules=rules)
     assert len(drawn.places) == 300
     assert drawn.repeated > 0
     assert False not in holds(rules.conditions[0], drawn.places, encoding()).tolist()
 
 
 @pytest.mark.parametrize("where", ["sex = 'Neither'", "age > 200", "age < 5 AND age > 6"])
-def test_what_no_row_can_satisfy_is_refused(where):
+def test_what_no_row_can_satisfy_is_refused(model, where):
     with pytest.raises(InvalidInput, match="No row can satisfy"):
-        draw(MODEL, encoding(), 5, dice=DICE, where=read_condition(where, encoding()))
+        draw(model, encoding(), 5, dice=DICE, where=read_condition(where, encoding()))
 
 
-def test_rules_that_contradict_each_other_are_refused():
+def test_rules_that_contradict_each_other_are_refused(model):
     with pytest.raises(InvalidInput, match="No row can satisfy all of: age > 50; age < 40"):
         draw(
-            MODEL,
+            model,
             encoding(),
             5,
             dice=DICE,
@@ -116,5 +120,5 @@ def test_rules_that_contradict_each_other_are_refused():
         )
 
 
-def test_no_rows():
-    assert len(draw(MODEL, encoding(), 0, dice=DICE, rules=Rules()).places) == 0
+def test_no_rows(model):
+    assert len(draw(model, encoding(), 0, dice=DICE, rules=Rules()).places) == 0

@@ -19,12 +19,11 @@ def _last(given: float) -> GradedAnswer:
 
 
 def _single(sql: str) -> GradedAnswer:
-    answer = PLAIN.count(sql)
-    if len(answer.rows) != 1 or len(answer.columns) != 1:
+    found = PLAIN.rows_counted(sql)
+    if found is None:
         return GradedAnswer(
-            False, "One number is wanted: SELECT COUNT(*) AS n FROM people WHERE ..."
+            False, "A plain count is wanted: SELECT COUNT(*) AS n FROM people WHERE ..."
         )
-    found = answer.rows[0][0]
     return judged(
         found == 1,
         "Yes: exactly one of the 1,000 made-up people. Add AND smoker to your question, and the answer is a secret.",

@@ -12,6 +12,7 @@ from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.anonymize.body import AnonymizeBody
 from discreet.server.features.anonymize.releases import FILES, Releases
+from discreet.server.features.anonymize.source import source_of
 from discreet.server.features.anonymize.work import make as make_copy
 from discreet.server.features.anonymize.work import measure as measure_ks
 
@@ -36,7 +37,7 @@ def check_asked(request: Request, asked: AnonymizeBody) -> None:
     """Refuse here, not in the queue, what can be refused without reading rows."""
     wish = asked.wish()
     with context_of(request).workspace.curator() as curator:
-        _, source = asked.source(curator)
+        _, source = source_of(curator, asked.table, asked.where)
         source.named((*wish.quasi, *wish.redact))
 
 

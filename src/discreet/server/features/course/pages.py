@@ -12,6 +12,8 @@ from discreet.course.facts import facts_of
 from discreet.course.lesson import LIVE, Lesson, all_lessons, lesson_named, syllabus
 from discreet.server.access.auth import GuardedRoute, allow, everybody
 from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.course.class_routes import MOST
 from discreet.server.features.course.routes import LessonName
 from discreet.server.markdown import own_address, to_markup
 from discreet.server.rendering import page
@@ -49,8 +51,20 @@ def contents(request: Request) -> Response:
 @router.get("/course/teacher")
 @allow(Role.OWNER)
 def teacher(request: Request) -> Response:
-    """Show every solution, and how a class gets its tokens."""
-    return page(request, "course_teacher.html", "For teachers", lessons=all_lessons())
+    """Show every solution, and a form that gives a class its tokens."""
+    context = context_of(request)
+    with context.workspace.curator() as curator:
+        datasets = curator.share_report()["datasets"]
+    return page(
+        request,
+        "course_teacher.html",
+        "For teachers",
+        lessons=all_lessons(),
+        datasets=[(name, facts["epsilon"]) for name, facts in datasets.items()],
+        most=MOST,
+        only_here=context.settings.loopback,
+        encrypted=context.settings.tls,
+    )
 
 
 @router.get("/course/{name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from fastapi import Path, Request
+from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
@@ -14,9 +14,12 @@ from discreet.course.lesson import all_lessons, lesson_named
 from discreet.course.written import LONGEST
 from discreet.errors import UnknownName
 from discreet.server.access.auth import api_router, everybody
+from discreet.server.access.limits import Buckets
 
 router = api_router("course")
 
+GRADED_A_SECOND, GRADED_AT_ONCE = 5.0, 60
+"""Answers of one network address: a class may sit behind one."""
 LessonName = Annotated[str, Path(pattern=r"^[a-z_]{1,40}$")]
 _FILE = re.compile(r"[a-z_]+\.(js|json|ipynb)")
 _KINDS = {
@@ -33,6 +36,11 @@ class GivenAnswer(BaseModel):
 
     question: StrictStr = Field(max_length=40)
     answer: StrictStr = Field(max_length=LONGEST)
+
+
+def set_up(app: FastAPI) -> None:
+    """Begin to count the answers of each address."""
+    app.state.graded = Buckets(GRADED_A_SECOND, GRADED_AT_ONCE)
 
 
 @router.get("/course")
@@ -64,6 +72,8 @@ def grade(request: Request, name: LessonName, given: GivenAnswer) -> dict[str, A
     """Say whether an answer is right, and why; worked out on a made-up town of the course's own.
 
     Guarantee: neither the server's data sets nor its ledger are at hand here: nothing can be read or spent.
+        A statement is planned in a child with limits, few at a time; whoever comes meanwhile is told to
+        come again, at once (note 0067).
     """
-    del request
+    request.app.state.graded.take(request.client.host if request.client else "unknown")
     return graded(name, given.question, given.answer).to_json()

@@ -32,7 +32,19 @@ def data(request: Request) -> Response:
         warnings=catalog["warnings"],
         analysts=catalog["analysts"],
         limits_of=limits_view(budget_api.budget(request)),
+        bounded=_bounded(request),
         plain=lambda value: f"{value:.12g}",
         log=audit_view(context_of(request).access.audit.last(MOST_READ)),
         max_upload_mb=context_of(request).settings.max_upload_mb,
     )
+
+
+def _bounded(request: Request) -> list[str]:
+    """Return the tables of people, as dataset.table: those of which a bound may leave rows out."""
+    with context_of(request).workspace.curator() as curator:
+        return [
+            f"{dataset.name}.{table.name}"
+            for dataset in curator.catalog.datasets.values()
+            for table in dataset.tables
+            if table.unit is not None and not table.unit.is_row
+        ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import FileResponse, Response
 
 from discreet.server.access.auth import GuardedRoute, everybody
-from discreet.server.features.docs.reading import GROUPS, doc, title_of
+from discreet.server.features.docs.reading import GROUPS, doc, picture, title_of
 from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
@@ -21,6 +21,14 @@ def contents(request: Request) -> Response:
         for group, names in GROUPS.items()
     ]
     return page(request, "docs.html", "Documentation", groups=groups)
+
+
+@router.get("/docs/images/{file}")
+@everybody
+def image(request: Request, file: str) -> Response:
+    """Return a picture of the documents."""
+    del request
+    return FileResponse(picture(file), media_type="image/png")
 
 
 @router.get("/docs/{name:path}")

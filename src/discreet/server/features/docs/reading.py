@@ -15,6 +15,7 @@ from discreet.errors import UnknownName
 from discreet.server.markdown import own_address, to_markup
 
 HERE = Path(__file__).parents[2]
+_PICTURE = re.compile(r"images/[a-z]{1,30}\.png")
 _NAME = re.compile(r"(?:(?:tutorials|reference)/)?[a-z0-9-]{1,40}")
 _NOTE = re.compile(r"(?:\.\./)*notes/(\d{4})-[a-z0-9-]+\.md")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -50,6 +51,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "engines",
         "server",
         "operators",
+        "scale",
         "pages",
         "pgwire",
         "security",
@@ -101,8 +103,30 @@ def rendered(name: str, text: str) -> Doc:
     """Return a document from its Markdown; comments in it are for machines."""
     heading, _, rest = _COMMENT.sub("", text).lstrip().partition("\n")
     folder = posixpath.dirname(name)
-    body = to_markup(rest, lambda address: link_from(folder, address))
+    body = to_markup(
+        rest,
+        lambda address: link_from(folder, address),
+        lambda address: picture_from(folder, address),
+    )
     return Doc(name, heading.removeprefix("#").strip(), body)
+
+
+def picture_from(folder: str, address: str) -> str | None:
+    """Return where a picture of a document lies here; None for any other.
+
+    >>> picture_from("tutorials", "../images/ask.png"), picture_from("", "https://a.example/images/x.png")
+    ('/docs/images/ask.png', None)
+    """
+    path = posixpath.normpath(posixpath.join(folder, address))
+    return f"/docs/{path}" if _PICTURE.fullmatch(path) else None
+
+
+def picture(file: str) -> Path:
+    """Return the file of a picture; names are of a closed form and never leave the folder."""
+    path = docs_folder() / "images" / file
+    if _PICTURE.fullmatch(f"images/{file}") is None or not path.is_file():
+        raise UnknownName("There is no such picture.")
+    return path
 
 
 def link_from(folder: str, address: str) -> str | None:

@@ -130,6 +130,7 @@ def sign_out(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
         return message(request, "You are still signed in", sentence, status=403)
     context.access.audit.record(who.actor, Deed.SIGNED_OUT)
     context.sessions.end(request.cookies[context.settings.cookie])
+    context.tokens.ended_with_session(who.token_id, by=who.actor)
     drop_cookie(response, context)
     return response
 

@@ -13,18 +13,18 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from discreet.attack.knobs import AttackSettings
 from discreet.attack.registry import Attack, Knob
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
-from discreet.server.features.lab.outcomes import Lab, shown_of
+from discreet.server.features.lab.outcomes import Lab
+from discreet.server.features.lab.work import run_attack
 from discreet.server.jobs.queue import Job
 
 FOLDER = "lab-files"
 FILES = frozenset({"released", "auxiliary", "private", "original", "control", "patients"})
-"""Knobs that name a file. What names a folder or a configuration stays with the command."""
-_COMMAND_ONLY = frozenset({"package", "config", "hierarchies"})
+"""Knobs that name a file. What names a folder, a configuration or a server stays with the command."""
+_COMMAND_ONLY = frozenset({"package", "config", "hierarchies", "server", "ask", "other"})
 
 
 def files_of(attack: Attack) -> tuple[Knob, ...]:
@@ -66,22 +66,13 @@ def _started(
     given: Mapping[str, Any],
     folder: Path,
 ) -> Job:
-    result = uuid.uuid4().hex
-
-    def work(job: Job) -> dict[str, Any]:
-        try:
-            settings = AttackSettings.of(attack.knobs, given)
-            outcome = attack.run(settings.values, progress=job.advance)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        lab.keep(shown_of(result, outcome, own=True), durable=False)
-        return {"result": result, "attack": attack.name}
-
     try:
-        return context.runner.submit(who.key, work, keep=True, long=True)
+        job = run_attack(context, lab, who, attack, given, result=uuid.uuid4().hex, own=True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    job.future.add_done_callback(lambda _: shutil.rmtree(folder, ignore_errors=True))
+    return job
 
 
 def _words(form: FormData) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from discreet.attack.registry import Attack, Knob
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
-from discreet.server.features.lab.outcomes import Lab, result_id, shown_of, usual_id
+from discreet.server.features.lab.outcomes import Lab, Shown, result_id, usual_id
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
 
 
@@ -43,11 +44,35 @@ def submit(
     """Return the job that runs an attack on the town; what was run before is answered at once."""
     settings = turned(attack, given)
     result = result_id(attack, settings)
+    return run_attack(
+        context, lab, who, attack, dict(settings.values), result=result, request_id=request_id
+    )
 
-    def work(job: Job) -> dict[str, Any]:
-        if not lab.known(result):
-            outcome = attack.run(settings.values, progress=job.advance)
-            lab.keep(shown_of(result, outcome), durable=result == usual_id(attack))
-        return {"result": result, "attack": attack.name}
 
-    return context.runner.submit(who.key, work, request_id=request_id, keep=True, long=True)
+def run_attack(
+    context: Context,
+    lab: Lab,
+    who: Principal,
+    attack: Attack,
+    given: Mapping[str, Any],
+    *,
+    result: str,
+    own: bool = False,
+    request_id: str = "",
+) -> Job:
+    """Return the job that runs an attack in a child, which holds no catalog, and keeps its outcome."""
+    answer = {"result": result, "attack": attack.name}
+
+    def keep(shown: dict[str, Any]) -> dict[str, Any]:
+        lab.keep(Shown(**shown), durable=not own and result == usual_id(attack))
+        return answer
+
+    asked = {"name": attack.name, "given": dict(given), "result": result, "own": own}
+    return submit_long(
+        context,
+        who,
+        LongTask("discreet.server.features.lab.in_child:attack", asked, reads=False),
+        request_id=request_id,
+        known=lambda: answer if lab.known(result) else None,
+        then=keep,
+    )

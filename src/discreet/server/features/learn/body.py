@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
-
-from discreet.api import Curator, promise
-from discreet.core.owner import OWNER
-from discreet.errors import InvalidInput
+from discreet.api import Curator
+from discreet.core.requests.learn import LearnAsked
 from discreet.learn.methods import chosen
 from discreet.learn.prepare import planned_training
 from discreet.learn.request import LearnRequest
-from discreet.learn.run import Trained
 from discreet.server.access.auth import Principal
-from discreet.server.features.query.body import Amount, payer_of
-from discreet.synth.progress import Progress, silent
+from discreet.server.features.learn.wanted import SAID, PaidAsk, price_of
+from discreet.server.features.query.asked_body import body_of
+
+_Fields: Any = body_of(LearnAsked)
 
 
-class TrainBody(BaseModel):
+class TrainBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     """One training. `analyst` is for an owner who pays from an analyst's share."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    table: StrictStr = Field(min_length=1, max_length=400)
-    target: StrictStr = Field(min_length=1, max_length=400)
-    model: StrictStr = Field("auto", max_length=40)
-    features: list[Annotated[StrictStr, Field(max_length=400)]] = Field(
-        default_factory=list, max_length=500
-    )
-    epsilon: Amount
-    delta: Amount | None = None
-    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
-    analyst: StrictStr | None = Field(None, max_length=200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,68 +26,31 @@ class WantedModel:
     """A training with its payer and the id under which it may be repeated."""
 
     body: TrainBody
-    analyst: str | None
-    request_id: str
+    paid: PaidAsk
 
     @classmethod
     def of(cls, who: Principal, body: TrainBody, key: str | None) -> WantedModel:
         """Return the training of this caller; header and body must agree on the id."""
-        if key is not None and body.request_id not in (None, key):
-            raise InvalidInput(
-                "The Idempotency-Key and request_id differ.", hint="Send one of them."
-            )
-        name = key or body.request_id or uuid.uuid4().hex
-        return cls(body, payer_of(who, body.analyst), name)
+        return cls(body, PaidAsk.of(who, body, key))
 
     @property
-    def model_id(self) -> str:
-        """Return the name of the model's folder: the same request again is the same model."""
-        return hashlib.sha256(repr((self.analyst, self.request_id)).encode()).hexdigest()[:32]
-
-    @property
-    def _asked(self) -> dict[str, Any]:
-        body = self.body
-        return {
-            "target": body.target,
-            "model": body.model,
-            "features": body.features,
-            "epsilon": body.epsilon,
-            "delta": body.delta,
-            "analyst": self.analyst,
-            "request_id": self.request_id,
-        }
-
-    def train(self, curator: Curator, progress: Progress = silent) -> Trained:
-        """Return the model, paid for before a row is read."""
-        asked = self._asked | {"analyst": self.analyst or OWNER}
-        return curator.learn(self.body.table, progress=progress, **asked)
+    def asked(self) -> dict[str, Any]:
+        """Return what the curator is asked, in plain data."""
+        found: dict[str, Any] = self.body.given(LearnAsked, leave=SAID)
+        return found
 
     def explained(self, curator: Curator) -> dict[str, Any]:
         """Return plan and price; refuses what would be refused, spends nothing, reads no row."""
-        payer = curator.account_of(self.analyst)
-        request = LearnRequest.of(self.body.table, **self._asked | {"analyst": payer})
+        payer = curator.account_of(self.paid.analyst)
+        who: dict[str, Any] = {"analyst": payer, "request_id": self.paid.request_id}
+        request = LearnRequest.of(self.body.table, **self.asked, **who)
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
         with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
             pass
-        before, after = ledger.foreseen(plan.payer, plan.funds.quote)
-        return {
-            "dataset": plan.payer.dataset,
+        return price_of(curator, plan, request.epsilon) | {
             "table": plan.outline.table.name,
             "model": chosen(request.model, plan.funds.purse),
-            "cost": {
-                "epsilon": float(request.epsilon.value),
-                "delta": float(plan.funds.delta.value),
-            },
-            "budget": {
-                "before": {"epsilon": float(before.epsilon), "delta": float(before.delta)},
-                "after": {"epsilon": float(after.epsilon), "delta": float(after.delta)},
-                "limit": {
-                    "epsilon": float(before.limit_epsilon),
-                    "delta": float(before.limit_delta),
-                },
-            },
             "features": [item.name for item in plan.outline.items[:-1]],
             "notices": list(plan.outline.notices),
             "rows_needed": plan.rows_needed(),
-            "words": promise(request.epsilon),
         }

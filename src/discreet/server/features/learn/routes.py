@@ -59,12 +59,13 @@ def train(
 @allow(Role.OWNER, Role.ANALYST)
 def explain(request: Request, body: TrainBody) -> dict[str, Any]:
     """Say what a model would cost and what it would be learned from; spends nothing."""
+    context_of(request).children.warm()  # who asks for the price may well say yes
     return _price(request, WantedModel.of(caller(request), body, None))
 
 
 def _price(request: Request, wanted: WantedModel) -> dict[str, Any]:
     with context_of(request).workspace.curator() as curator:
-        found: dict[str, Any] = finite(wanted.explained(curator.seen_by(wanted.analyst)))
+        found: dict[str, Any] = finite(wanted.explained(curator.seen_by(wanted.paid.analyst)))
     return found
 
 

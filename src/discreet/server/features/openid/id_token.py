@@ -11,6 +11,7 @@ import base64
 import binascii
 import hmac
 import json
+import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +25,9 @@ from discreet.errors import NotSignedIn
 
 LEEWAY = 60
 """Seconds by which clocks of provider and server may differ."""
-_LEAST_RSA = 2048
+LONGEST_VALID = 366 * 86400
+"""Seconds for which a token may say that it is good; one without an end is refused."""
+_LEAST_RSA, _MOST_RSA, _MOST_EXPONENT = 2048, 16_384, 1 << 32
 
 
 class UnknownKey(NotSignedIn):
@@ -44,9 +47,10 @@ def checked_claims(
         and client_id in audiences
         and (len(audiences) == 1 or claims.get("azp") == client_id)
         and claims.get("azp", client_id) == client_id
-        and _number(claims.get("exp")) > now - LEEWAY
+        and now - LEEWAY < _number(claims.get("exp")) < now + LONGEST_VALID
         and _number(claims.get("iat")) < now + LEEWAY
-        and hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode())
+        and _number(claims.get("nbf", now)) < now + LEEWAY
+        and _same(claims.get("nonce"), nonce)
     )
     if not (right and nonce):
         raise _refused()
@@ -59,9 +63,13 @@ def _signed(token: str, keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         head, body, signature = token.split(".")
         header, claims = json.loads(_bytes(head)), json.loads(_bytes(body))
         raw = _bytes(signature)
-    except (ValueError, binascii.Error):
+    except (ValueError, binascii.Error, RecursionError):
         raise _refused() from None
-    if not isinstance(header, dict) or not isinstance(claims, dict) or "crit" in header:
+    if (
+        not isinstance(header, dict)
+        or not isinstance(claims, dict)
+        or {"crit", "b64"} & set(header)
+    ):
         raise _refused()
     key = _key(header, keys)
     try:
@@ -72,7 +80,7 @@ def _signed(token: str, keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _key(header: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    usable = [key for key in keys if key.get("use", "sig") == "sig"]
+    usable = [key for key in keys if _for_signatures(key, header.get("alg"))]
     if "kid" in header:
         usable = [key for key in usable if key.get("kid") == header["kid"]]
     if len(usable) != 1:
@@ -80,13 +88,24 @@ def _key(header: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -> Mappin
     return usable[0]
 
 
+def _for_signatures(key: Mapping[str, Any], algorithm: object) -> bool:
+    """Return whether a key's own words allow that it checks a signature of this kind (RFC 7517, 4)."""
+    does = key.get("key_ops", ["verify"])
+    return (
+        key.get("use", "sig") == "sig"
+        and key.get("alg", algorithm) == algorithm
+        and isinstance(does, list)
+        and "verify" in does
+    )
+
+
 def _verify(key: Mapping[str, Any], algorithm: str, data: bytes, signature: bytes) -> None:
     match algorithm, key.get("kty"), key.get("crv"):
         case "RS256", "RSA", None:
-            numbers = rsa.RSAPublicNumbers(_integer(key["e"]), _integer(key["n"]))
-            public = numbers.public_key()
-            if public.key_size < _LEAST_RSA:
+            e, n = _integer(key["e"]), _integer(key["n"])
+            if not (_LEAST_RSA <= n.bit_length() <= _MOST_RSA and 2 < e < _MOST_EXPONENT):
                 raise InvalidSignature
+            public = rsa.RSAPublicNumbers(e, n).public_key()
             public.verify(signature, data, padding.PKCS1v15(), SHA256())
         case "ES256", "EC", "P-256":
             if len(signature) != 64:
@@ -109,8 +128,18 @@ def _bytes(text: str) -> bytes:
 
 
 def _number(value: object) -> float:
+    """Return a number of seconds; what is none, or too large for one, is smaller and larger than nothing."""
     usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if usable else float("nan")  # type: ignore[arg-type]
+    try:
+        return float(value) if usable else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
+
+
+def _same(given: object, nonce: str) -> bool:
+    if not isinstance(given, str) or not given.isascii():
+        return False
+    return hmac.compare_digest(given.encode(), nonce.encode())
 
 
 def _refused() -> NotSignedIn:

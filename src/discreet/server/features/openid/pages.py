@@ -1,7 +1,8 @@
 """Two steps of a sign-in: to the provider, and back to a form that this browser must send itself.
 
 Guarantee: a session begins only by the form that `/sign-in` asks for anyway (note 0033), after the page has said whose
-account it is. What comes back must carry the state that this browser left with; each is used once.
+account it is. What comes back must carry the state that this browser left with; each is used once. No token is made
+before that form is sent, none is ever shown, and signing out ends it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import hmac
 import secrets
 from typing import Annotated
 
-from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi import APIRouter, FastAPI, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import DiscreetError, UnknownName
 from discreet.server.access.audit import STRANGER, Actor, Deed
 from discreet.server.access.auth import GuardedRoute, everybody
 from discreet.server.access.limits import fine
-from discreet.server.access.sign_in import form
+from discreet.server.access.sign_in import form, own_form, set_cookie
+from discreet.server.access.tokens import VOUCHED, Token
 from discreet.server.context import Context, context_of
-from discreet.server.features.openid.provider import Provider
+from discreet.server.features.openid.provider import Provider, label_of
 from discreet.server.features.openid.setting import read_openid
+from discreet.server.features.openid.tickets import Tickets
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 MINUTES = 10
@@ -29,8 +32,13 @@ Text = Annotated[str, Query(max_length=4096)]
 
 def set_up(app: FastAPI) -> None:
     """Read the settings now: a server with a wrong file does not start."""
-    path = app.state.context.settings.openid
-    app.state.openid = None if path is None else Provider(read_openid(path))
+    context: Context = app.state.context
+    path = context.settings.openid
+    provider = None if path is None else Provider(read_openid(path), path)
+    app.state.openid, app.state.openid_tickets = provider, Tickets()
+    # Without a provider nobody vouches for the tokens that one has caused.
+    stands = _not_vouched if provider is None else provider.stands
+    context.tokens.also_ask(stands)
 
 
 @router.get("/openid")
@@ -72,24 +80,55 @@ def come_back(request: Request, code: Text = "", state: Text = "") -> Response:
         return _refused(request, error.message)
     context.workspace.refresh()
     found = provider.settings.holder(who)
-    if found is None or (found[1] is not None and not context.workspace.lists(found[1])):
+    if found is None or not _listed(context, found[1]):
         return _refused(request, "You are known to your provider, but have no account here.")
-    role, analyst = found
-    days = context.settings.session_hours / 24
-    made = context.tokens.new(
-        role, analyst=analyst, expires_days=days, label="OpenID Connect", by=Actor("openid")
-    )
-    response = form(
-        request, "sign_in_openid.html", holder=made.token, token=made.text, who=who, to="/"
-    )
+    ticket = request.app.state.openid_tickets.new(who)
+    shown = {"name": found[1] or found[0].value, "who": who, "ticket": ticket}
+    response = form(request, "sign_in_openid.html", **shown)
     _forget(response, context)
     return response
+
+
+@router.post("/openid/confirm")
+@everybody
+def confirm(
+    request: Request, ticket: Annotated[str, Form()] = "", nonce: Annotated[str, Form()] = ""
+) -> Response:
+    """Sign in as the account that the page has named: only now is a token made, which nobody is shown."""
+    provider, context = _provider(request), context_of(request)
+    if not own_form(request, nonce):
+        return _refused(request, "The form was not one of this browser. Try again.")
+    who = request.app.state.openid_tickets.used(ticket)
+    context.workspace.refresh()
+    found = None if who is None else provider.settings.holder(who)
+    if who is None or found is None or not _listed(context, found[1]):
+        return _refused(request, "This sign-in is over. Try again.")
+    made = context.tokens.new(
+        found[0],
+        analyst=found[1],
+        expires_days=context.settings.session_hours / 24,
+        label=label_of(who),
+        by=Actor("openid"),
+        vouched=True,
+    )
+    response = RedirectResponse("/", 303)
+    set_cookie(response, context, context.sessions.new(made.token, way="openid"))
+    return response
+
+
+def _listed(context: Context, analyst: str | None) -> bool:
+    return analyst is None or context.workspace.lists(analyst)
+
+
+def _not_vouched(token: Token) -> bool:
+    return not token.label.startswith(VOUCHED)
 
 
 def _provider(request: Request) -> Provider:
     provider: Provider | None = request.app.state.openid
     if provider is None:
         raise UnknownName("This server has no sign-in provider.")
+    provider.refresh()
     return provider
 
 

@@ -1,46 +1,77 @@
 """Talking to an OpenID Connect provider: where it sends browsers, and who came back.
 
 The authorization code flow with PKCE. Answers are fetched from the provider itself, over TLS (or on this very
-machine), without following redirects, at most a megabyte and ten seconds each.
+machine), without following redirects, at most a megabyte and ten seconds each (`fetching`).
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import http.client
-import json
+import logging
 import threading
 import time
-import urllib.error
-import urllib.request
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from discreet.errors import NotSignedIn
+from discreet.errors import InvalidInput, NotSignedIn
+from discreet.server.access.tokens import VOUCHED, Token
+from discreet.server.features.openid.fetching import busy, fetched
 from discreet.server.features.openid.id_token import UnknownKey, checked_claims
-from discreet.server.features.openid.setting import OpenIdSettings, require_safe
+from discreet.server.features.openid.setting import (
+    OpenIdSettings,
+    is_here,
+    read_openid,
+    require_safe,
+)
 
-SECONDS, LARGEST = 10.0, 1 << 20
 KEEP = 3600.0
 """Seconds for which what the provider says of itself is believed without asking again."""
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_args: Any, **_named: Any) -> None:
-        return None
+LOOK_AGAIN = 0.5
+"""Seconds after which the file is looked at again."""
+LONGEST_NAME = 200
+_log = logging.getLogger("discreet.server")
 
 
 class Provider:
-    """One provider and this server as its client; safe to share among threads."""
+    """One provider and this server as its client; safe to share among threads.
 
-    def __init__(self, settings: OpenIdSettings) -> None:
+    `file` is where the settings are from: it is read again when it changes, as discreet.toml is; one that
+    has become wrong, or is gone, leaves the old settings in force.
+    """
+
+    def __init__(self, settings: OpenIdSettings, file: Path | None = None) -> None:
         self.settings = settings
-        self._lock = threading.Lock()
+        self._learning = threading.Lock()
         self._said: dict[str, Any] = {}
         self._keys: list[dict[str, Any]] = []
         self._asked = 0.0
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._file, self._stamp, self._looked = file, _stamp(file), time.monotonic()
+
+    def refresh(self) -> None:
+        """Put the file in force as it is now, if it has changed and is right."""
+        now = time.monotonic()
+        if self._file is None or now - self._looked <= LOOK_AGAIN:
+            return
+        self._looked, stamp = now, _stamp(self._file)
+        if stamp is None or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self.settings = read_openid(self._file)
+        except InvalidInput as error:
+            _log.warning("openid file", extra={"facts": {"problem": error.message}})
+            return
+        self._said = {}  # it may name another provider
+
+    def stands(self, token: Token) -> bool:
+        """Return whether a token that a sign-in has made is still that of somebody who is listed."""
+        if not token.label.startswith(VOUCHED):
+            return True
+        self.refresh()
+        holders = [who for who in self.settings.people if label_of(who) == token.label]
+        return any(self.settings.holder(who) == (token.role, token.analyst) for who in holders)
 
     def address(self, *, state: str, nonce: str, verifier: str) -> str:
         """Return where the browser goes to sign in."""
@@ -70,7 +101,7 @@ class Provider:
         }
         if self.settings.client_secret:
             sent["client_secret"] = self.settings.client_secret
-        found = self._fetch(self._endpoint("token_endpoint"), urlencode(sent).encode())
+        found = fetched(self._endpoint("token_endpoint"), urlencode(sent).encode())
         token = str(found.get("id_token", ""))
         try:
             claims = self._claims(token, nonce)
@@ -80,7 +111,7 @@ class Provider:
         who = claims.get(self.settings.claim)
         if self.settings.claim == "email" and claims.get("email_verified") is not True:
             raise NotSignedIn("The provider has not verified your e-mail address.")
-        if not isinstance(who, str) or not who:
+        if not isinstance(who, str) or not (who.isprintable() and 0 < len(who) <= LONGEST_NAME):
             raise NotSignedIn(f"The provider does not say your '{self.settings.claim}'.")
         return who
 
@@ -92,35 +123,43 @@ class Provider:
 
     def _endpoint(self, name: str) -> str:
         self._learn()
-        return require_safe(str(self._said.get(name, "")))
+        return self._safe(self._said.get(name))
+
+    def _safe(self, address: object) -> str:
+        """Return an address that the provider names; on this machine only if itself is there."""
+        return require_safe(str(address or ""), here=is_here(self.settings.issuer))
 
     def _learn(self, *, again: bool = False) -> None:
-        with self._lock:
-            if self._said and not again and time.monotonic() - self._asked < KEEP:
+        """Ask the provider about itself; one thread does, others go on with what is known or are told."""
+        fresh = self._said and time.monotonic() - self._asked < KEEP
+        if fresh and not again:
+            return
+        if not self._learning.acquire(blocking=False):
+            if self._said and not again:
                 return
-            said = self._fetch(
-                f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration"
-            )
-            if said.get("issuer") != self.settings.issuer:
-                raise NotSignedIn("The provider says that it is another one.")
-            keys = self._fetch(require_safe(str(said.get("jwks_uri", "")))).get("keys")
-            self._keys = (
-                [key for key in keys if isinstance(key, dict)] if isinstance(keys, list) else []
-            )
-            self._said, self._asked = said, time.monotonic()
-
-    def _fetch(self, address: str, data: bytes | None = None) -> dict[str, Any]:
-        request = urllib.request.Request(  # noqa: S310 https or loopback, see require_safe
-            address, data, {"Accept": "application/json"}
-        )
+            raise busy()
         try:
-            with self._opener.open(request, timeout=SECONDS) as reply:
-                found = json.loads(reply.read(LARGEST))
-        except (OSError, ValueError, urllib.error.URLError, http.client.HTTPException):
-            raise NotSignedIn(
-                "The sign-in provider did not answer as expected.",
-                hint="Try again, or sign in with a token.",
-            ) from None
-        if not isinstance(found, dict):
-            raise NotSignedIn("The sign-in provider did not answer as expected.")
-        return found
+            issuer = self.settings.issuer
+            said = fetched(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+            if said.get("issuer") != issuer:
+                raise NotSignedIn("The provider says that it is another one.")
+            keys = fetched(self._safe(said.get("jwks_uri"))).get("keys")
+            keys = keys if isinstance(keys, list) else []
+            self._keys = [key for key in keys if isinstance(key, dict)]
+            self._said, self._asked = said, time.monotonic()
+        finally:
+            self._learning.release()
+
+
+def label_of(who: str) -> str:
+    """Return the label of the tokens that a person's sign-ins make."""
+    return f"{VOUCHED}: {who}"
+
+
+def _stamp(path: Path | None) -> tuple[int, int, int] | None:
+    """Return what changes when a file does; None for one that is gone or being written."""
+    try:
+        facts = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (facts.st_mtime_ns, facts.st_size, facts.st_ino) if facts and facts.st_size else None

@@ -69,17 +69,29 @@ def read_openid(path: Path) -> OpenIdSettings:
     )
 
 
-def require_safe(address: str) -> str:
-    """Return an address that nobody on the way can change: TLS, or this very machine."""
-    parts = urlsplit(address)
-    host = parts.hostname or ""
+def require_safe(address: str, *, here: bool = True) -> str:
+    """Return an address that nobody on the way can change: TLS, or, if it may be `here`, this very machine."""
+    plain = address.isascii() and address.isprintable() and not set(address) & set(' \\"<>')
     try:
-        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        parts = urlsplit(address)
+        _ = parts.port  # a wrong one raises
+        usable = plain and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
-        here = False
-    if parts.scheme == "https" or (parts.scheme == "http" and here):
+        usable = False
+    if usable and (
+        parts.scheme == "https" or (here and parts.scheme == "http" and is_here(address))
+    ):
         return address
     raise InvalidInput("An OpenID Connect address must be https://...")
+
+
+def is_here(address: str) -> bool:
+    """Return whether an address is one of this very machine."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _text(raw: Mapping[str, Any], name: str, path: Path) -> str:

@@ -61,7 +61,7 @@ def draft(request: Request, body: SpecBody) -> dict[str, Any]:
 def rehearse(request: Request, body: SpecBody) -> dict[str, Any]:
     """Start rehearsing a release on made-up rows; costs nothing."""
     who = caller(request)
-    job = work.rehearse(context_of(request), drafts_of(request), who, body.spec)
+    job = work.rehearse(context_of(request), who, body.spec)
     return {"job": job.id}
 
 

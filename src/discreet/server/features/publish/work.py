@@ -1,17 +1,19 @@
-"""Rehearsing and releasing as jobs: only a release is charged, and only once."""
+"""Drafting, and rehearsing and releasing as jobs in child processes: only a release is charged, once."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from discreet.publish.run import request_id
 from discreet.publish.spec import Spec
-from discreet.report import to_fragment
 from discreet.server.access.auth import Principal
 from discreet.server.context import Context
 from discreet.server.features.publish.drafts import Drafts, read_text
 from discreet.server.features.publish.standings import Standings
+from discreet.server.jobs.long import LongTask, submit_long
 from discreet.server.jobs.queue import Job
-from discreet.server.plain_json import finite
+
+_CHILD = "discreet.server.features.publish.in_child"
 
 
 def name_of(who: Principal) -> str:
@@ -29,36 +31,19 @@ def draft(context: Context, drafts: Drafts, who: Principal, text: str) -> dict[s
     return found
 
 
-def rehearse(context: Context, drafts: Drafts, who: Principal, text: str) -> Job:
+def rehearse(context: Context, who: Principal, text: str) -> Job:
     """Return the job that rehearses a release on made-up rows: free, reads no private row."""
-
-    def work(job: Job) -> dict[str, Any]:
-        state = context.settings.state_folder
-        with context.workspace.curator() as curator:
-            spec = read_text(text, curator.catalog.base, state=state)
-            job.advance(0, 2, "planning and making up rows")
-            found = curator.rehearse_release(spec, who=name_of(who))
-            drafts.keep(spec)
-            job.advance(1, 2, "drawing pictures")
-            drafts.keep_pictures(spec.name, to_fragment(found.document()))
-        answer: dict[str, Any] = finite(found.to_json())
-        return answer
-
-    return context.runner.submit(who.key, work, keep=True)
+    return submit_long(context, who, LongTask(f"{_CHILD}:rehearse", _asked(context, who, text)))
 
 
 def release(context: Context, standings: Standings, who: Principal, spec: Spec) -> Job:
     """Return the job that releases a draft: charged once, then the same package for ever."""
+    asked = _asked(context, who, spec.text)
+    task = LongTask(f"{_CHILD}:release", asked, charge=request_id(spec))
+    job = submit_long(context, who, task)
+    job.future.add_done_callback(lambda _: standings.forget())
+    return job
 
-    def work(job: Job) -> dict[str, Any]:
-        with context.workspace.curator() as curator:
-            job.stop = lambda thread: curator.engine.cancel(thread=thread)
-            try:
-                found = curator.publish(spec, who=name_of(who), progress=job.advance)
-            finally:
-                job.stop = None
-                standings.forget()
-        answer: dict[str, Any] = finite(found.to_json())
-        return answer
 
-    return context.runner.submit(who.key, work, keep=True)
+def _asked(context: Context, who: Principal, text: str) -> dict[str, Any]:
+    return {"state": context.settings.state_folder, "text": text, "who": name_of(who)}

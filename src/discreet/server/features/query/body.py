@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import Header
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from discreet.api import promise
 from discreet.core.owner import OWNER
+from discreet.core.requests.question import ASKED, EXPLAINED, REHEARSED, QuestionAsked
 from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import Role
 from discreet.server.context import Context
+from discreet.server.features.query.asked_body import body_of
 from discreet.server.jobs.queue import Job
 from discreet.server.jobs.rehearsed import rehearsed
 from discreet.server.jobs.watched import watched
 from discreet.server.plain_json import answer_json, finite
 
-MAX_SQL = 100_000
+_Question: Any = body_of(QuestionAsked, only={*ASKED, *EXPLAINED})
+_Rehearsal: Any = body_of(QuestionAsked, only=REHEARSED, seed={"default": ...})
 
-Amount = StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=100)]
 
-
-class QuestionBody(BaseModel):
+class QuestionBody(_Question):  # type: ignore[misc]  # its fields are the request's
     """One question. `analyst` is for an owner who pays from an analyst's share.
 
     `group_size` is for explaining: rows of a group for which the noise of means is told.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    def asked(self, names: Collection[str], **more: Any) -> dict[str, Any]:
+        """Return those fields beside the text, and what the server says instead."""
+        return {name: getattr(self, name) for name in names if name != "sql"} | more
 
-    sql: StrictStr = Field(max_length=MAX_SQL)
-    epsilon: Amount | None = None
-    within: Amount | None = None
-    fresh: StrictBool = False
-    max_rows: StrictInt | None = Field(None, ge=1, le=10**9)
-    group_size: StrictInt | None = Field(None, ge=1, le=10**12)
-    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
-    analyst: StrictStr | None = Field(None, max_length=200)
+
+class RehearsalBody(_Rehearsal):  # type: ignore[misc]  # as above
+    """A question about rows that were declared public, with noise that the seed repeats."""
 
 
 IdempotencyKey = Annotated[str | None, Header(max_length=200)]
@@ -78,18 +76,39 @@ def submit(
                 )
                 answer = seen.query(
                     question.sql,
-                    epsilon=question.epsilon,
-                    within=question.within,
-                    analyst=analyst or OWNER,
-                    request_id=request_id,
-                    fresh=question.fresh,
-                    max_rows=question.max_rows,
+                    **question.asked(ASKED, analyst=analyst or OWNER, request_id=request_id),
                 )
             finally:
                 job.stop = None
         return answer_json(answer)
 
     return context.runner.submit(who.key, work, request_id=request_id or "", keep=keep, plans=True)
+
+
+def submit_rehearsal(context: Context, who: Principal, wanted: RehearsalBody) -> Job:
+    """Return the job that rehearses; in the same fair queue, behind the same planner."""
+    analyst = payer_of(who, None)
+
+    def work(job: Job) -> dict[str, Any]:
+        with context.workspace.curator() as curator:
+            if context.workspace.problem is not None:
+                raise InvalidInput(
+                    "The discreet.toml was changed and cannot be read now, so nobody rehearses.",
+                    hint="What was declared public may not be any more.",
+                )
+            job.stop = lambda thread: curator.engine.cancel(thread=thread)
+            try:
+                seen = rehearsed(
+                    watched(curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name),
+                    curator.catalog,
+                    context.planner,
+                )
+                asked = wanted.model_dump(exclude={"sql"})
+                return answer_json(seen.rehearse(wanted.sql, **asked))
+            finally:
+                job.stop = None
+
+    return context.runner.submit(who.key, work, plans=True)
 
 
 def submit_explain(context: Context, who: Principal, question: QuestionBody) -> Job:
@@ -100,15 +119,7 @@ def submit_explain(context: Context, who: Principal, question: QuestionBody) -> 
         with context.workspace.curator() as curator:
             seen = rehearsed(curator.seen_by(analyst), curator.catalog, context.planner)
             return _explained(
-                seen.explain(
-                    question.sql,
-                    epsilon=question.epsilon,
-                    within=question.within,
-                    analyst=analyst or OWNER,
-                    fresh=question.fresh,
-                    max_rows=question.max_rows,
-                    group_size=question.group_size,
-                )
+                seen.explain(question.sql, **question.asked(EXPLAINED, analyst=analyst or OWNER))
             )
 
     return context.runner.submit(who.key, work, plans=True)

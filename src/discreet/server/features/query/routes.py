@@ -10,7 +10,14 @@ from fastapi.responses import JSONResponse
 from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
-from discreet.server.features.query.body import IdempotencyKey, QuestionBody, submit, submit_explain
+from discreet.server.features.query.body import (
+    IdempotencyKey,
+    QuestionBody,
+    RehearsalBody,
+    submit,
+    submit_explain,
+    submit_rehearsal,
+)
 from discreet.server.jobs.lasting import answer_of
 
 router = api_router("ask")
@@ -23,6 +30,14 @@ async def query(
 ) -> JSONResponse:
     """Answer one SQL question privately; the budget is charged first."""
     job = submit(context_of(request), caller(request), question, idempotency_key, keep=False)
+    return JSONResponse(await answer_of(request, job))
+
+
+@router.post("/rehearse")
+@allow(Role.OWNER, Role.ANALYST)
+async def rehearse(request: Request, wanted: RehearsalBody) -> JSONResponse:
+    """Answer a question about rows that were declared public with noise that the seed repeats: not private, and marked so."""
+    job = submit_rehearsal(context_of(request), caller(request), wanted)
     return JSONResponse(await answer_of(request, job))
 
 

@@ -15,6 +15,7 @@ from discreet.server.features.survey.reading import (
     CBOR,
     LARGEST_BATCH,
     LARGEST_REPORT,
+    batch_of,
     body_of,
     json_of,
     kind_of,
@@ -98,7 +99,8 @@ def _take_batch(store: SurveyStore, kind: str, body: bytes) -> Taken:
     try:
         if kind == CBOR:
             return store.take_cbor(donations_of(body))
-        return store.take_json(twins_of(json_of(body)))
+        stated = batch_of(body, answers=len(store.plan.choices))
+        return store.take_json(twins_of(stated))
     except InvalidInput:
         store.refuse(Refusal.MALFORMED)
         raise

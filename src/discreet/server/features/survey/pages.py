@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from discreet.report.qr import qr_path
 from discreet.server.access.auth import GuardedRoute, allow
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.survey.collector import Name
-from discreet.server.features.survey.qr import qr_path
 from discreet.server.features.survey.routes import all_listed, listed
 from discreet.server.features.survey.shelf import shelf_of
 from discreet.server.rendering import page

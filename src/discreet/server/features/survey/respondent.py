@@ -17,7 +17,7 @@ from discreet.server.rendering import page
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
-LANGUAGES = ("en", "de")
+LANGUAGES = ("en", "de", "fr")
 """The files of `words/`; the first is for everybody else."""
 
 
@@ -33,7 +33,7 @@ def words_in(language: str) -> dict[str, Any]:
 def language_of(accepted: str) -> str:
     """Return the first language of an Accept-Language header that there are words in.
 
-    >>> language_of("fr, en-GB;q=0.7")
+    >>> language_of("it, en-GB;q=0.7")
     'en'
     """
     for part in accepted.split(","):
@@ -43,18 +43,29 @@ def language_of(accepted: str) -> str:
     return LANGUAGES[0]
 
 
+@router.get("/s/worker.js")
+@everybody
+def worker(request: Request) -> Response:
+    """Hand out the script that keeps the page for a reload offline; from here it may answer for /s/ only."""
+    del request
+    script = files("discreet.server").joinpath("static", "survey", "worker.js")
+    return Response(script.read_bytes(), media_type="text/javascript")
+
+
 @router.get("/s/{name}")
 @everybody
 def respond(request: Request, name: Name) -> Response:
     """Show a survey to a respondent; answers are randomised in the browser."""
     store = shelf_of(request).store(name)
-    words = words_in(language_of(request.headers.get("accept-language", "")))
+    chosen = language_of(request.headers.get("accept-language", ""))
+    words = words_in(chosen)
+    offered = [words, *(words_in(each) for each in LANGUAGES if each != chosen)]
     return page(
         request,
         "survey_respond.html",
         store.plan.survey.title,
         words=words,
-        words_text=json.dumps(words, ensure_ascii=False),
+        words_text=json.dumps(offered, ensure_ascii=False),
         document=store.plan.document.decode(),
         address=f"{API}/surveys/{name}/reports",
         closed=store.closed,

@@ -5,50 +5,36 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import Field, StrictStr
 
 from discreet.api import Curator, promise
-from discreet.core.owner import OWNER
+from discreet.core.requests.synth import SynthAsked
 from discreet.errors import InvalidInput
 from discreet.server.access.auth import Principal
-from discreet.server.features.query.body import Amount, payer_of
+from discreet.server.features.query.asked_body import body_of
+from discreet.server.features.query.body import payer_of
 from discreet.synth.encoding.columns import Coded, MadeUp
 from discreet.synth.encoding.outline import Item, RangeToLearn
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.needs import rows_needed
 from discreet.synth.prepare import PreparedSynthesis, prepared, preview_of
-from discreet.synth.progress import Progress, silent
-from discreet.synth.request import DEFAULT_METHOD, SynthRequest
-from discreet.synth.synthetic import Synthetic
+from discreet.synth.request import SynthRequest
 
 MOST_ROWS = 10_000_000
 """Rows of a copy that the server makes; the command line makes more."""
-MOST_CHOICES = 8
+MOST_FREE_ROWS = 1_000_000
+"""Rows of a copy that an analyst does not pay for: no budget puts an end to asking again."""
 
 
-class SynthBody(BaseModel):
+_Fields: Any = body_of(SynthAsked, rows={"most": MOST_ROWS})
+
+
+class SynthBody(_Fields):  # type: ignore[misc]  # its fields are the request's
     """One synthesis. `analyst` is for an owner who pays from an analyst's share."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    table: StrictStr = Field(min_length=1, max_length=400)
-    method: StrictStr = Field(DEFAULT_METHOD, max_length=40)
-    choose: list[Annotated[StrictStr, Field(max_length=40)]] = Field(
-        default_factory=list, max_length=MOST_CHOICES
-    )
-    epsilon: Amount
-    delta: Amount | None = None
-    rows: StrictInt | None = Field(None, ge=0, le=MOST_ROWS)
-    where: StrictStr | None = Field(None, max_length=10_000)
-    rules: list[Annotated[StrictStr, Field(max_length=10_000)]] = Field(
-        default_factory=list, max_length=100
-    )
-    bins: StrictStr = Field("auto", max_length=20)
     target: StrictStr | None = Field(None, max_length=400)
-    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
-    analyst: StrictStr | None = Field(None, max_length=200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +60,6 @@ class SynthSettings:
         """Return the name of the copy's folder: the same request again is the same copy."""
         return hashlib.sha256(repr((self.analyst, self.request_id)).encode()).hexdigest()[:32]
 
-    def synthesize(self, curator: Curator, progress: Progress = silent) -> Synthetic:
-        """Return the copy, paid for before a row is read."""
-        asked = self._asked | {"analyst": self.analyst or OWNER}
-        return curator.synthesize(self.wish.table, progress=progress, **asked)
-
     @property
     def statements(self) -> tuple[str, ...]:
         """Return what its condition and its rules are parsed as."""
@@ -86,29 +67,24 @@ class SynthSettings:
         return tuple(f"SELECT COUNT(*) AS n FROM t WHERE ({text})" for text in texts)
 
     @property
-    def _asked(self) -> dict[str, Any]:
-        wish = self.wish
-        return {
-            "epsilon": wish.epsilon,
-            "delta": wish.delta,
-            "method": wish.method,
-            "rows": wish.rows,
-            "where": wish.where,
-            "rules": wish.rules,
-            "bins": wish.bins,
-            "choose": wish.choose,
-            "analyst": self.analyst,
-            "request_id": self.request_id,
-        }
+    def asked(self) -> dict[str, Any]:
+        """Return what the curator is asked, in plain data."""
+        found: dict[str, Any] = self.wish.given(SynthAsked, leave=("table",))
+        return found | {"analyst": self.analyst, "request_id": self.request_id}
 
     def prepared(self, curator: Curator) -> PreparedSynthesis:
         """Return the plan; refuses what would be refused, and spends nothing."""
         wish = self.wish
         payer = curator.account_of(self.analyst)
-        request = SynthRequest.of(wish.table, **self._asked | {"analyst": payer})
+        request = SynthRequest.of(wish.table, **self.asked | {"analyst": payer})
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
         with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
             pass
+        if ready.free and self.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
+            raise InvalidInput(
+                f"A copy that costs nothing has at most {MOST_FREE_ROWS:,} rows here.",
+                hint="Ask for fewer rows, or make it with discreet synth.",
+            )
         if wish.target is not None:
             preview_of(ready.outline).index(wish.target)  # refuses a column that is not there
         return ready

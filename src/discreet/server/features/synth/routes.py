@@ -61,6 +61,7 @@ def start(
 @allow(Role.OWNER, Role.ANALYST)
 def explain(request: Request, wish: SynthBody) -> dict[str, Any]:
     """Say what a copy would cost and how each column would be treated; spends nothing."""
+    context_of(request).children.warm()  # who asks for the price may well say yes
     return _price(request, SynthSettings.of(caller(request), wish, None))
 
 
@@ -109,7 +110,7 @@ def download(request: Request, copy_id: Id, file: File) -> FileResponse:
 def compare(request: Request, copy_id: Id) -> dict[str, Any]:
     """Compare a copy with the real rows: recorded as a look, not private, never to be published."""
     copy = find_copy(request, copy_id)
-    job = compare_copy(context_of(request), copies_of(request), caller(request), copy)
+    job = compare_copy(context_of(request), caller(request), copy)
     return {"job": job.id}
 
 

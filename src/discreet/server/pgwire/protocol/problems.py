@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from discreet import errors
 from discreet.errors import DiscreetError
+from discreet.server.failures import log_failure
 from discreet.server.pgwire.protocol import replies
-from discreet.server.problems import log_failure
 
 
 class Failure(DiscreetError):

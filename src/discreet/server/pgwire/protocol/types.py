@@ -155,6 +155,7 @@ def _binary(value: Any, kind: PgType) -> bytes:
         day = value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value))
         return struct.pack("!i", (day - EPOCH).days)
     if kind is TIMESTAMP:
+        value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
         return struct.pack("!q", (value - MOMENT) // dt.timedelta(microseconds=1))
     if kind is NUMERIC:
         return write_numeric(Decimal(str(value)))
@@ -268,7 +269,8 @@ def _read_array(data: bytes, element: PgType) -> list[Any]:
     return found
 
 
-_ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))\s*(?:,|$)')
+_ELEMENT = re.compile(r'\s*+(?:"((?:[^"\\]|\\.)*+)"|([^",{}]*+))\s*+(?:,|$)')
+"""Possessive, as every pattern of this endpoint is: nothing is tried twice (tests/security/test_regexes)."""
 
 
 def _array_of_text(written: str, element: PgType) -> list[Any]:

@@ -11,19 +11,21 @@ from discreet.server.pgwire.session.result import StatementResult
 from discreet.server.pgwire.session.statements import WireStatement
 
 _SET = re.compile(
-    r"SET\s+(?:(?P<scope>SESSION|LOCAL)\s+)?(?P<name>[\w.]+|\"[^\"]+\")\s*(?:=|\s+TO\s+|\bTO\b)\s*(?P<value>.+)",
+    r"SET\s++(?:(?P<scope>SESSION|LOCAL)\s++)?(?P<name>[\w.]++|\"[^\"]++\")\s*+(?:=|TO\b)\s*+(?P<value>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _ALIASES = (
     (
-        re.compile(r"SET\s+(?:(?:SESSION|LOCAL)\s+)?TIME\s+ZONE\s+", re.IGNORECASE),
+        re.compile(r"\ASET\s++(?:(?:SESSION|LOCAL)\s++)?TIME\s++ZONE\s++", re.IGNORECASE),
         "SET timezone = ",
     ),
-    (re.compile(r"SET\s+NAMES\s+", re.IGNORECASE), "SET client_encoding = "),
+    (re.compile(r"\ASET\s++NAMES\s++", re.IGNORECASE), "SET client_encoding = "),
 )
-_TRANSACTION = re.compile(r"SET\s+(SESSION\s+CHARACTERISTICS\s+AS\s+)?TRANSACTION\b", re.IGNORECASE)
+_TRANSACTION = re.compile(
+    r"SET\s++(SESSION\s++CHARACTERISTICS\s++AS\s++)?TRANSACTION\b", re.IGNORECASE
+)
 _FORBIDDEN = re.compile(
-    r"SET\s+(SESSION\s+|LOCAL\s+)?(ROLE|SESSION\s+AUTHORIZATION)\b", re.IGNORECASE
+    r"SET\s++(SESSION\s++|LOCAL\s++)?(ROLE|SESSION\s++AUTHORIZATION)\b", re.IGNORECASE
 )
 
 
@@ -111,7 +113,7 @@ def set_setting(
 
 def value_of(written: str) -> str:
     """Return the value of a SET without its quotes; a list keeps its commas."""
-    parts = re.findall(r"'(?:[^']|'')*'|\"[^\"]*\"|[^\s,]+", written)
+    parts = re.findall(r"'(?:[^']|'')*+'|\"[^\"]*+\"|[^\s,]++", written)
     return ", ".join(
         part[1:-1].replace("''", "'") if part[:1] in ("'", '"') and len(part) > 1 else part
         for part in parts

@@ -12,19 +12,20 @@ from discreet.server.pgwire.protocol.problems import Failure
 from discreet.server.pgwire.session.result import Ready, StatementResult
 from discreet.server.pgwire.session.statements import WireStatement, closing
 
-_BEGIN = re.compile(r"COPY\s*(?:BINARY\s+)?(?=\()", re.IGNORECASE)
+_BEGIN = re.compile(r"COPY\s*+(?:BINARY\s++)?(?=\()", re.IGNORECASE)
 _TABLE = re.compile(
-    r"COPY\s+(?:BINARY\s+)?(?P<name>[\w$.\"]+)\s*(?P<columns>\([^)]*\))?\s*(?=TO\b|FROM\b)",
+    r"COPY\s++(?:BINARY\s++)?(?P<name>[\w$.\"]++)\s*+(?P<columns>\([^)]*+\))?\s*+(?=TO\b|FROM\b)",
     re.IGNORECASE,
 )
-_TARGET = re.compile(r"\s*TO\s+(?P<target>STDOUT|STDIN|PROGRAM|'(?:[^']|'')*')", re.IGNORECASE)
+_TARGET = re.compile(r"\s*+TO\s++(?P<target>STDOUT|STDIN|PROGRAM|'(?:[^']|'')*+')", re.IGNORECASE)
 _OPTION = re.compile(
-    r"\s*(?P<name>FORMAT|DELIMITERS?|NULL|HEADER|QUOTE|ESCAPE|FORCE[\s_]+QUOTE|ENCODING|BINARY|CSV"
-    r"|OIDS|FREEZE|DEFAULT)\b(?:\s+AS\b)?\s*"
-    r"(?P<value>E?'(?:[^']|'')*'|\*|\([^)]*\)|TRUE|FALSE|ON|OFF|MATCH|TEXT\b|CSV\b|BINARY\b"
-    r"|[01]\b|\"[^\"]+\"|UTF-?8)?\s*,?",
+    r"\s*+(?P<name>FORMAT|DELIMITERS?|NULL|HEADER|QUOTE|ESCAPE|FORCE[\s_]++QUOTE|ENCODING|BINARY|CSV"
+    r"|OIDS|FREEZE|DEFAULT)\b(?:\s++AS\b)?\s*+"
+    r"(?P<value>E?'(?:[^']|'')*+'|\*|\([^)]*+\)|TRUE|FALSE|ON|OFF|MATCH|TEXT\b|CSV\b|BINARY\b"
+    r"|[01]\b|\"[^\"]++\"|UTF-?8)?\s*+,?",
     re.IGNORECASE,
 )
+MOST_OPTIONS = 50
 _LETTERS = {"\\t": "\t", "\\n": "\n", "\\r": "\r", "\\\\": "\\"}
 _EXAMPLE = "Write: COPY (SELECT sex, COUNT(*) FROM people GROUP BY sex) TO STDOUT (FORMAT csv)."
 
@@ -40,6 +41,8 @@ async def copy_ready(
         it runs, once. Writing its rows differently is post-processing.
     """
     inner, form = read_copy(statement)
+    if inner.verb == "COPY":  # each inside of another would be read once more
+        raise Failure("42601", "COPY takes a SELECT.", hint=_EXAMPLE)
     ready = await understand(inner, declared)
     if ready.columns is None:
         raise Failure("42601", "COPY takes a SELECT.", hint=_EXAMPLE)
@@ -94,15 +97,15 @@ def _form(text: str, at: int) -> CopyForm:
         end = closing(rest, 0)
         if end != len(rest) - 1:
             raise Failure("42601", "The options of COPY cannot be read.", hint=_EXAMPLE)
-        rest = rest[1:-1]
+        rest = rest[1:-1].strip()
     return _checked(dict(_options(rest)))
 
 
 def _options(written: str) -> Iterator[tuple[str, str]]:
-    at = 0
-    while written[at:].strip():
-        found = _OPTION.match(written, at)
-        if found is None or found.end() == at:
+    at, count = 0, 0
+    while at < len(written):
+        found, count = _OPTION.match(written, at), count + 1
+        if found is None or found.end() == at or count > MOST_OPTIONS:
             raise Failure("42601", "The options of COPY cannot be read.", hint=_EXAMPLE)
         name = "_".join(found["name"].upper().replace("_", " ").split())
         value = found["value"] or ""

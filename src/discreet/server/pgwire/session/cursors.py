@@ -15,19 +15,22 @@ from discreet.server.pgwire.session.statements import NAME, WireStatement, name_
 VERBS = frozenset({"DECLARE", "FETCH", "MOVE", "CLOSE"})
 MAX_KEPT = 1000
 """Portals, cursors among them, that one session may keep."""
+MOST_CELLS = 2_000_000
+"""Cells of results that a session's cursors may hold before the next one is declared."""
 _FURTHEST = 10**9
 
+# No possessive group: Python before 3.11.5 matches those wrongly when what is inside can be matched in several ways.
 _DECLARE = re.compile(
-    rf"DECLARE\s+{NAME}(?P<kind>(?:\s+(?:BINARY|ASENSITIVE|INSENSITIVE|NO\s+SCROLL|SCROLL))*)"
-    r"\s+CURSOR(?:\s+(?P<hold>WITH|WITHOUT)\s+HOLD)?\s+FOR\s+(?P<query>.+)",
+    rf"DECLARE\s++{NAME}(?P<kind>(?:\s++(?:BINARY|ASENSITIVE|INSENSITIVE|NO\s++SCROLL|SCROLL))*)"
+    r"\s++CURSOR(?:\s++(?P<hold>WITH|WITHOUT)\s++HOLD)?\s++FOR\s++(?P<query>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _FETCH = re.compile(
-    r"(?:FETCH|MOVE)(?:\s+(?P<way>NEXT|PRIOR|FIRST|LAST|ABSOLUTE|RELATIVE|FORWARD|BACKWARD))?"
-    rf"(?:\s+(?P<count>[+-]?\s*\d{{1,18}}|ALL))?(?:\s+(?:FROM|IN))?\s+{NAME}",
+    r"(?:FETCH|MOVE)(?:\s++(?P<way>NEXT|PRIOR|FIRST|LAST|ABSOLUTE|RELATIVE|FORWARD|BACKWARD))?"
+    rf"(?:\s++(?P<count>[+-]?\s*+\d{{1,18}}|ALL))?(?:\s++(?:FROM|IN))?\s++{NAME}",
     re.IGNORECASE,
 )
-_CLOSE = re.compile(rf"CLOSE\s+{NAME}", re.IGNORECASE)
+_CLOSE = re.compile(rf"CLOSE\s++{NAME}", re.IGNORECASE)
 
 Prepare = Callable[[WireStatement, Sequence[int]], Awaitable[Ready]]
 
@@ -103,7 +106,7 @@ class Cursors:
             )
         if name in self._portals:
             raise Failure("42P03", "There is already a cursor of this name.", hint="CLOSE it.")
-        if len(self._portals) >= MAX_KEPT:
+        if len(self._portals) >= MAX_KEPT or _held(self._portals) > MOST_CELLS:
             raise Failure("53000", "Too many cursors.", hint="CLOSE ALL.")
 
     def _fetch(self, statement: WireStatement) -> Ready:
@@ -141,6 +144,12 @@ class Cursors:
             return StatementResult("CLOSE CURSOR")
 
         return Ready(run)
+
+
+def _held(portals: dict[str, Portal]) -> int:
+    """Return how many cells the results hold that are kept."""
+    results = [portal.result for portal in portals.values() if portal.result is not None]
+    return sum(len(result.rows) * len(result.columns or ()) for result in results)
 
 
 def _read(pattern: re.Pattern[str], statement: WireStatement, example: str) -> re.Match[str]:

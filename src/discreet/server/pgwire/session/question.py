@@ -33,6 +33,7 @@ from discreet.server.pgwire.protocol.types import (
     INT4,
     INT8,
     TEXT,
+    TIMESTAMP,
     PgType,
     WireColumn,
 )
@@ -47,6 +48,7 @@ _TYPES = {
     OutputType.TEXT: TEXT,
     OutputType.BOOLEAN: BOOL,
     OutputType.DATE: DATE,
+    OutputType.TIMESTAMP: TIMESTAMP,
 }
 _ROWS_WANTED = {"star", "raw rows", "no aggregate", "distinct"}
 """Refusals after which somebody wanted to see rows; made-up ones can be had."""
@@ -92,7 +94,7 @@ class WireQuestion:
         told = ", ".join(f"${i} = {value}" for i, value in enumerate(values, 1))
         text = f"{self.asked.text} -- {told}" if told else self.asked.text
         try:
-            return Asked(text, as_postgres(tree, self.tables))
+            return Asked(text, as_postgres(tree, self.tables), self.asked.unit)
         except RecursionError:
             raise Failure("54001", "This statement is nested too deeply.") from None
 

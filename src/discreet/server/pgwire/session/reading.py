@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
@@ -50,7 +52,7 @@ def browsed(statement: WireStatement) -> exp.Expr:
 def asked(statement: WireStatement) -> api.Asked:
     """Return a question, parsed as all questions are, whichever door they come through."""
     try:
-        return api.parsed(statement.text)
+        return replace(api.parsed(statement.text), unit=statement.unit)
     except QueryRefused as error:
         if error.construct != "syntax":
             raise

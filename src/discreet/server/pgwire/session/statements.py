@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from discreet import api
 from discreet.errors import QueryRefused
 
 MAX_STATEMENTS = 100
@@ -16,10 +17,10 @@ _PIECE = re.compile(
     r"""
       (?P<comment>--[^\r\n]*)
     | (?P<block>/\*)
-    | (?P<escaped>[eE]'(?:[^'\\]|\\.|'')*')
-    | (?P<string>'(?:[^']|'')*')
-    | (?P<name>"(?:[^"]|"")*")
-    | (?P<dollar>\$(?:[A-Za-z_]\w*)?\$)
+    | (?P<escaped>[eE]'(?:[^'\\]|\\.|'')*+')
+    | (?P<string>'(?:[^']|'')*+')
+    | (?P<name>"(?:[^"]|"")*+")
+    | (?P<dollar>\$(?:[A-Za-z_]\w*+)?\$)
     | (?P<parameter>\$\d+)
     | (?P<word>[A-Za-z_\u0080-\uffff][\w$]*)
     | (?P<semicolon>;)
@@ -30,13 +31,13 @@ _PIECE = re.compile(
 _ODD_NAMES = {"SELECT", "TABLE", "UPDATE", "INSERT", "DELETE", "ROLE", "USER", "REFERENCES"}
 _BRACKET = re.compile(r"[()\[\]]")
 _EDGE = re.compile(r"/\*|\*/")
-_HINT = re.compile(r"\bdiscreet\.(\w+)\s*=\s*([\w.+%-]+)")
+_HINT = re.compile(r"\bdiscreet\.(\w++)\s*+=\s*+([\w.+%-]++)")
 
 
-NAME = r'(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)'
+NAME = r'(?P<name>"(?:[^"]|"")++"|[^\W\d][\w$]*+)'
 """The name of something in a statement, as a part of a pattern; `name_in` spells it out."""
 _QUOTED_OR_BRACKET = re.compile(
-    r"""[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]""", re.DOTALL
+    r"""[eE]'(?:[^'\\]|\\.|'')*+'|'(?:[^']|'')*+'|"(?:[^"]|"")*+"|[()]""", re.DOTALL
 )
 
 
@@ -45,12 +46,14 @@ class WireStatement:
     """One statement: its text without comments, its leading words, and the hints in its comments.
 
     `places` says where the text was sent: from each (place in the text, place in what was sent) on.
+    `unit`: the column that WITH DIFFERENTIAL_PRIVACY calls the privacy unit.
     """
 
     text: str
     words: tuple[str, ...]
     hints: tuple[tuple[str, str], ...]
     places: tuple[tuple[int, int], ...] = ((0, 0),)
+    unit: str | None = None
 
     @property
     def verb(self) -> str:
@@ -67,7 +70,8 @@ class WireStatement:
         found = split(self.text[begin:end])
         inner = found[0] if found else WireStatement("", (), ())
         places = tuple((here, self.sent_at(begin + there)) for here, there in inner.places)
-        return WireStatement(inner.text, inner.words, (*self.hints, *inner.hints), places)
+        unit = self.unit or inner.unit
+        return WireStatement(inner.text, inner.words, (*self.hints, *inner.hints), places, unit)
 
     def after(self, words: int) -> WireStatement:
         """Return what follows the first `words` words, as a statement with the same hints."""
@@ -103,6 +107,7 @@ class _Splitter:
         self.hints: list[tuple[str, str]] = []
         self.leading = True
         self.previous = ""
+        self.ended = 0
 
     def run(self) -> list[WireStatement]:
         while (piece := _PIECE.search(self.sql, self.at)) is not None:
@@ -170,15 +175,16 @@ class _Splitter:
 
     def _end(self) -> None:
         text, places = _joined(self.parts)
+        self.ended += 1  # empty ones count as well: each of them is work
         if text:
             found = WireStatement(text, tuple(self.words), tuple(self.hints), places)
-            self.found.append(found)
-            if len(self.found) > MAX_STATEMENTS:
-                raise QueryRefused(
-                    "So many statements at once are declined.",
-                    hint=f"Send at most {MAX_STATEMENTS} at a time.",
-                    construct="several statements",
-                )
+            self.found.append(_priced(found))
+        if self.ended > MAX_STATEMENTS + 1:  # the last may be the nothing after a semicolon
+            raise QueryRefused(
+                "So many statements at once are declined.",
+                hint=f"Send at most {MAX_STATEMENTS} at a time.",
+                construct="several statements",
+            )
         self.parts, self.words, self.hints, self.leading = [], [], [], True
 
 
@@ -195,12 +201,30 @@ def _joined(parts: list[tuple[str, int]]) -> tuple[str, tuple[tuple[int, int], .
     return whole.strip(), tuple(places) or ((0, 0),)
 
 
+def _priced(found: WireStatement) -> WireStatement:
+    """Return a statement without WITH DIFFERENTIAL_PRIVACY; its price becomes a hint."""
+    price = api.priced(found.text)
+    removed = len(found.text) - len(price.text)
+    if not removed:
+        return found
+    begin = len("SELECT ")
+    behind = [(here - removed, there) for here, there in found.places if here > begin + removed]
+    places = (found.places[0], (begin, found.sent_at(begin + removed)), *behind)
+    hints = found.hints if price.epsilon is None else (*found.hints, ("epsilon", price.epsilon))
+    return WireStatement(price.text, found.words, hints, places, price.unit)
+
+
 def _unclosed(hint: str) -> QueryRefused:
     return QueryRefused("This is not valid SQL.", hint=hint, construct="syntax")
 
 
 def split(sql: str) -> list[WireStatement]:
-    """Return the statements of `sql`; what is only space and comments is none."""
+    """Return the statements of `sql`; what is only space and comments is none.
+
+    Guarantee: the work is linear in the length, and the length has a limit that is looked at first.
+    """
+    if len(sql) > LONGEST:
+        raise _bomb()
     return _Splitter(sql).run()
 
 
@@ -215,8 +239,12 @@ def refuse_bomb(sql: str) -> None:
             depth += 1 if bracket.group() in "([" else -1
             deepest = max(deepest, depth)
     if len(sql) > LONGEST or deepest > DEEPEST:
-        raise QueryRefused(
-            "This statement is too long or nested too deeply.",
-            hint=f"Use at most {LONGEST:,} characters and {DEEPEST} brackets inside each other.",
-            construct="too large",
-        )
+        raise _bomb()
+
+
+def _bomb() -> QueryRefused:
+    return QueryRefused(
+        "This statement is too long or nested too deeply.",
+        hint=f"Use at most {LONGEST:,} characters and {DEEPEST} brackets inside each other.",
+        construct="too large",
+    )

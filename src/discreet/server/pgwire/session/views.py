@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -21,14 +21,14 @@ MAX_VIEWS = 100
 MOST_NODES = 12_000
 """Names, constants and operators of a question after its views have been put in."""
 _CREATE = re.compile(
-    rf"CREATE\s+(?P<again>OR\s+REPLACE\s+)?TEMP(?:ORARY)?\s+VIEW\s+(?:pg_temp\.)?{NAME}\s+AS\s+(?=\S)",
+    rf"CREATE\s++(?P<again>OR\s++REPLACE\s++)?TEMP(?:ORARY)?\s++VIEW\s++(?:pg_temp\.)?{NAME}\s++AS\s++(?=\S)",
     re.IGNORECASE,
 )
 _DROP = re.compile(
-    rf"DROP\s+VIEW\s+(?P<calm>IF\s+EXISTS\s+)?(?:pg_temp\.)?{NAME}(?:\s+(?:CASCADE|RESTRICT))?",
+    rf"DROP\s++VIEW\s++(?P<calm>IF\s++EXISTS\s++)?(?:pg_temp\.)?{NAME}(?:\s++(?:CASCADE|RESTRICT))?",
     re.IGNORECASE,
 )
-_DROP_NOTHING = re.compile(r"DROP\s+VIEW\s+IF\s+EXISTS", re.IGNORECASE)
+_DROP_NOTHING = re.compile(r"DROP\s++VIEW\s++IF\s++EXISTS", re.IGNORECASE)
 """What ibis 12 sends with the SQL writer of today: the name is lost on the way."""
 
 Describe = Callable[[WireStatement], Awaitable[tuple[WireColumn, ...]]]
@@ -118,7 +118,7 @@ class Views:
     def asking(self, question: Asked) -> Asked:
         """Return a question with the views' own SELECTs in their places."""
         trees = {name: view.asked for name, view in self._views.items() if view.asked is not None}
-        return Asked(question.text, _expanded(question.tree, trees))
+        return replace(question, tree=_expanded(question.tree, trees))
 
 
 async def _dropped(_values: Sequence[Any]) -> StatementResult:

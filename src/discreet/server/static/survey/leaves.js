@@ -2,6 +2,7 @@
 import { drawn, element } from "../dom.js";
 import { hex } from "./device/bytes.js";
 import { WORD } from "./device/draws.js";
+import { FRESH } from "./device/randomizers.js";
 
 export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
@@ -22,10 +23,12 @@ export function leavesList(survey, donation, answers, words) {
 function behind(question, index, donation, answers, words) {
   if (donation.repeats.has(index)) return element("p", { class: "quiet small" }, words.told_before);
   const report = donation.reports[index];
+  if (report !== null && isFresh(question)) return element("p", { class: "quiet small" }, words.leaves_fresh);
   if (report === null || !isCoin(question)) return undefined;
   return coin(question, report, answers[question.name], words);
 }
 
+export const isFresh = ({ mechanism }) => FRESH.includes(mechanism);
 const isCoin = ({ mechanism }) => mechanism === "warner" || mechanism === "k-ary";
 
 function sentence(question, report, words) {

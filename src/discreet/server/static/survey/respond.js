@@ -1,12 +1,14 @@
 // The respondent's page: consent, questions, what leaves, and then it is sent, or nothing is.
 import { byId, element } from "../dom.js";
 import { BadAnswer, Changed, Device, checkPromise, readSurvey } from "./device/index.js";
-import { filled, leavesList } from "./leaves.js";
+import { filled, isFresh, leavesList } from "./leaves.js";
+import { forgetPage, keepPage } from "./offline.js";
 import { answersIn, questionField, sayBad } from "./questions.js";
 import { CLOSED, SENT, sendUntilAnswered } from "./sending.js";
 
 const place = byId("survey");
-const words = JSON.parse(place.dataset.words);
+const offered = JSON.parse(place.dataset.words); // every language, the browser's own first
+let words = offered[0];
 
 const show = (...nodes) => place.replaceChildren(...nodes);
 const say = (step, ...sentences) => {
@@ -50,17 +52,37 @@ function consent(survey, device) {
   const factor = (Math.ceil(Math.exp(Number(survey.epsilon)) * 100 - 1e-9) / 100).toLocaleString(words.language);
   const count = survey.donations_per_day;
   const donations = count === 1 ? words.one_donation : filled(words.donations, { count });
+  const keeps = survey.questions.some(isFresh) ? [words.keeps_fresh, ...words.keeps.slice(1)] : words.keeps;
   show(
     ...words.consent.map((sentence) => element("p", {}, sentence)),
-    pair(button(words.begin, () => ask(survey, device)), button(words.nothing, () => nothing(survey, device))),
+    pair(button(words.begin, () => begin(survey, device)), button(words.nothing, () => nothing(survey, device))),
     element("p", { class: "promise" }, filled(words.promise, { factor, epsilon: survey.epsilon })),
     element(
       "details",
       {},
       element("summary", {}, words.keeps_title),
-      ...words.keeps.map((sentence) => element("p", {}, filled(sentence, { donations }))),
+      ...keeps.map((sentence) => element("p", {}, filled(sentence, { donations }))),
     ),
+    languages(survey, device),
   );
+}
+
+// The other languages. All of them are here already: nothing is asked for.
+function languages(survey, device) {
+  const choose = (chosen) => {
+    words = chosen;
+    document.documentElement.lang = words.language;
+    consent(survey, device);
+    place.querySelector("[lang]").focus();
+  };
+  const others = offered.filter((each) => each !== words);
+  const buttons = others.map((each) => button(each.name, () => choose(each), { class: "plain", lang: each.language }));
+  return element("p", { class: "languages" }, ...buttons);
+}
+
+function begin(survey, device) {
+  keepPage();
+  ask(survey, device);
 }
 
 function ask(survey, device) {
@@ -125,6 +147,7 @@ async function send(survey, device, bytes) {
   const stopped = async () => {
     stop.abort();
     await device.withdraw(survey);
+    forgetPage();
     say("nothing", words.not_sent, words.stopped_more);
   };
   say("sending", words.sending);
@@ -135,12 +158,14 @@ async function send(survey, device, bytes) {
   const found = await sendUntilAnswered(place.dataset.address, bytes, { signal: stop.signal, waiting });
   if (found.outcome === null) return;
   await device.settle(survey);
+  forgetPage();
   if (found.outcome === SENT) say("sent", words.sent, words.sent_more);
   else if (found.outcome === CLOSED) say("closed", words.closed);
   else say("refused", filled(words.refused, { reason: found.reason }));
 }
 
 function nothing(survey, device) {
+  forgetPage();
   say("nothing", words.not_sent, words.not_sent_more);
   place.append(button(words.again, () => consent(survey, device)));
 }

@@ -1,6 +1,7 @@
 // One survey for its owner: estimates with their intervals as reports come in, its link, and closing it.
 import { call } from "../api.js";
 import { byId, drawn, element, sayProblem } from "../dom.js";
+import { chosenPair, showCross } from "./cross.js";
 import { estimates, isOpen, linesOf, watch, written } from "./watching.js";
 
 const place = byId("survey");
@@ -15,6 +16,7 @@ function shown(found) {
   byId("state").textContent = found.closed ? "· closed" : "· open";
   if (byId("close")) byId("close").hidden = found.closed;
   byId("estimates").replaceChildren(...Object.entries(found.questions).map((each) => part(found, ...each)));
+  showCross(found.cross);
   const refused = Object.entries(found.refused).map(([why, times]) => `${whole(times)} ${why}`);
   byId("refused").textContent = refused.length ? `Refused: ${refused.join(", ")}.` : "";
   const { epsilon, delta, assumes } = found.shuffled;
@@ -57,7 +59,13 @@ function needs(found, question) {
   const within = question.mean ? `${100 * found.within}% of the range` : `${100 * found.within}%`;
   const words = more > 0 ? `How many more for ± ${within}: ${whole(more)}.` : `Enough for ± ${within}.`;
   const answers = question.answers === 1 ? "1 answer" : `${whole(question.answers)} answers`;
-  return `${answers}. ${words} ${question.mechanism}: ${question.why}`;
+  return `${answers}. ${words} ${liar(question)}Made private by “${question.mechanism}”. ${question.why}`;
+}
+
+// How far one fake respondent can move an answer; as many of them move it as many times as far.
+function liar({ answers, mean, fake }) {
+  if (!answers) return "";
+  return `One liar moves it by at most ${mean ? Number(fake.toPrecision(2)) : `${Number((100 * fake).toPrecision(2))}%`}. `;
 }
 
 // Shares are drawn from 0 to 100%, a mean from the least to the greatest number that may be answered.
@@ -109,7 +117,11 @@ byId("close-yes")?.addEventListener("click", async () => {
 
 // Words of open questions that are looked for, by question; they stay on this page.
 const lookedFor = {};
-const wishes = () => (Object.keys(lookedFor).length ? { candidates: lookedFor } : null);
+function wishes() {
+  const cross = chosenPair();
+  const some = cross || Object.keys(lookedFor).length;
+  return some ? { candidates: lookedFor, ...(cross ? { cross } : {}) } : null;
+}
 const failed = (problem) => sayProblem(byId("problem"), problem);
 
 for (const form of document.querySelectorAll("form.look")) {
@@ -120,5 +132,7 @@ for (const form of document.querySelectorAll("form.look")) {
     await estimates(name, wishes()).then(shown, failed);
   });
 }
+
+byId("cross")?.addEventListener("change", () => estimates(name, wishes()).then(shown, failed));
 
 watch(name, shown, failed, wishes);

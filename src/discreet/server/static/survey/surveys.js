@@ -13,10 +13,11 @@ function show(found) {
       element("td", {}, each.mechanism),
       element("td", { class: "right" }, each.respondents_needed.toLocaleString("en")),
       element("td", { class: "right" }, each.expected_error === null ? "" : `± ${Number(each.expected_error.toPrecision(2))}`),
+      element("td", { class: "right" }, String(Number(each.poisoning_gain.toPrecision(3)))),
       element("td", { class: "quiet" }, each.why),
     ),
   );
-  const heads = ["question", "randomizer", `respondents for ± ${100 * found.within}%`, "noise ± expected", "why"];
+  const heads = ["question", "randomizer", `respondents for ± ${100 * found.within}%`, "noise ± expected", "one liar weighs", "why"];
   byId("planned").replaceChildren(
     ...found.promise.map((sentence) => element("p", {}, sentence)),
     element(

@@ -63,3 +63,10 @@ def test_random_parameters_are_values_or_refused(oid, data, form):
         read(data, ALL[oid], form)
     except InvalidInput:
         return
+
+
+def test_a_moment_of_an_answer_is_a_timestamp_in_both_spellings():
+    # Answers hold moments as texts.
+    assert write("2024-05-01 10:30:00", TIMESTAMP, 0) == b"2024-05-01 10:30:00"
+    told = write("2024-05-01 10:30:00", TIMESTAMP, 1)
+    assert read(told, TIMESTAMP, 1) == dt.datetime(2024, 5, 1, 10, 30)

@@ -4,8 +4,8 @@ import { base64url, fromHex, hex } from "./bytes.js";
 import { encoded } from "./cbor.js";
 import { Draws, EndOfBytes } from "./draws.js";
 import { Memory, tellable } from "./memory.js";
-import { report } from "./randomizers.js";
-import { answerBytes, blocksFor, keyOf, reportId } from "./secret.js";
+import { FRESH, report } from "./randomizers.js";
+import { answerBytes, blocksFor, keyOf, momentBytes, reportId } from "./secret.js";
 import { valueOf } from "./survey.js";
 
 const VERSION = 1;
@@ -74,6 +74,7 @@ export class Device {
     const wanted = await Promise.all(survey.questions.map((each, i) => valueOf(survey, i, answers[each.name])));
     if (given >= survey.donations_per_day || wanted.every((value) => value === null)) return null;
     const key = await keyOf(this.memory.secret());
+    const moment = { day, slot: given };
     const told = { ...kept.told };
     const repeats = new Set(); // questions that are told an earlier answer again
     const reports = await Promise.all(
@@ -81,9 +82,9 @@ export class Device {
         if (value === null) return null;
         const allowed = tellable(told[index] ?? [], value.told, survey.changes);
         told[index] = allowed.told;
-        if (allowed.value === value.told) return memoised(key, survey, index, value);
+        if (allowed.value === value.told) return memoised(key, survey, index, value, moment);
         repeats.add(index);
-        return memoised(key, survey, index, await again(survey, index, allowed.value));
+        return memoised(key, survey, index, await again(survey, index, allowed.value), moment);
       }),
     );
     const id = await reportId(key, survey.id, day, given);
@@ -98,14 +99,17 @@ function again(survey, index, told) {
   return valueOf(survey, index, kind === "open" || kind === "number" ? String(told) : options[told]);
 }
 
-// The report of one value; when the bytes at hand end, more of the same stream are made.
-export async function memoised(key, survey, index, value) {
+// The report of one value; when the bytes at hand end, more of the same streams are made. `moment` is the
+// donation's day and slot: only what is blurred anew each time depends on it.
+export async function memoised(key, survey, index, value, moment) {
   const question = survey.questions[index];
+  const fresh = FRESH.includes(question.mechanism);
   let blocks = blocksFor(wordsOf(question)) + SPARE_BLOCKS;
   for (;;) {
     const bytes = await answerBytes(key, survey.id, index, value.bytes, blocks);
+    const now = fresh ? await momentBytes(key, survey.id, index, value.bytes, moment, blocks) : null;
     try {
-      return report(question, value.encode, new Draws(bytes));
+      return report(question, value.encode, new Draws(bytes, now));
     } catch (error) {
       if (!(error instanceof EndOfBytes)) throw error;
       blocks *= 2;
@@ -115,8 +119,8 @@ export async function memoised(key, survey, index, value) {
 
 // About how many words a mechanism draws.
 function wordsOf({ mechanism, settings }) {
-  if (mechanism === "unary") return settings.codes;
-  if (mechanism === "count-mean-sketch") return settings.buckets + 1;
+  if (mechanism === "unary" || mechanism === "rappor") return settings.codes;
+  if (mechanism === "count-mean-sketch" || mechanism === "rappor-sketch") return settings.buckets + 1;
   return 4 + (settings.dimension ?? settings.digits ?? 0);
 }
 

@@ -8,9 +8,11 @@ export const HALF = 2 ** 31;
 export class EndOfBytes extends Error {}
 
 export class Draws {
-  constructor(bytes) {
+  // `moment`: bytes for this one report, new each time; without them they come from the same bytes.
+  constructor(bytes, moment = null) {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.used = 0;
+    this.moment = moment ? new Draws(moment) : this;
   }
 
   word() {

@@ -12,12 +12,12 @@ const MOST_CELLS = 2 ** 24;
 export class BrokenPromise extends Error {}
 
 // Which randomizers a kind of question has. What a number needs is no bound for an option's number.
-const LISTED = ["k-ary", "unary", "local-hash", "projective"];
+const LISTED = ["k-ary", "unary", "local-hash", "projective", "rappor"];
 const KINDS = {
   "yes-no": ["warner", ...LISTED],
   choice: LISTED,
   number: ["duchi", "piecewise", "hybrid"],
-  open: ["count-mean-sketch", "hadamard-sketch", "prefix-tree"],
+  open: ["count-mean-sketch", "hadamard-sketch", "prefix-tree", "rappor-sketch"],
 };
 
 export function checkPromise(survey) {
@@ -75,6 +75,17 @@ const RATIOS = {
     whole(levels, 1, 256);
     sketch(rows, buckets);
     return flips(lie);
+  },
+  // All reports together tell what the permanent bits tell; the blur on top never sees the answer.
+  rappor: ({ codes, lie, quiet, loud }, question) => {
+    listed(codes, question);
+    [quiet, loud].forEach(parts);
+    return flips(lie).map((part) => part * part);
+  },
+  "rappor-sketch": ({ rows, buckets, lie, quiet, loud }) => {
+    sketch(rows, buckets);
+    [quiet, loud].forEach(parts);
+    return flips(lie).map((part) => part * part);
   },
   duchi,
   piecewise,

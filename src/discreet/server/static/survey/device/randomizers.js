@@ -22,12 +22,17 @@ const RANDOMIZERS = {
   "count-mean-sketch": countMeanSketch,
   "hadamard-sketch": hadamardSketch,
   "prefix-tree": prefixTree,
+  rappor,
+  "rappor-sketch": rapporSketch,
   duchi: (settings, value, draws, question) => bit(settings, position(question, value, draws), draws),
   piecewise: (settings, value, draws, question) => near(settings, position(question, value, draws), draws),
   hybrid,
 };
 
-const LISTED = ["warner", "k-ary", "unary", "local-hash", "projective"];
+const LISTED = ["warner", "k-ary", "unary", "local-hash", "projective", "rappor"];
+
+// Those whose every report is blurred anew, on top of bits that are kept for ever.
+export const FRESH = ["rappor", "rappor-sketch"];
 
 // Anything but the number of an option would be told as it is.
 function checkCode(value, codes) {
@@ -90,6 +95,22 @@ function prefixTree(settings, bucketIn, draws) {
   const told = hadamardSketch(settings, (row) => bucketIn(row, level), draws);
   return level * 2 * settings.rows * settings.buckets + told;
 }
+
+function rappor(settings, code, draws) {
+  const kept = Array.from({ length: settings.codes }, (_, place) => (place === code) !== draws.coin(settings.lie));
+  return blurred(settings, kept, draws.moment);
+}
+
+function rapporSketch(settings, bucketIn, draws) {
+  const row = draws.below(settings.rows);
+  const own = bucketIn(row);
+  const kept = Array.from({ length: settings.buckets }, (_, place) => (place === own) !== draws.coin(settings.lie));
+  return joined(bigEndian(row, 2), blurred(settings, kept, draws.moment));
+}
+
+// The instantaneous step: it sees bits that are randomised already, never the answer.
+const blurred = ({ quiet, loud }, kept, moment) =>
+  packed(kept.length, (place) => moment.coin(kept[place] ? loud : quiet));
 
 function evenOnes(bits) {
   let even = true;

@@ -5,6 +5,7 @@ import { bigEndian, joined, utf8 } from "./bytes.js";
 export const SECRET_BYTES = 32;
 const BLOCK = 32;
 const ANSWER = utf8("discreet survey answer\0");
+const MOMENT = utf8("discreet survey moment\0");
 const REPORT = utf8("discreet survey report\0");
 
 export const newSecret = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
@@ -15,8 +16,16 @@ export async function keyOf(secret) {
 }
 
 // The first `blocks` blocks of the bytes that randomise one answer to one question.
-export async function answerBytes(key, surveyId, question, value, blocks) {
-  const start = joined(ANSWER, surveyId, bigEndian(question, 2), bigEndian(value.length, 4), value);
+export const answerBytes = (key, surveyId, question, value, blocks) =>
+  stream(key, joined(ANSWER, surveyId, bigEndian(question, 2), bigEndian(value.length, 4), value), blocks);
+
+// The same for one donation alone: the slot-th one of a day.
+export function momentBytes(key, surveyId, question, value, { day, slot }, blocks) {
+  const named = joined(MOMENT, surveyId, bigEndian(question, 2), bigEndian(value.length, 4), value);
+  return stream(key, joined(named, bigEndian(day, 4), bigEndian(slot, 2)), blocks);
+}
+
+async function stream(key, start, blocks) {
   const made = Array.from({ length: blocks }, (_, i) => hmac(key, joined(start, bigEndian(i, 4))));
   return joined(...(await Promise.all(made)));
 }

@@ -1,0 +1,65 @@
+"""A rehearsal: a question about rows that were declared public, with noise that a seed repeats.
+
+It has a budget book of its own, thrown away afterwards: nothing is spent, nothing that was paid for is
+used, and nothing of it can be taken for a private answer later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from discreet.api.limits import policy_of
+from discreet.api.opened import OpenedCatalog
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import REHEARSAL, Answer
+from discreet.errors import InvalidInput, UnknownName
+from discreet.ledger.ledger import Ledger
+from discreet.release.request import Request
+from discreet.release.whole import release
+
+LARGEST_SEED = 2**63 - 1
+
+
+def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
+    """Return the answer of a first question, the same for everybody who names this seed.
+
+    Guarantee: tables of datasets without `public_rows` do not exist here, and the kernel refuses a seed
+        for them once more, whatever this function does. What is returned carries the watermark.
+    """
+    if type(seed) is not int or not 0 <= seed <= LARGEST_SEED:
+        raise InvalidInput("A seed is a whole number from 0 to 2^63 - 1.")
+    catalog = _public_part(opened.catalog)
+    asked = replace(request, analyst=None, seed=seed)
+    with TemporaryDirectory(prefix="discreet-rehearsal-") as folder:
+        ledger = Ledger.open("sqlite:ledger.db", policy_of(catalog), base=Path(folder))
+        try:
+            found = release(
+                asked, catalog=catalog, ledger=ledger, engine=opened.engine, rng=opened.rng
+            )
+        except UnknownName as error:
+            known = ", ".join(catalog.datasets)
+            raise UnknownName(
+                error.message, hint=f"A rehearsal knows what was declared public only: {known}."
+            ) from None
+        finally:
+            ledger.close()
+    # Also where only public tables were read, so that whoever asked to rehearse never sees less.
+    marked = replace(found.provenance, private=False, watermark=REHEARSAL)
+    return replace(found, provenance=marked)
+
+
+def _public_part(catalog: Catalog) -> Catalog:
+    """Return the catalog as if there were only the datasets whose rows the owner declared public."""
+    public = {name: found for name, found in catalog.datasets.items() if found.public_rows}
+    if not public:
+        raise InvalidInput(
+            "Rehearsals are for rows that everybody may know, and no data set here declares that.",
+            hint="An owner writes public_rows = true below [datasets.NAME] of made-up or published data.",
+        )
+    used = {found.budget for found in public.values()}
+    budgets = {name: budget for name, budget in catalog.budgets.items() if name in used}
+    return replace(
+        catalog, datasets=public, budgets=budgets, analysts={}, unfinished={}, waiting={}
+    )

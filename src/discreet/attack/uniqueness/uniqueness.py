@@ -1,0 +1,277 @@
+"""Uniqueness: from a small sample, say who is the only one of their kind in the whole population.
+
+"It is only a sample" is no protection where a few columns make a person unique among everybody: then
+whoever matches is the person. The adversary claims rows by Rocher's model; the shares of unique people
+that Pitman's and other laws estimate from class sizes alone stand beside it. The truth is known here,
+because the sample is drawn from a population that we hold: the town, or the user's own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.anonymize.groups import packed
+from discreet.anonymize.risk.class_sizes import ClassSizes
+from discreet.anonymize.risk.uniqueness import estimates
+from discreet.attack.curator import Exhibit, synthetic_copy
+from discreet.attack.files import named, read_rows
+from discreet.attack.knobs import AttackSettings
+from discreet.attack.outcome import Outcome, Score
+from discreet.attack.registry import Attack, Knob, Progress
+from discreet.attack.town import staged
+from discreet.attack.uniqueness.copula import chances_of_uniqueness
+from discreet.errors import InvalidInput
+from discreet.report.charts import bars
+from discreet.report.document import Figure, Grid
+
+ATTACK = Attack(
+    name="uniqueness",
+    title="Uniqueness from a sample",
+    words="Say from a small sample who is the only one of their kind among everybody.",
+    module="discreet.attack.uniqueness.uniqueness",
+    knobs=(
+        Knob("people", 20_000, "people in the town", 1_000, 200_000, 1_000),
+        Knob("share", 0.05, "part of the people who are in the sample", 0.005, 0.5, 0.005),
+        Knob("sure", 0.9, "chance of being unique from which a row is claimed", 0.5, 0.99, 0.01),
+        Knob("columns", "", "columns that others know (all of your file unless named)"),
+        Knob("epsilon", 1.0, "price of a private copy of the sample", 0.1, 8.0, 0.1),
+        Knob("original", "", "your own file: taken for the population, and sampled"),
+        Knob("population", 0, "people your file was drawn from (0: not asked)", 0, 10**10, 1),
+        Knob("seed", 0, "which town, and who is sampled", 0, 1_000_000, 1),
+    ),
+)
+TOWN_COLUMNS = ("age", "sex", "region", "education", "job", "married")
+MEASURE = "share of claimed rows whose person is the only one like it, and was in the sample"
+_FEWEST = 50
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """Everybody, as codes: `codes[j, i]` is the value of person i in column j."""
+
+    columns: tuple[str, ...]
+    codes: Integers
+
+    @property
+    def size(self) -> int:
+        """Return how many people there are."""
+        return int(self.codes.shape[1])
+
+    def keys(self, others: Integers | None = None) -> tuple[Integers, Integers]:
+        """Return a number for each person, and for each of `others`, equal where all columns are."""
+        both = self.codes if others is None else np.concatenate([self.codes, others], axis=1)
+        sizes = [int(column.max()) + 1 for column in both]
+        key, _ = packed(list(both), sizes)
+        return key[: self.size], key[self.size :]
+
+
+def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
+    """Return how often a claim of uniqueness is right: from a raw sample, and from a private copy."""
+    chosen = AttackSettings.of(ATTACK.knobs, settings)
+    rng = np.random.default_rng(chosen.whole("seed"))
+    progress(0, 4, "the population")
+    crowd = _crowd(chosen)
+    taken = rng.permutation(crowd.size)[: round(chosen.number("share") * crowd.size)]
+    if len(taken) < _FEWEST:
+        raise InvalidInput(
+            f"A sample of {len(taken)} people is too small to fit anything.",
+            hint="Take a larger share, or a larger file.",
+        )
+    sample = crowd.codes[:, taken]
+    progress(1, 4, "claiming rows of the sample")
+    raw = _claimed(sample, crowd.size, chosen.number("sure"), rng)
+    progress(2, 4, "a private copy of the sample, and its rows")
+    copy = _private(crowd, sample, chosen.number("epsilon"))
+    private = _claimed(copy, crowd.size, chosen.number("sure"), rng)
+    progress(3, 4, "checking the claims")
+    return _outcome(chosen, crowd, taken, (sample, copy), (raw, private))
+
+
+def _crowd(chosen: AttackSettings) -> Crowd:
+    if chosen.text("original"):
+        table = read_rows(chosen.text("original"))
+        wanted = chosen.words("columns") or tuple(table.column_names)
+    else:
+        with staged(chosen.whole("people"), tables=("people",), seed=chosen.whole("seed")) as town:
+            table = town.load("people")
+        wanted = chosen.words("columns") or TOWN_COLUMNS
+    columns = named(table, wanted, label="Your file")
+    return Crowd(columns, np.stack([coded(table[name]) for name in columns]))
+
+
+def coded(column: pa.ChunkedArray) -> Integers:
+    """Return codes in the order of the values: numbers by size, words by letters, missing last."""
+    values = column.to_pylist()
+    order = {value: place for place, value in enumerate(sorted(set(values), key=_place))}
+    return np.array([order[value] for value in values], dtype=np.int64)
+
+
+def _place(value: Any) -> tuple[int, float, str]:
+    if value is None:
+        return (2, 0.0, "")
+    try:
+        return (0, float(value), "")
+    except (TypeError, ValueError):
+        return (1, 0.0, str(value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UniquenessClaims:
+    """The model's word on rows: the chance of each, and which are claimed."""
+
+    chances: npt.NDArray[np.float64]
+    made: Mask
+
+
+def _claimed(
+    rows: Integers, population: int, sure: float, rng: np.random.Generator
+) -> UniquenessClaims:
+    chances = chances_of_uniqueness(_dense(rows), population, rng)
+    return UniquenessClaims(chances, np.asarray(chances >= sure))
+
+
+def _dense(rows: Integers) -> Sequence[Integers]:
+    """Return each column with its codes numbered from 0 without gaps, in the same order."""
+    return [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in rows]
+
+
+def _private(crowd: Crowd, sample: Integers, epsilon: float) -> Integers:
+    names = [f"c{place}" for place in range(len(crowd.columns))]
+    rows = pa.table(dict(zip(names, sample, strict=True)))
+    tops = crowd.codes.max(axis=1)
+    declared = {
+        name: f'type = "integer", lower = 0, upper = {max(1, int(top))}'
+        for name, top in zip(names, tops, strict=True)
+    }
+    made = synthetic_copy(Exhibit(rows, declared), epsilon=epsilon, delta=1e-9)
+    return np.stack([np.asarray(made[name].to_pylist(), dtype=np.int64) for name in names])
+
+
+def _right(
+    crowd: Crowd, taken: Integers, rows: Integers, claims: UniquenessClaims
+) -> tuple[int, int]:
+    """Return how many claimed rows are like exactly one person, who was in the sample; and claims."""
+    keys, asked = crowd.keys(rows)
+    values, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    place = np.minimum(np.searchsorted(values, asked), len(values) - 1)
+    only = (values[place] == asked) & (counts[place] == 1)
+    inside = np.zeros(crowd.size, dtype=bool)
+    inside[taken] = True
+    return int((claims.made & only & inside[first[place]]).sum()), int(claims.made.sum())
+
+
+def _outcome(
+    chosen: AttackSettings,
+    crowd: Crowd,
+    taken: Integers,
+    rows: tuple[Integers, Integers],
+    claims: tuple[UniquenessClaims, UniquenessClaims],
+) -> Outcome:
+    keys, _ = crowd.keys()
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    unique = np.asarray(counts[inverse] == 1)
+    sizes = ClassSizes.of(np.unique(keys[taken], return_counts=True)[1])
+    baseline = float(unique.mean()) * len(taken) / crowd.size
+    scores = [
+        _score(_right(crowd, taken, each, claim), baseline)
+        for each, claim in zip(rows, claims, strict=True)
+    ]
+    found = {"copula (Rocher)": float(claims[0].chances.mean())} | {
+        each.name: each.share for each in estimates(sizes, crowd.size)
+    }
+    truth = float(unique[taken].mean())
+    beyond = _beyond(chosen, crowd)
+    named_columns = ", ".join(crowd.columns)
+    return Outcome(
+        attack=ATTACK.name,
+        title=ATTACK.title,
+        knew=f"Of everybody: {named_columns}. Not who was sampled.",
+        released=f"A sample of {len(taken):,} of {crowd.size:,} people, without names.",
+        did=f"Fitted a Gaussian copula to the sample and claimed the {int(claims[0].made.sum()):,} rows "
+        f"whose person is the only one like it with a chance of at least {chosen.number('sure'):g}.",
+        lesson="A sample does not hide people whom a few columns make unique: who matches is the person.",
+        score=scores[0],
+        private=scores[1],
+        private_words="The same claims on a private copy of the sample: its rows are nobody's.",
+        settings=dict(chosen.values),
+        details={
+            "columns": list(crowd.columns),
+            "sample": len(taken),
+            "unique_in_sample": sizes.share_unique,
+            "unique_in_population": truth,
+            "estimates": found,
+            "claims": [int(claim.made.sum()) for claim in claims],
+            "beyond_the_file": beyond,
+        },
+        blocks=_blocks(
+            found, truth, sizes.share_unique, scores, beyond=beyond, copied=rows[1].shape[1]
+        ),
+    )
+
+
+def _score(right: tuple[int, int], baseline: float) -> Score:
+    made = Score.of_guesses(*right, baseline=baseline)
+    return Score(made.success, baseline, made.low, made.high, MEASURE)
+
+
+def _beyond(chosen: AttackSettings, crowd: Crowd) -> dict[str, float | None]:
+    """Return the estimates for the people whom the user's whole file was drawn from, if asked."""
+    population = chosen.whole("population")
+    if not population:
+        return {}
+    if population < crowd.size:
+        raise InvalidInput("The population cannot be smaller than the file.")
+    rng = np.random.default_rng(chosen.whole("seed"))
+    keys, _ = crowd.keys()
+    sizes = ClassSizes.of(np.unique(keys, return_counts=True)[1])
+    copula = float(chances_of_uniqueness(_dense(crowd.codes), population, rng).mean())
+    return {"copula (Rocher)": copula} | {e.name: e.share for e in estimates(sizes, population)}
+
+
+def _blocks(
+    found: Mapping[str, float | None],
+    truth: float,
+    alone: float,
+    scores: Sequence[Score],
+    *,
+    beyond: Mapping[str, float | None],
+    copied: int,
+) -> tuple[Figure | Grid, ...]:
+    shown = {"in truth": truth} | {n: share for n, share in found.items() if share is not None}
+    blocks: list[Figure | Grid] = [
+        Figure(
+            "Unique in the population, by the sample alone",
+            bars(list(shown), list(shown.values()), title="share of the sample's people"),
+            f"{alone:.1%} of the sample's rows are unique in the sample. The estimates assume different "
+            "things about what the sample does not show.",
+        ),
+        Grid.of(
+            ("claims on", "right", "95% from", "to", "guessing"),
+            [
+                (name, score.success, score.low, score.high, score.baseline)
+                for name, score in zip(
+                    ("the sample", f"a private copy ({copied:,} rows)"), scores, strict=True
+                )
+            ],
+            "Guessing: somebody drawn from everybody is unique and was sampled.",
+            shares=(1, 2, 3, 4),
+        ),
+    ]
+    if beyond:
+        blocks.append(
+            Grid.of(
+                ("estimate", "unique in the stated population"),
+                [(name, "none" if share is None else share) for name, share in beyond.items()],
+                "The whole file as a sample of the population that was stated; nobody knows the truth.",
+                shares=(1,),
+            )
+        )
+    return tuple(blocks)

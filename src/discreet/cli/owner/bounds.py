@@ -1,0 +1,77 @@
+"""`discreet bounds`: what each max_rows leaves out beside its noise, from a small paid look."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.terminal import say
+from discreet.core.visible import visible
+
+
+def bounds(
+    table: Annotated[str, typer.Argument(help="A table of people, such as visits.")],
+    *,
+    epsilon: Annotated[str, typer.Option(help="How much budget the look may use.")],
+    at: Annotated[str, typer.Option(help="Show the noise of a count for this epsilon.")] = "1",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the price; spend nothing.")
+    ] = False,
+    analyst: Annotated[str | None, typer.Option("--as", help="The analyst who asks.")] = None,
+    request_id: Annotated[
+        str | None, typer.Option(help="Ask again under the same id: same answer, no charge.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
+    ] = None,
+) -> None:
+    """Show how many rows each max_rows leaves out, beside the noise; charged like any question.
+
+    From then on every answer about the table says what its bound leaves out.
+
+    Example: discreet bounds visits --epsilon 0.1
+    """
+    from discreet.api import open as open_curator
+    from discreet.api.bounding import price
+    from discreet.cli.commands.query import price_words
+    from discreet.cli.waiting import waiting
+
+    with open_curator(config) as curator:
+        if explain:
+            said = price(curator, table, epsilon=epsilon, analyst=analyst)
+            say(json_text.dumps(said.to_json()) if json else price_words(said))
+            return
+        with waiting("Asking"):
+            found = curator.bounds(
+                table, epsilon=epsilon, at=at, analyst=analyst, request_id=request_id
+            )
+    say(json_text.dumps(found.to_json()) if json else "\n".join(trade_words(found.to_json())))
+
+
+def trade_words(found: dict[str, Any]) -> list[str]:
+    """Return one line a bound: rows left out with their interval, and the noise."""
+    at = f"{found['noise_epsilon']:g}"
+    lines = [
+        f"{visible(found['table'])}: rows left out by a bound, at 95%, beside the noise of COUNT(*) at epsilon {at}",
+        f"{'max_rows':>10}{'left out':>14}{'between':>26}{'noise ±':>12}",
+    ]
+    for each in found["bounds"]:
+        between = f"{each['lost_low']:,} and {each['lost_high']:,}"
+        if each["people_beyond"] and not each["lost_high"]:
+            between = f"but for {each['people_beyond']:,} people"
+        mark = "  declared" if each["max_rows"] == found["max_rows"] else ""
+        mark += "  least error of a count" if each["max_rows"] == found["best"] else ""
+        lines.append(
+            f"{each['max_rows']:>10,}{each['lost']:>14,}{between:>26}{each['noise']:>12,.4g}{mark}"
+        )
+    last = found["bounds"][0]
+    if last["people_beyond"]:
+        lines.append(
+            f"Up to {last['people_beyond']:,} people may have more than {last['up_to']:,} rows; what they lose is in no line."
+        )
+    lines.append(f"used {found['cost']:g}, leaves {found['left']:g}")
+    return lines

@@ -1,0 +1,109 @@
+"""Options of a command made of the fields that a request has: names, types, defaults and help texts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import update_wrapper
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from discreet.core.requests.asked import AskedField, FieldKind, asked_fields
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+_TYPES: dict[FieldKind, Any] = {
+    FieldKind.TEXT: str,
+    FieldKind.AMOUNT: str,
+    FieldKind.WHOLE: int,
+    FieldKind.NUMBER: float,
+    FieldKind.FLAG: bool,
+    FieldKind.TEXTS: str,
+    FieldKind.PATH: Path,
+}
+_SEVERAL = (FieldKind.TEXTS, FieldKind.SETTINGS)
+
+
+def with_options(
+    request: type, *, leave: Collection[str] = (), only: Collection[str] = (), **changed: Any
+) -> Callable[[Command], Command]:
+    """Give a command the fields of a request as options, which it gets as `**asked`.
+
+    `changed` maps a field to what differs here, such as another default or help text.
+    """
+    shown = {
+        name: replace(each, **changed.get(name, {}))
+        for name, each in asked_fields(request, only=only).items()
+        if name not in leave
+    }
+
+    def around(command: Command) -> Command:
+        def run(**given: Any) -> None:
+            command(**{name: _read(shown.get(name), value) for name, value in given.items()})
+
+        update_wrapper(run, command)
+        del run.__wrapped__  # type: ignore[attr-defined]  # its signature is not the command's
+        run.__annotations__ = {}
+        run.__signature__ = _signature(command, shown)  # type: ignore[attr-defined]  # for typer
+        return run  # type: ignore[return-value]  # called by typer alone
+
+    return around
+
+
+def _signature(command: Callable[..., None], shown: dict[str, AskedField]) -> inspect.Signature:
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    first = [each for each in own if each.kind is each.POSITIONAL_OR_KEYWORD]
+    last = [each for each in own if each.kind is each.KEYWORD_ONLY]
+    return inspect.Signature([*first, *(_parameter(each) for each in shown.values()), *last])
+
+
+def _parameter(each: AskedField) -> inspect.Parameter:
+    several = each.kind in _SEVERAL and (each.repeated or each.kind is FieldKind.SETTINGS)
+    kind: Any = list[str] if several else _TYPES[each.kind]
+    default = inspect.Parameter.empty if each.required else each.default
+    if each.kind in _SEVERAL and not each.required:
+        default = None
+    if default is None:
+        kind = kind | None
+    plain = f"--{each.name.replace('_', '-')}"
+    names = (
+        ()
+        if not each.option and len(each.name) > 1 and kind is not bool
+        else (each.option or plain,)
+    )
+    option = typer.Option(*names, help=each.help)
+    annotation = Annotated[kind, option]
+    return inspect.Parameter(
+        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _read(each: AskedField | None, value: Any) -> Any:
+    if each is None or each.kind not in _SEVERAL:
+        return value
+    if each.kind is FieldKind.SETTINGS:
+        return settings(value or [])
+    if each.repeated:
+        return value or []
+    return [word.strip() for word in (value or "").split(",") if word.strip()]
+
+
+def settings(written: list[str]) -> dict[str, Any]:
+    """Return NAME=VALUE settings; numbers are read as numbers, all else stays text."""
+    import json
+
+    from discreet.errors import InvalidInput
+
+    found: dict[str, Any] = {}
+    for item in written:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"Write a setting as NAME=VALUE, not '{item[:40]}'.")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+    return found

@@ -1,0 +1,35 @@
+"""What may be asked of an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.core.requests.asked import FieldKind, asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditAsked:
+    """One audit of a mechanism as it is asked for."""
+
+    target: str = asked(FieldKind.TEXT, "The mechanism to audit.")
+    epsilon: float | None = asked(
+        FieldKind.NUMBER, "The epsilon that is claimed; EPSILON in the file if not.", None
+    )
+    delta: float | None = asked(
+        FieldKind.NUMBER, "The delta that is claimed; DELTA in the file if not.", None
+    )
+    mu: float | None = asked(
+        FieldKind.NUMBER, "Audit the Gaussian's mu instead, claimed to be this.", None
+    )
+    samples: int = asked(FieldKind.WHOLE, "Runs on each input, at the most.", 1_000_000)
+    seconds: float = asked(FieldKind.NUMBER, "When to stop sampling.", 120.0)
+    confidence: float = asked(FieldKind.NUMBER, "How sure the bound is.", 0.95)
+    one_run: bool = asked(
+        FieldKind.FLAG,
+        "One run with many canaries, for what is expensive.",
+        False,  # its default
+    )
+    python: Path | None = asked(  # noqa: RUF009  # a field
+        FieldKind.PATH, "Run it by this Python, of another environment.", None
+    )

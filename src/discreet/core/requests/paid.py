@@ -1,0 +1,36 @@
+"""Fields that every paid request has: the price, who pays, and the id under which it may be repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.requests.asked import FieldKind, asked
+
+LONGEST_NAME = 400
+LONGEST_CONDITION = 10_000
+
+
+def table() -> Any:
+    """Return the table that is read."""
+    return asked(FieldKind.TEXT, "The table to read.", shortest=1, longest=LONGEST_NAME)
+
+
+def epsilon(*default: Any) -> Any:
+    """Return the price; required unless a default is given."""
+    return asked(FieldKind.AMOUNT, "How much budget to use.", *default)
+
+
+def delta() -> Any:
+    """Return the delta of a price."""
+    return asked(FieldKind.AMOUNT, "The chance that the promise fails, such as 1e-9.", None)
+
+
+def analyst() -> Any:
+    """Return who pays."""
+    return asked(FieldKind.TEXT, "The analyst who asks.", None, longest=200, option="--as")
+
+
+def request_id(what: str) -> Any:
+    """Return the id under which the same `what` is had again."""
+    words = f"Ask again under the same id: same {what}, no charge."
+    return asked(FieldKind.TEXT, words, None, shortest=1, longest=200)

@@ -1,0 +1,50 @@
+"""What may be asked in SQL, explained, or rehearsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.numbers import Epsilon, Number
+from discreet.core.requests import paid
+from discreet.core.requests.asked import FieldKind, asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionAsked:
+    """One question as it is asked; `discreet.release.request` checks it.
+
+    `group_size` is for explaining it, `seed` for rehearsing it.
+    """
+
+    sql: str = asked(FieldKind.TEXT, "One SELECT statement with aggregates.", longest=100_000)
+    epsilon: Number | Epsilon | None = paid.epsilon(None)  # noqa: RUF009  # a field
+    within: Number | None = asked(  # noqa: RUF009  # a field
+        FieldKind.AMOUNT, "The greatest noise of any cell at 95%, such as 50.", None
+    )
+    fresh: bool = asked(FieldKind.FLAG, "Never reuse paid answers.", False)  # its default
+    analyst: str | None = paid.analyst()
+    request_id: str | None = paid.request_id("answer")
+    max_rows: int | None = asked(
+        FieldKind.WHOLE, "At most this many rows of one person count.", None, least=1, most=10**9
+    )
+    group_size: int | None = asked(
+        FieldKind.WHOLE,
+        "With --explain: the noise of a mean of so many rows.",
+        None,
+        least=1,
+        most=10**12,
+    )
+    seed: int | None = asked(
+        FieldKind.WHOLE,
+        "Not private: the noise of this seed, on rows declared public. Free.",
+        None,
+        least=0,
+        most=2**63 - 1,
+        option="--rehearse",
+    )
+
+
+REHEARSED = ("sql", "seed", "epsilon", "within", "max_rows")
+ASKED = ("sql", "epsilon", "within", "fresh", "analyst", "request_id", "max_rows")
+EXPLAINED = ("sql", "epsilon", "within", "fresh", "analyst", "max_rows", "group_size")
+"""The fields that each use of a question reads."""

@@ -1,0 +1,203 @@
+"""Making a checkpoint and opening from one: only the one that the head outside names is believed.
+
+The files lie beside the head. First the new part, then the checkpoint itself, are written under names
+that nothing refers to; then they and their names are synced; then one slot of the head names the
+checkpoint by its digest. So at every moment the head names a whole one, or none. (note 0071)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import LedgerTampered
+from discreet.ledger.accounts import Accounts
+from discreet.ledger.chain import head as head_file
+from discreet.ledger.chain.head import Head, HeadFile
+from discreet.ledger.chain.links import Link, canonical, digest
+from discreet.ledger.checkpoint.parts import CheckpointPart, PartFacts, Records, encoded, merged
+from discreet.ledger.checkpoint.past import Past
+from discreet.ledger.checkpoint.state import (
+    VERSION,
+    book_from,
+    counts_from,
+    facts_of,
+    records_of,
+    reservations_from,
+)
+from discreet.ledger.store.base import Store
+
+LEAST = 8192
+"""So many entries are worth a checkpoint: reading them takes half a second."""
+LARGEST = 1_000_000
+"""Records of a part beyond which it is not merged into a larger one."""
+
+
+def due(book: Accounts) -> bool:
+    """Return whether enough was entered since the last checkpoint.
+
+    The bills are written anew each time, so where there are many it takes more entries: the work for
+    one entry stays the same.
+    """
+    since = book.position - _base(book)
+    if since < LEAST or book.run is not None:
+        return False
+    return since >= sum(len(account.bills) for account in book.accounts.values()) // 4
+
+
+def _base(book: Accounts) -> int:
+    return -1 if book.past is None else book.past.position
+
+
+def make(store: Store, book: Accounts) -> bool:
+    """Return whether `book` rests on a new checkpoint now; False where another process is faster.
+
+    `book` must hold everything up to its position as the store has it, and the caller must have seen
+    the store hold it (`require_head`): the head may name it only if it never leads.
+
+    Guarantee: whatever fails, and whenever this process is killed, the head names a checkpoint that is
+        whole and follows from the history, or none. Nothing else that the head says becomes less.
+    """
+    file = HeadFile(store.head_path)
+    with _only_one(store.head_path) as mine:
+        if not mine:
+            return False
+        if file.read() is None or overtaken(store, book):
+            return False
+        try:
+            return _made(store, book, file)
+        finally:  # what was half written takes room that charges need
+            with suppress(OSError):
+                _remove_others(file)
+
+
+def _made(store: Store, book: Accounts, file: HeadFile) -> bool:
+    facts, past = _written(store, book)
+    content = canonical(facts).encode("ascii")
+    name = hashlib.sha256(content).hexdigest()
+    head_file.write_synced(_checkpoint_path(store.head_path, name), content)
+    head_file.sync_folder(store.head_path.parent)
+    at_hand = Head(book.genesis, book.position, book.hash, book.totals())
+    if not _stored(store.find(book.position), book.position, book.hash):
+        return False  # restored or replaced meanwhile: it will be read again
+    done = file.name_checkpoint(at_hand.naming(book.position, name))
+    if done:
+        book.rest_on(past)
+    return done
+
+
+def overtaken(store: Store, book: Accounts) -> bool:
+    """Return whether a later checkpoint than the one under `book` is named, and can be used."""
+    head = HeadFile(store.head_path).read()
+    if head is None or head.checkpoint is None or head.checkpoint[0] <= _base(book):
+        return False
+    return opened(store, head) is not None
+
+
+def _written(store: Store, book: Accounts) -> tuple[dict[str, Any], Past]:
+    """Return the facts of a new checkpoint, its parts on the disk, and the past that it makes."""
+    records: dict[str, Records] = records_of(book)
+    parts = list(book.past.parts) if isinstance(book.past, Past) else []
+    # A part whose name another process has removed lives on in the new one.
+    gone = not all(part.path.exists() for part in parts)
+    while parts and (gone or _together(parts[-1], records)):
+        records = merged(parts.pop(), records)
+    content, about = encoded(records)
+    path = _part_path(store.head_path, about.digest)
+    head_file.write_synced(path, content)
+    parts.append(CheckpointPart(path, about))
+    facts = facts_of(book) | {"parts": [part.facts.to_json() for part in parts]}
+    counts, reservations = counts_from(facts), reservations_from(facts)
+    return facts, Past(store, book.position, book.hash, tuple(parts), counts, reservations)
+
+
+def _together(older: CheckpointPart, newer: Mapping[str, Records]) -> bool:
+    """Return whether to merge: parts grow by doubling, so few are searched and each record moves seldom."""
+    many = sum(map(len, newer.values()))
+    return older.facts.records <= 2 * many and older.facts.records + many <= LARGEST
+
+
+def opened(store: Store, head: Head | None) -> Accounts | None:
+    """Return the book of the checkpoint that `head` names; None if there is none that can be believed.
+
+    Guarantee: it is byte for byte the one that was named when the head was written, and the store has
+        the entry that it ends with. Whatever is missing, damaged, older or of another ledger is None.
+    """
+    if head is None or head.checkpoint is None:
+        return None
+    position, name = head.checkpoint
+    try:
+        content = _checkpoint_path(store.head_path, name).read_bytes()
+        if hashlib.sha256(content).hexdigest() != name:
+            return None
+        facts = json.loads(content)
+        if (facts["version"], facts["ledger"]) != (VERSION, head.ledger):
+            return None
+        if facts["position"] != position or position > head.position:
+            return None
+        parts = [PartFacts(*data) for data in facts["parts"]]
+        opened_parts = [
+            CheckpointPart(_part_path(store.head_path, part.digest), part) for part in parts
+        ]
+        book = book_from(facts)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, LedgerTampered):
+        return None
+    if not _stored(store.find(position), position, book.hash):
+        return None
+    counts, reservations = counts_from(facts), reservations_from(facts)
+    book.rest_on(Past(store, position, book.hash, tuple(opened_parts), counts, reservations))
+    return book
+
+
+def _stored(found: Link | None, position: int, expected: str) -> bool:
+    """Return whether the store has the link with this hash at `position`, and the hash is its own."""
+    if found is None or found.hash != expected:
+        return False
+    return digest(position, found.kind, found.previous, found.body) == expected
+
+
+def _checkpoint_path(head: Path, name: str) -> Path:
+    return head.with_name(f"{head.name}.checkpoint-{name}")
+
+
+def _part_path(head: Path, name: str) -> Path:
+    return head.with_name(f"{head.name}.part-{name}")
+
+
+@contextmanager
+def _only_one(head: Path) -> Iterator[bool]:
+    """Yield whether no other process of this machine is making a checkpoint."""
+    path = head.with_name(f"{head.name}.checkpoint.lock")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+    finally:
+        # Said aloud: a child that was forked meanwhile has the descriptor, too, and keeps it.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _remove_others(file: HeadFile) -> None:
+    """Remove every file of a checkpoint that neither slot of the head names."""
+    kept: set[Path] = set()
+    for head in file.slots():
+        if head.checkpoint is not None:
+            path = _checkpoint_path(file.path, head.checkpoint[1])
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                parts = json.loads(path.read_bytes())["parts"]
+                kept |= {path, *(_part_path(file.path, part[0]) for part in parts)}
+    ours = (f"{file.path.name}.checkpoint-", f"{file.path.name}.part-")
+    for path in list(file.path.parent.iterdir()):
+        if path.name.startswith(ours) and path not in kept:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,235 @@
+"""Parts of a checkpoint: files of sorted records that are written once, each page with its digest.
+
+A part has one table for each of WIDTHS. Records have a fixed size and are sorted by key; a page holds
+ROWS of them. Behind the pages comes the directory: first key and SHA-256 of every page. Whoever knows
+the digest of the directory can look up a key, or learn that it is not there, from one page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from discreet.errors import LedgerTampered
+
+ROWS = 64
+"""Records of one page."""
+DIGEST = 32
+NUMBER = 8
+
+Records: TypeAlias = dict[bytes, bytes]
+
+
+class Width(NamedTuple):
+    """How many bytes the keys and the values of one table have."""
+
+    key: int
+    value: int
+
+
+WIDTHS = {
+    "requests": Width(24, NUMBER),
+    "outcomes": Width(NUMBER, 1 + NUMBER + DIGEST),
+    "charged": Width(24 + NUMBER, 0),
+    "milestones": Width(NUMBER, DIGEST),
+}
+"""The tables of a part, in the order of the file."""
+
+
+def number(value: int) -> bytes:
+    """Return a position as a key: sorted as bytes as it is as a number."""
+    return value.to_bytes(NUMBER, "big")
+
+
+class RecordTable:
+    """One table of a part, read page by page.
+
+    Guarantee: nothing is returned that was not in a page with the digest that the directory has.
+    """
+
+    def __init__(
+        self, part: CheckpointPart, width: Width, offset: int, count: int, pages: bytes
+    ) -> None:
+        self._part = part
+        self._width = width
+        self._offset = offset
+        self._count = count
+        self._pages = pages
+        self._last: tuple[int, bytes] = (-1, b"")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, key: bytes) -> bytes | None:
+        """Return the value of `key`; None: it is not in this table."""
+        page = self._page_of(key)
+        if page < 0:
+            return None
+        content, wide, size = self._content(page), self._width.key, sum(self._width)
+        rows = range(0, len(content), size)
+        at = rows[bisect_right(rows, key, key=lambda row: content[row : row + wide]) - 1]
+        return content[at + wide : at + size] if content[at : at + wide] == key else None
+
+    def first_from(self, key: bytes) -> tuple[bytes, bytes] | None:
+        """Return the first record whose key is `key` or comes after it."""
+        for page in range(max(0, self._page_of(key)), self._many):
+            for found, value in self._read(page):
+                if found >= key:
+                    return found, value
+        return None
+
+    def last_of(self, prefix: bytes, last: int) -> list[bytes]:
+        """Return the `last` keys that begin with `prefix`, in order."""
+        keys: list[bytes] = []
+        page = self._page_of(prefix.ljust(self._width.key, b"\xff"))
+        while page >= 0 and len(keys) < last:
+            mine = [key for key, _ in self._read(page) if key.startswith(prefix)]
+            keys = mine + keys
+            if not mine or self._key(page) < prefix:
+                break
+            page -= 1
+        return keys[-last:] if last > 0 else []
+
+    def records(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield all records, sorted."""
+        for page in range(self._many):
+            yield from self._read(page)
+
+    @property
+    def _many(self) -> int:
+        return -(-self._count // ROWS)
+
+    def _key(self, page: int) -> bytes:
+        at = page * (self._width.key + DIGEST)
+        return self._pages[at : at + self._width.key]
+
+    def _page_of(self, key: bytes) -> int:
+        """Return the page that holds `key` if any does; -1: it would come before all."""
+        return bisect_right(range(self._many), key, key=self._key) - 1
+
+    def _read(self, page: int) -> list[tuple[bytes, bytes]]:
+        content, key, size = self._content(page), self._width.key, sum(self._width)
+        return [
+            (content[at : at + key], content[at + key : at + size])
+            for at in range(0, len(content), size)
+        ]
+
+    def _content(self, page: int) -> bytes:
+        if self._last[0] != page:
+            size = sum(self._width)
+            rows = min(ROWS, self._count - page * ROWS)
+            content = self._part.read(self._offset + page * ROWS * size, rows * size)
+            at = page * (self._width.key + DIGEST) + self._width.key
+            if hashlib.sha256(content).digest() != self._pages[at : at + DIGEST]:
+                raise damaged(self._part.path)
+            self._last = (page, content)
+        return self._last[1]
+
+
+@dataclass(frozen=True, slots=True)
+class PartFacts:
+    """What a checkpoint knows of a part: the digest of its directory, where that is, how many records."""
+
+    digest: str
+    directory: int
+    size: int
+    records: int
+
+    def to_json(self) -> list[Any]:
+        """Return the form that the checkpoint keeps."""
+        return [self.digest, self.directory, self.size, self.records]
+
+
+class CheckpointPart:
+    """An open part. It stays readable while this object lives, also if its name is removed."""
+
+    def __init__(self, path: Path, facts: PartFacts) -> None:
+        self.path = path
+        self.facts = facts
+        self._file = path.open("rb", buffering=0)
+        if os.fstat(self._file.fileno()).st_size != facts.size:
+            raise damaged(path)
+        content = self.read(facts.directory, facts.size - facts.directory)
+        if hashlib.sha256(content).hexdigest() != facts.digest:
+            raise damaged(path)
+        self.tables: dict[str, RecordTable] = {}
+        at, offset = 0, 0
+        for name, width in WIDTHS.items():
+            count = int.from_bytes(content[at : at + NUMBER], "big")
+            end = at + NUMBER + -(-count // ROWS) * (width.key + DIGEST)
+            pages = content[at + NUMBER : end]
+            self.tables[name] = RecordTable(self, width, offset, count, pages)
+            at, offset = end, offset + count * sum(width)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return bytes of the file; by place, so that forks and threads may share it."""
+        content = os.pread(self._file.fileno(), size, offset)
+        if len(content) != size:
+            raise damaged(self.path)
+        return content
+
+    def __del__(self) -> None:
+        file = getattr(self, "_file", None)
+        if file is not None:
+            file.close()
+
+
+def encoded(tables: Mapping[str, Records]) -> tuple[bytes, PartFacts]:
+    """Return the content of a new part with these records, and what to know of it."""
+    pages: list[bytes] = []
+    directory: list[bytes] = []
+    for name, width in WIDTHS.items():
+        rows = sorted(tables[name].items())
+        directory.append(number(len(rows)))
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            page = b"".join(key + value for key, value in some)
+            assert len(page) == len(some) * sum(width)
+            pages.append(page)
+            directory += [some[0][0], hashlib.sha256(page).digest()]
+    body, index = b"".join(pages), b"".join(directory)
+    digest = hashlib.sha256(index).hexdigest()
+    many = sum(len(tables[name]) for name in WIDTHS)
+    return body + index, PartFacts(digest, len(body), len(body) + len(index), many)
+
+
+def merged(older: CheckpointPart, newer: Mapping[str, Records]) -> dict[str, Records]:
+    """Return the records of both; where both have a key, the newer one counts."""
+    return {name: dict(older.tables[name].records()) | newer[name] for name in WIDTHS}
+
+
+def found_in(parts: Sequence[CheckpointPart], table: str, key: bytes) -> bytes | None:
+    """Return the latest value of `key` in any of `parts`, which are in order of age."""
+    for part in reversed(parts):
+        value = part.tables[table].find(key)
+        if value is not None:
+            return value
+    return None
+
+
+def latest(parts: Sequence[CheckpointPart], table: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the latest record of every key, sorted; `parts` are in order of age."""
+    last = None
+    aged = [_aged(part, table, age) for age, part in enumerate(reversed(parts))]
+    for key, _, value in heapq.merge(*aged):
+        if key != last:
+            yield key, value
+        last = key
+
+
+def _aged(part: CheckpointPart, table: str, age: int) -> Iterator[tuple[bytes, int, bytes]]:
+    return ((key, age, value) for key, value in part.tables[table].records())
+
+
+def damaged(path: Path) -> LedgerTampered:
+    """Return the refusal of a checkpoint that is not what was written."""
+    return LedgerTampered(
+        f"'{path.name}', a part of the ledger's checkpoint, is damaged.",
+        hint="Remove that file: the ledger is then opened from its whole history.",
+    )

@@ -1,0 +1,131 @@
+"""What lies before a checkpoint: looked up in its parts, or read from the history and checked there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Protocol
+
+from discreet.core.cost import Cost
+from discreet.errors import LedgerTampered
+from discreet.ledger.chain.links import Link, canonical, checked
+from discreet.ledger.checkpoint.parts import DIGEST, NUMBER, CheckpointPart, found_in, number
+from discreet.ledger.entry import Entry
+from discreet.ledger.once.states import AccountState, ChargeOutcome, Reservation
+
+_STATES = tuple(AccountState)
+
+
+class History(Protocol):
+    """Where the links themselves are: a store."""
+
+    def links(self, *, start: int, stop: int | None = None) -> Iterator[Link]:
+        """Yield the stored links from position `start` on, before `stop`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Everything up to `position` that is too much to hold in memory.
+
+    Guarantee: what is returned is what the whole history says, as surely as the digests of the parts
+        are right: a record, or that there is none, is in a page whose digest is known; a link is read
+        together with those up to the next hash that is known, and all of them are checked.
+    """
+
+    store: History
+    position: int
+    hash: str
+    parts: tuple[CheckpointPart, ...]
+    counts: Mapping[str | None, int]
+    reservations: Mapping[int, tuple[Cost, bool]]
+
+    def request(self, key: tuple[str | None, str]) -> int | None:
+        """Return where an analyst's request id was entered."""
+        found = found_in(self.parts, "requests", request_key(*key))
+        return None if found is None else int.from_bytes(found, "big")
+
+    def outcome(self, position: int) -> ChargeOutcome | None:
+        """Return what had become of the charge at `position`; how one failed is read from its entry."""
+        found = found_in(self.parts, "outcomes", number(position))
+        if found is None:
+            return None
+        state = _STATES[found[0]]
+        if state is not AccountState.FAILED:
+            return ChargeOutcome(state)
+        where = int.from_bytes(found[1 : 1 + NUMBER], "big")
+        return ChargeOutcome(state, Entry.of(self.link(where)).data["error"])
+
+    def seal(self, position: int) -> str | None:
+        """Return the hash of what was answered to the charge at `position`."""
+        found = found_in(self.parts, "outcomes", number(position))
+        digest = b"" if found is None else found[-DIGEST:]
+        return digest.hex() if any(digest) else None
+
+    def reservation(self, position: int) -> Reservation | None:
+        """Return a reservation as it stood, a new object each time."""
+        if position not in self.reservations:
+            return None
+        data = Entry.of(self.link(position)).data
+        return Reservation(data, Cost.from_json(data["cost"]), *self.reservations[position])
+
+    def charged(self, analyst: str | None, last: int) -> list[int]:
+        """Return where the `last` charges of an analyst stand, oldest first."""
+        found: list[int] = []
+        for part in reversed(self.parts):
+            if len(found) >= last:
+                break
+            keys = part.tables["charged"].last_of(analyst_key(analyst), last - len(found))
+            found = [int.from_bytes(key[-NUMBER:], "big") for key in keys] + found
+        return found
+
+    def count(self, analyst: str | None) -> int:
+        """Return how many charges an analyst had made."""
+        return self.counts.get(analyst, 0)
+
+    def link(self, position: int) -> Link:
+        """Return the link at `position`, checked against the chain."""
+        known = [part.tables["milestones"].first_from(number(position)) for part in self.parts]
+        marks = [(int.from_bytes(key, "big"), value.hex()) for key, value in filter(None, known)]
+        end, expected = min([*marks, (self.position, self.hash)])
+        links = self.store.links(start=position, stop=end + 1)
+        return self._chained(links, position, end, expected)[0]
+
+    def links(self, *, start: int) -> list[Link]:
+        """Return the history from `start` on, what the checkpoint covers checked against it."""
+        return self._chained(self.store.links(start=start), start, self.position, self.hash)
+
+    def _chained(self, links: Iterator[Link], start: int, end: int, expected: str) -> list[Link]:
+        first = next(links, None)
+        if first is not None:
+            whole = checked(chain([first], links), position=start, previous=first.previous)
+            found = list(whole)
+            if len(found) > end - start and found[end - start].hash == expected:
+                return found
+        raise LedgerTampered(
+            f"The ledger's history is damaged at or before entry {end}: it does not match its "
+            "checkpoint.",
+            hint="See: discreet ledger verify.",
+        )
+
+
+def request_key(analyst: str | None, request_id: str) -> bytes:
+    """Return the key of a request: 192 bits of a hash, which no two requests share."""
+    return _hashed([analyst, request_id])
+
+
+def analyst_key(analyst: str | None) -> bytes:
+    """Return what the keys of an analyst's charges begin with."""
+    return _hashed([analyst])
+
+
+def _hashed(names: Sequence[Any]) -> bytes:
+    return hashlib.sha256(canonical({"of": list(names)}).encode()).digest()[:24]
+
+
+def outcome_value(outcome: ChargeOutcome, entered: int, digest: str | None) -> bytes:
+    """Return the record of what has become of a charge; `entered` is where a failure was entered."""
+    state = bytes([_STATES.index(outcome.state)])
+    return state + number(entered) + (bytes.fromhex(digest) if digest else bytes(DIGEST))

@@ -1,0 +1,166 @@
+"""A book as a checkpoint keeps it: what is small as JSON, what grows with every request as records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from discreet.core.cost import Cost
+from discreet.core.numbers import Delta, Epsilon
+from discreet.errors import InternalError, LedgerTampered
+from discreet.ledger.accounts import Accounts, Key
+from discreet.ledger.checkpoint.parts import Records, latest, number
+from discreet.ledger.checkpoint.past import Past, analyst_key, outcome_value, request_key
+from discreet.ledger.once.states import Incident
+from discreet.ledger.policy import Limit
+from discreet.ledger.worst.account import Account
+
+VERSION = 1
+"""Raised whenever the same history adds up to another book, or the book to other bytes."""
+
+
+def facts_of(book: Accounts) -> dict[str, Any]:
+    """Return everything of `book` that is not in `records_of`, in the order that it has there.
+
+    Bills are counted by (region, cost), of which there are far fewer than charges; their texts are
+    kept once for all accounts.
+    """
+    book.require_whole()
+    texts: dict[str, int] = {}
+    accounts = [_account(key, account, texts) for key, account in book.accounts.items()]
+    analysts = {*book.charged, *(book.past.counts if isinstance(book.past, Past) else ())}
+    return {
+        "version": VERSION,
+        "ledger": book.genesis,
+        "position": book.position,
+        "hash": book.hash,
+        "restored": book.restored,
+        "texts": list(texts),
+        "accounts": accounts,
+        "counts": [
+            [who, book.count_charged(who)]
+            for who in sorted(analysts, key=lambda who: (who is not None, who))
+        ],
+        "paid_by": book.paid_by,
+        "snapshots": book.snapshots,
+        "exposed": [[dataset, list(columns)] for dataset, columns in book.exposed.items()],
+        "incidents": [
+            [each.position, each.dataset, each.statement, each.analyst, each.request_id, each.note]
+            for each in book.incidents.values()
+        ],
+        "reservations": [
+            [position, drawn.to_json(), settled]
+            for position, (drawn, settled) in sorted(_reservations(book).items())
+        ],
+    }
+
+
+def records_of(book: Accounts) -> dict[str, Records]:
+    """Return the records of everything that `book` holds since its checkpoint."""
+    return {
+        "requests": {request_key(*key): number(at) for key, at in book.requests.items()},
+        "outcomes": {
+            number(at): outcome_value(each, book.failed.get(at, 0), book.sealed.get(at))
+            for at, each in book.outcomes.items()
+        },
+        "charged": {
+            analyst_key(who) + number(at): b""
+            for who, places in book.charged.items()
+            for at in places
+        },
+        "milestones": {number(at): bytes.fromhex(mark) for at, mark in book.milestones.items()},
+    }
+
+
+def book_from(facts: Mapping[str, Any]) -> Accounts:
+    """Return the book that `facts_of` was told of, without its records."""
+    texts = facts["texts"]
+    book = Accounts(facts["position"], facts["hash"], facts["ledger"])
+    book.restored = facts["restored"]
+    for data in facts["accounts"]:
+        key, account = _account_from(data, texts)
+        book.accounts[key] = account
+    book.paid_by = dict(facts["paid_by"])
+    book.snapshots = {table: dict(versions) for table, versions in facts["snapshots"].items()}
+    book.exposed = {dataset: dict.fromkeys(columns) for dataset, columns in facts["exposed"]}
+    incidents = [Incident(*data) for data in facts["incidents"]]
+    book.incidents = {(each.dataset, each.statement): each for each in incidents}
+    return book
+
+
+def counts_from(facts: Mapping[str, Any]) -> dict[str | None, int]:
+    """Return how many charges each analyst had made."""
+    return dict(facts["counts"])
+
+
+def reservations_from(facts: Mapping[str, Any]) -> dict[int, tuple[Cost, bool]]:
+    """Return what had been drawn from each reservation, and whether it was settled."""
+    return {
+        position: (Cost.from_json(drawn), settled)
+        for position, drawn, settled in facts["reservations"]
+    }
+
+
+def _reservations(book: Accounts) -> dict[int, tuple[Cost, bool]]:
+    if book.past is not None and not isinstance(book.past, Past):
+        raise InternalError("a book that rests on something else than a checkpoint")
+    earlier = {} if book.past is None else dict(book.past.reservations)
+    return earlier | {at: (each.drawn, each.settled) for at, each in book.reservations.items()}
+
+
+def _account(key: Key, account: Account, texts: dict[str, int]) -> list[Any]:
+    def number_of(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    highest = account.highest
+    bills = account.bills.items()
+    return [
+        *key,
+        account.limit.to_json() if account.limit else None,
+        account.last_limit.to_json() if account.last_limit else None,
+        [str(highest[0].value), str(highest[1].value)] if highest else None,
+        dict(account.bound),
+        account.charges,
+        [[number_of(region), number_of(cost), times] for (region, cost), times in bills],
+    ]
+
+
+def _account_from(data: list[Any], texts: list[str]) -> tuple[Key, Account]:
+    budget, analyst, limit, last_limit, highest, bound, charges, bills = data
+    account = Account(
+        limit=None if limit is None else Limit.from_json(budget, analyst, limit),
+        last_limit=None if last_limit is None else Limit.from_json(budget, analyst, last_limit),
+        bound=bound,
+        charges=charges,
+        bills=Counter({(texts[region], texts[cost]): times for region, cost, times in bills}),
+        _highest=None if highest is None else (Epsilon.of(highest[0]), Delta.of(highest[1])),
+    )
+    return (budget, analyst), account
+
+
+def require_same(kept: Accounts, replayed: Accounts) -> None:
+    """Raise LedgerTampered unless a checkpoint says what the whole history up to it says.
+
+    Bounds are not compared: they are what entries claim, and never below what the head had.
+    """
+    past = kept.past
+    assert isinstance(past, Past)
+    same = _comparable(kept) == _comparable(replayed)
+    for name, records in records_of(replayed).items():
+        pairs = zip_longest(sorted(records.items()), latest(past.parts, name))
+        same = same and all(expected == found for expected, found in pairs)
+    if not same:
+        raise LedgerTampered(
+            f"The ledger's checkpoint at entry {kept.position} does not say what its history says.",
+            hint="Stop every process that uses it and remove its files, those with 'checkpoint-' in "
+            "their names: it is then opened from its whole history.",
+        )
+
+
+def _comparable(book: Accounts) -> dict[str, Any]:
+    facts = facts_of(book)
+    for account in facts["accounts"]:
+        account[5] = None
+    return facts

@@ -1,0 +1,119 @@
+"""One transaction that charges one question or several, all of them or none (note 0060)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.cost import Quote
+from discreet.errors import InternalError
+from discreet.ledger.accounts import Accounts
+from discreet.ledger.entry import (
+    Entry,
+    Payer,
+    Receipt,
+    checked_name,
+    checked_text,
+    fingerprint,
+    receipt_of,
+)
+from discreet.ledger.incidents import require_clear
+from discreet.ledger.once.repeating import repeated, require_fitting, require_same
+from discreet.ledger.others_spending import Probes
+from discreet.ledger.pricing import known_account, priced, priced_together
+from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """One question to be paid: its price and whom it touches, its id, and what the id stands for.
+
+    `question` is what finds its answer again, `note` what people read, `snapshot` the version of
+    the data that it is about.
+    """
+
+    quote: Quote
+    request_id: str
+    body: str
+    question: str = ""
+    note: str = ""
+    snapshot: str = ""
+
+    def checked(self) -> Bill:
+        """Return this bill, or refuse a name or text that cannot be stored."""
+        checked_name(self.request_id, name="request id")
+        for name in ("question", "note", "snapshot"):
+            checked_text(getattr(self, name), name=name)
+        return self
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Return what the entry says beside the price."""
+        return {"question": self.question, "note": self.note, "snapshot": self.snapshot}
+
+
+def charged(
+    session: LedgerTransaction,
+    store: Store,
+    payer: Payer,
+    bills: Sequence[Bill],
+    *,
+    probes: Probes,
+    reserved: bool = False,
+    asker: str = "",
+) -> list[Receipt]:
+    """Return a receipt for each bill: an old one where its id was paid before, else a new one.
+
+    Guarantee: nothing is appended unless every new bill fits, each on top of those before it. Their
+        entries are one unbroken run of the chain, and each says where the run begins and how long it
+        is, so half of one is refused wherever it is read.
+    """
+    if len({bill.request_id for bill in bills}) != len(bills):
+        raise InternalError("two bills of one statement have the same request id")
+    if asker:
+        checked_name(asker, name="asker")
+    known_account(session.book, payer.budget, payer.analyst)  # also for what was paid before
+    found: dict[str, Receipt] = {}
+    new: list[tuple[Bill, str]] = []
+    for bill in bills:
+        asked = fingerprint(payer, f"{'reserve' if reserved else 'charge'} {bill.body}")
+        old = repeated(store, session.book, payer, bill.request_id, asked)
+        if old is None:
+            require_clear(session.book, payer, bill.texts)
+            new.append((bill, asked))
+            continue
+        require_same(store, session.book, old, bill.quote, bill.texts)
+        require_fitting(session.book, old)
+        found[bill.request_id] = old
+    facts = _facts(session.book, payer, [bill.quote for bill, _ in new], probes)
+    run = {"together": [session.next_position, len(new)]} if len(new) > 1 else {}
+    for (bill, asked), bounds in zip(new, facts, strict=True):
+        data = bounds | {
+            "request_id": bill.request_id,
+            "body": asked,
+            "analyst": payer.analyst,
+            "dataset": payer.dataset,
+            "budget": payer.budget,
+            "cost": bill.quote.cost.to_json(),
+            "region": bill.quote.region.to_json(),
+            "event": repr(bill.quote.event),
+            "reserved": reserved,
+            "looks": 1,
+            **bill.texts,
+            **run,
+            **({"asker": asker} if asker else {}),
+        }
+        item = session.append("charge", data)
+        found[bill.request_id] = receipt_of(item.position, Entry.of(item).data, repeated=False)
+    return [found[bill.request_id] for bill in bills]
+
+
+def _facts(
+    book: Accounts, payer: Payer, quotes: Sequence[Quote], probes: Probes
+) -> list[dict[str, Any]]:
+    """Return the bounds that each charge of a run leads to, or raise because they do not all fit."""
+    if len(quotes) == 1:
+        return [priced(book, payer, quotes[0], probes)]
+    return priced_together(book, payer, quotes, probes) if quotes else []

@@ -1,0 +1,4 @@
+"""Scalar functions of a plan, one row each: those of the kernel, and those that no engine knows by name.
+
+The registry has them all. Imported by plan/, sql/ and release/.
+"""

@@ -1,0 +1,212 @@
+"""Inner questions of a condition, answered before the statement around them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.answer import Answer, Spent
+from discreet.core.explanation import Explanation
+from discreet.core.numbers import Epsilon, plain
+from discreet.core.output import OutputType
+from discreet.engine.duckdb.scratch import outcome
+from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
+from discreet.release.afterwards.tables import Surroundings, public_tables, typed, written
+from discreet.release.request import Request
+from discreet.sql.afterwards.inner import MOST_LISTED, Inner, inner_questions, with_constants
+from discreet.sql.afterwards.program import Program
+from discreet.sql.parse import Written
+from discreet.sql.refuse import refusal
+
+_SAMPLES: dict[OutputType, Any] = {
+    OutputType.INTEGER: 1,
+    OutputType.NUMBER: 1,
+    OutputType.TEXT: "",
+    OutputType.BOOLEAN: True,
+    OutputType.DATE: dt.date(2000, 1, 1),
+    OutputType.TIMESTAMP: dt.datetime(2000, 1, 1),  # noqa: DTZ001  # without a zone
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A statement with inner questions in its conditions."""
+
+    tree: exp.Expr
+    inner: tuple[Inner, ...]
+
+    @property
+    def private(self) -> list[Inner]:
+        """Return the inner questions that are paid for."""
+        return [each for each in self.inner if each.private]
+
+    def sampled(self, catalog: Catalog) -> exp.Expr:
+        """Return the statement with any value in place of each inner question; reads no row."""
+        values = [[1] if i.program is None else [_sample(i.program)] for i in self.inner]
+        return with_constants(self.tree, catalog, values)
+
+    def share(self, request: Request) -> Request:
+        """Return the request of each of its questions: equal shares, fixed before any of them."""
+        if not self.private:
+            return request
+        if request.epsilon is None:
+            raise refusal("within")
+        return replace(request, epsilon=Epsilon(request.epsilon.value / (len(self.private) + 1)))
+
+    def asked(self, place: int, request: Request) -> Request:
+        """Return the request of a private inner question, under an id that follows."""
+        text = f"{request.sql} /* inner {place + 1} */"
+        return replace(
+            self.share(request),
+            sql=Written(text, self.inner[place].select.copy()),
+            request_id=f"{request.request_id}.in{place + 1}",
+            part=f"inside {place + 1}",
+        )
+
+
+LONGEST_ID = 160
+"""Letters of a request id under which a statement is asked whose questions get longer ones."""
+
+
+def require_short_id(request: Request) -> None:
+    """Refuse an id from which no other can be made, before anything is charged under one of them."""
+    if len(request.request_id) > LONGEST_ID:
+        raise InvalidInput(
+            f"The request id has more than {LONGEST_ID} characters, and this statement needs room to "
+            "number the questions inside it.",
+            hint="Use a shorter one. Nothing was charged.",
+        )
+
+
+def nested_in(tree: exp.Expr, catalog: Catalog) -> Nested | None:
+    """Return a statement with its inner questions, None where it has none."""
+    inner = tuple(inner_questions(tree, catalog))
+    if not inner:
+        return None
+    for each in inner:
+        if each.private:
+            _same_people(each, tree, catalog)
+    return Nested(tree, inner)
+
+
+def _same_people(inner: Inner, tree: exp.Expr, catalog: Catalog) -> None:
+    """Refuse an inner question about other people than those of the statement around it."""
+    inside = list(inner.select.find_all(exp.Table))
+    own = {id(table) for table in inside}
+    named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    around = [
+        table
+        for table in tree.find_all(exp.Table)
+        if id(table) not in own and (table.db or table.name.lower() not in named)
+    ]
+    mine = _asked_about(inside, catalog)
+    if len(mine) != 1 or mine != _asked_about(around, catalog):
+        raise refusal("two datasets")
+
+
+def _asked_about(tables: list[exp.Table], catalog: Catalog) -> set[str]:
+    """Return the datasets whose people these tables hold; a public one may be of any."""
+    found = (catalog.table(table.name, table.db or None) for table in tables)
+    return {catalog.dataset_of(table).name for table in found if not table.public}
+
+
+def _sample(program: Program) -> Any:
+    return _SAMPLES[typed(program, [])[0].type]
+
+
+def public_values(inner: Inner, request: Request, around: Surroundings) -> list[Any]:
+    """Return what a subquery over public tables gives."""
+    program = inner.program
+    assert program is not None, "only public ones are read for nothing"
+    for dataset, _ in program.public:
+        if request.analyst is not None:
+            around.catalog.cap(request.analyst, dataset)
+    rows = outcome(written(program), public_tables(program, around))
+    most = MOST_LISTED if inner.listed else 1
+    if len(rows) > most:
+        raise QueryRefused(
+            f"A subquery in a condition gives {len(rows):,} values, more than {most:,}.",
+            hint="Join the public table instead, or aggregate in the subquery.",
+            construct="subquery",
+        )
+    return [row[0] for row in rows]
+
+
+def answered_value(answer: Answer) -> list[Any]:
+    """Return the one noisy number of an inner question."""
+    return [row[0] for row in answer.rows]
+
+
+def summed(outer: Answer, inner: list[Answer], request: Request) -> Answer:
+    """Return the outer answer with the price of all."""
+    costs = [answer.cost for answer in (*inner, outer)]
+    return replace(
+        outer,
+        cost=_total(costs),
+        before=inner[0].before,
+        free=outer.free and all(answer.free for answer in inner),
+        request_id=request.request_id,
+    )
+
+
+def explained(outer: Explanation, inner: list[Explanation]) -> Explanation:
+    """Return the explanation of a statement and its inner questions as one."""
+    every = [*inner, outer]
+    paid = [(part.after.epsilon - part.before.epsilon) for part in every]
+    lost = [(part.after.delta - part.before.delta) for part in every]
+    after = Spent(
+        outer.before.epsilon + sum(paid, Fraction(0)), outer.before.delta + sum(lost, Fraction(0))
+    )
+    note = "The inner answer becomes a constant of the outer question; here 1 stands for it."
+    return replace(
+        outer,
+        sql="\n".join(part.sql for part in every),
+        mechanisms=tuple(said for part in every for said in part.mechanisms),
+        cost=_total([part.cost for part in every]),
+        after=after,
+        free=all(part.free for part in every),
+        notes=tuple(dict.fromkeys((note, *(n for part in every for n in part.notes)))),
+    )
+
+
+def refuse_too_dear(foreseen: Explanation) -> None:
+    """Refuse a statement whose own share does not allow all its questions, before the first of them."""
+    after, limit = foreseen.after, foreseen.limit
+    if after.epsilon <= limit.epsilon and after.delta <= limit.delta:
+        return
+    left = max(Fraction(0), limit.epsilon - foreseen.before.epsilon)
+    raise BudgetExceeded(
+        f"The budget does not allow this statement and the questions inside it, epsilon "
+        f"{plain(foreseen.cost.epsilon)} in all. Nothing was charged.",
+        hint=f"Of epsilon {plain(limit.epsilon)}, {plain(left)} is left: lower epsilon, or ask the data owner.",
+        asked=plain(foreseen.cost.epsilon),
+        left=plain(left),
+        limit=plain(limit.epsilon),
+    )
+
+
+@contextmanager
+def told_of_inner() -> Iterator[None]:
+    """Say that the inner questions were paid for when others leave no room for the rest meanwhile."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        paid = "The questions inside it were charged and answered; the same request goes on from there."
+        said = error.message.replace("Nothing was charged.", paid)
+        raise BudgetExceeded(
+            said, hint=error.hint, asked=error.asked, left=error.left, limit=error.limit
+        ) from None
+
+
+def _total(costs: list[Spent]) -> Spent:
+    return Spent(
+        sum((cost.epsilon for cost in costs), Fraction(0)),
+        sum((cost.delta for cost in costs), Fraction(0)),
+    )

@@ -1,0 +1,180 @@
+"""The answer as it is handed out: noisy values with their price, balance and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from discreet.core.answer import REHEARSAL, Answer, Provenance, Spent
+from discreet.core.cost import FREE, Cost, Quote
+from discreet.ledger.entry import Balance, Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.noise.rng import Rng
+from discreet.plan.plan import Plan, Question
+from discreet.release.bars.row_losses import RowsHistogram
+from discreet.release.finish import ResultTable
+from discreet.release.left_out import bounding_notes
+from discreet.release.request import Request
+from discreet.release.sealing import Sealed
+from discreet.release.text import mechanism_words
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuestion:
+    """A planned request: what would run, what it would cost, and who would pay."""
+
+    request: Request
+    plan: Plan
+    sealed: Sealed
+    quote: Quote
+    payer: Payer
+    key: str
+    snapshot: str
+    exposure: str | None = None
+    paid: Mapping[str, RowsHistogram] = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        """Return the question behind the plan."""
+        return self.plan.question
+
+
+def again(answer: Answer, ready: PreparedQuestion, ledger: Ledger, note: str) -> Answer:
+    """Return an answer that was paid for before, as it is told for nothing now."""
+    now = balance_of(ledger, ready.payer)
+    unpaid = bounding_notes(ready.question.statement)
+    now_known = bounding_notes(ready.question.statement, ready.paid)
+    known = (*(n for n in answer.provenance.notes if n not in (*unpaid, *now_known)), *now_known)
+    later = [ready.exposure] if ready.exposure and ready.exposure not in known else []
+    provenance = replace(answer.provenance, notes=(*known, *later, note))
+    return replace(
+        answer,
+        cost=spent_of(FREE),
+        before=spent_so_far(now),
+        after=spent_so_far(now),
+        limit=limit_of(now),
+        free=True,
+        provenance=provenance,
+    )
+
+
+def free_answer(ready: PreparedQuestion, table: ResultTable, balance: Balance) -> Answer:
+    """Return the answer that follows from others."""
+    note = (
+        "Implied by answers that were paid for before, by weighted least squares; free of charge. "
+        "Choosing such combinations after seeing answers weakens the stated 95%."
+    )
+    return _assembled(
+        ready,
+        table,
+        cost=spent_of(FREE),
+        before=spent_so_far(balance),
+        after=spent_so_far(balance),
+        limit=limit_of(balance),
+        free=True,
+        notes=(
+            note,
+            *bounding_notes(ready.question.statement, ready.paid),
+            *([] if ready.exposure is None else [ready.exposure]),
+        ),
+        private=True,
+    )
+
+
+def paid_answer(ready: PreparedQuestion, table: ResultTable, receipt: Receipt, rng: Rng) -> Answer:
+    """Return the answer that a charge was made for."""
+    return _assembled(
+        ready,
+        table,
+        cost=spent_of(receipt.cost),
+        before=spent_so_far(receipt.before),
+        after=spent_so_far(receipt.after),
+        limit=limit_of(receipt.after),
+        free=receipt.cost == FREE,
+        notes=notes_of(ready),
+        private=getattr(rng, "private", True),
+    )
+
+
+def _assembled(
+    ready: PreparedQuestion,
+    table: ResultTable,
+    *,
+    cost: Spent,
+    before: Spent,
+    after: Spent,
+    limit: Spent,
+    free: bool,
+    notes: tuple[str, ...],
+    private: bool,
+) -> Answer:
+    question = ready.question
+    unit = next(t.unit for t in question.dataset.tables if t.unit is not None)
+    rehearsed = ready.request.seed is not None
+    provenance = Provenance(
+        dataset=question.dataset.name,
+        snapshot=ready.snapshot,
+        unit=str(unit),
+        mechanisms=() if question.region.empty else mechanism_words(ready.plan),
+        sql=tuple(read.draft.sql for read in ready.sealed.reads),
+        notes=notes,
+        private=private and not rehearsed,
+        watermark=REHEARSAL if rehearsed else "",
+    )
+    return Answer(
+        columns=table.columns,
+        rows=table.rows,
+        error95=table.error95,
+        cost=cost,
+        before=before,
+        after=after,
+        limit=limit,
+        free=free,
+        request_id=ready.request.request_id,
+        provenance=provenance,
+        keys=len(question.statement.keys),
+        intervals=table.intervals,
+        covariance=table.covariance,
+        noisy=table.noisy,
+    )
+
+
+def notes_of(ready: PreparedQuestion) -> tuple[str, ...]:
+    """Return what there is to know about a new answer."""
+    notes = []
+    if ready.question.dataset.accepted:
+        notes.append("The domains were read from the data and declared public by --accept.")
+    notes += [
+        f"'{table}' has changed since it was first asked about: this is version {version}."
+        for table, version in sorted(ready.question.snapshots.items())
+        if version != "1"
+    ]
+    notes += bounding_notes(ready.question.statement, ready.paid)
+    if ready.question.region.empty:
+        notes.append("No declared value satisfies the condition, so nothing was read or charged.")
+    if ready.exposure is not None:
+        notes.append(ready.exposure)
+    return tuple(notes)
+
+
+def spent_of(cost: Cost) -> Spent:
+    """Return a cost as the two numbers that people read."""
+    if cost.epsilon is None:
+        return Spent(cost.rho or cost.delta, cost.rho_delta)
+    return Spent(cost.epsilon, cost.delta)
+
+
+def balance_of(ledger: Ledger, payer: Payer) -> Balance:
+    """Return what a payer has spent so far, and may spend."""
+    found = ledger.spent(payer.budget, payer.analyst)
+    return Balance(found.limit_epsilon, found.limit_delta, found.epsilon, found.delta)
+
+
+def spent_so_far(balance: Balance) -> Spent:
+    """Return what a balance says was spent."""
+    return Spent(balance.epsilon, balance.delta)
+
+
+def limit_of(balance: Balance) -> Spent:
+    """Return what a balance says may be spent."""
+    return Spent(balance.limit_epsilon, balance.limit_delta)

@@ -1,0 +1,102 @@
+"""A class in one step, for the owner: analysts with a share each, their links, and the class's end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Request
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.declare.analysts import share_notes, with_analysts
+from discreet.core.numbers import Epsilon
+from discreet.report.sign_in_sheet import KEEP, SheetCard, sign_in_sheet
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.classes import (
+    all_classes,
+    class_label,
+    end_class,
+    student_names,
+    tell_shares,
+)
+from discreet.server.access.tokens import NewToken, Role
+from discreet.server.context import context_of
+from discreet.server.features.data.change import change
+from discreet.server.features.query.asked_body import Amount
+
+router = api_router("course")
+
+MOST = 200
+"""Students of one class on the page: each needs a picture. The command has no such limit."""
+ClassName = Annotated[str, Path(max_length=40)]
+
+
+class ClassWanted(BaseModel):
+    """A class: how many students, what each may spend, and of which data set (all unless named)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: StrictStr = Field("student", max_length=40)
+    size: StrictInt = Field(ge=1, le=MOST)
+    epsilon: Amount
+    dataset: StrictStr | None = Field(None, max_length=200)
+    expires_days: float | None = Field(None, gt=0, le=36_500)
+
+
+@router.get("/classes")
+@allow(Role.OWNER)
+def listed(request: Request) -> dict[str, Any]:
+    """List the classes there are and were, the latest first; never their tokens."""
+    return {"classes": [each.to_json() for each in all_classes(context_of(request).tokens)]}
+
+
+@router.post("/classes", status_code=201)
+@allow(Role.OWNER)
+def begin(request: Request, wanted: ClassWanted) -> dict[str, Any]:
+    """Begin a class; the links of its students are shown this once.
+
+    All students are declared or none; the total of a data set limits them together as ever.
+    """
+    context, by = context_of(request), caller(request).actor
+    label, names = class_label(wanted.name), student_names(wanted.name, wanted.size)
+    epsilon = Epsilon.of(wanted.epsilon)
+    shared: list[str] = []
+
+    def edit(text: str, old: Catalog) -> str:
+        shared.extend(old.datasets if wanted.dataset is None else [wanted.dataset])
+        return with_analysts(text, old, names, epsilon=epsilon, datasets=shared)
+
+    catalog = change(context.workspace, edit)
+    tell_shares(context.access.audit, names, str(wanted.epsilon), shared, by=by)
+    made = context.tokens.new_many(
+        Role.ANALYST, names, expires_days=wanted.expires_days, label=label, by=by
+    )
+    cards = [_card(request, each) for each in made]
+    title = f"Class {wanted.name}: {wanted.size} students"
+    about = f"Each may spend epsilon {float(epsilon):g} of {', '.join(shared)}."
+    return {
+        "name": wanted.name,
+        "title": title,
+        "about": about,
+        "keep": KEEP,
+        "notes": share_notes(catalog),
+        "students": [_student(card) for card in cards],
+        "sheet": sign_in_sheet(title, about, cards),
+    }
+
+
+@router.delete("/classes/{name}")
+@allow(Role.OWNER)
+def end(request: Request, name: ClassName) -> dict[str, Any]:
+    """End a class: all its tokens are useless at once and for good; what was spent stays spent."""
+    ended = end_class(context_of(request).tokens, name, by=caller(request).actor)
+    return {"name": name, "ended": ended}
+
+
+def _card(request: Request, made: NewToken) -> SheetCard:
+    name = made.token.analyst or ""
+    return SheetCard.of(name, f"{str(request.base_url).rstrip('/')}/ask?token={made.text}")
+
+
+def _student(card: SheetCard) -> dict[str, Any]:
+    return {"name": card.name, "link": card.link, "qr": {"path": card.path, "side": card.side}}

@@ -1,0 +1,81 @@
+"""What a bound on rows leaves out beside the noise: the price first, then the paid look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
+
+from discreet.api.bounding import price
+from discreet.core.owner import OWNER
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import Context, context_of
+from discreet.server.features.query.asked_body import Amount
+from discreet.server.features.query.body import payer_of
+from discreet.server.jobs.lasting import answer_of
+from discreet.server.jobs.queue import Job
+from discreet.server.jobs.watched import watched
+from discreet.server.plain_json import finite
+
+router = api_router("data")
+
+
+class BoundsBody(BaseModel):
+    """A look at the rows that people have in one table, written as dataset.table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: StrictStr = Field(min_length=1, max_length=400)
+    epsilon: Amount
+    at: Amount = 1
+    request_id: StrictStr | None = Field(None, min_length=1, max_length=200)
+    analyst: StrictStr | None = Field(None, max_length=200)
+
+
+@router.post("/bounds/explain")
+@allow(Role.OWNER, Role.ANALYST)
+async def explain(request: Request, body: BoundsBody) -> dict[str, Any]:
+    """Say what the look would cost; spend nothing."""
+    analyst, context = payer_of(caller(request), body.analyst), context_of(request)
+    found: dict[str, Any] = await run_in_threadpool(_price, context, body, analyst)
+    return found
+
+
+def _price(context: Context, body: BoundsBody, analyst: str | None) -> dict[str, Any]:
+    with context.workspace.curator() as curator:
+        seen = curator.seen_by(analyst)
+        said = price(seen, body.table, epsilon=body.epsilon, analyst=analyst or OWNER)
+        return dict(finite(said.to_json()))
+
+
+@router.post("/bounds")
+@allow(Role.OWNER, Role.ANALYST)
+async def bounds(request: Request, body: BoundsBody) -> dict[str, Any]:
+    """Return what each bound leaves out beside its noise; the budget is charged first."""
+    who, context = caller(request), context_of(request)
+    analyst = payer_of(who, body.analyst)
+
+    def work(job: Job) -> dict[str, Any]:
+        with context.workspace.curator() as curator:
+            job.stop = lambda thread: curator.engine.cancel(thread=thread)
+            try:
+                seen = watched(
+                    curator.seen_by(analyst), tell=job.tell, turn=job.turn, asker=who.name
+                )
+                found = seen.bounds(
+                    body.table,
+                    epsilon=body.epsilon,
+                    at=body.at,
+                    analyst=analyst or OWNER,
+                    request_id=body.request_id,
+                )
+            finally:
+                job.stop = None
+        return dict(finite(found.to_json()))
+
+    job = context.runner.submit(who.key, work, request_id=body.request_id or "")
+    said: dict[str, Any] = await answer_of(request, job)
+    return said

@@ -1,0 +1,63 @@
+"""Choices over HTTP: the most common value or the best price, by the exponential mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+
+from discreet.core.requests.learn import SelectAsked
+from discreet.learn.select import SelectRequest, planned_choice
+from discreet.server.access.auth import allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen, paid_job
+from discreet.server.features.query.asked_body import body_of
+from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.plain_json import finite
+
+router = api_router("choices")
+
+
+_Fields: Any = body_of(SelectAsked)
+
+
+class ChoiceBody(_Fields):  # type: ignore[misc]  # its fields are the request's
+    """One choice among a column's declared values: `vote` for the most common, `price` to earn most."""
+
+
+@router.post("/choices", status_code=202)
+@allow(Role.OWNER, Role.ANALYST)
+def choose(
+    request: Request, body: ChoiceBody, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Start choosing one of a column's values; follow the job: its answer is the choice."""
+    who = caller(request)
+    paid = PaidAsk.of(who, body, idempotency_key)
+    _price(request, body, paid)  # what can be refused is refused here, not in the queue
+    asked: dict[str, Any] = body.given(SelectAsked, leave=SAID)
+    job = paid_job(
+        context_of(request),
+        who,
+        paid,
+        lambda curator, _: curator.select(body.table, **asked, **paid.charged).to_json(),
+    )
+    return {"job": job.id}
+
+
+@router.post("/choices/explain")
+@allow(Role.OWNER, Role.ANALYST)
+def explain_choice(request: Request, body: ChoiceBody) -> dict[str, Any]:
+    """Say what a choice would cost and how far from the best it may lie; spends nothing."""
+    return _price(request, body, PaidAsk.of(caller(request), body, None))
+
+
+def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
+    def wish(account: str | None) -> SelectRequest:
+        asked = body.given(SelectAsked, leave=SAID)
+        return SelectRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
+
+    plan, price = foreseen(context_of(request), paid, wish, planned_choice)
+    said = {"table": plan.table, "candidates": plan.column.values, "loss95": plan.loss95}
+    answer: dict[str, Any] = finite(price | said)
+    return answer

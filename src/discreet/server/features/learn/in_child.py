@@ -1,0 +1,83 @@
+"""What the child process of a learner does: paid, learned, kept; in that order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.core.owner import OWNER
+from discreet.learn.kept.model_zip import write_model
+from discreet.learn.run import Trained
+from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
+from discreet.server.features.learn.shelf import KeptModel, Models, fill_with
+from discreet.server.jobs.child import Workbench
+from discreet.server.plain_json import finite
+
+
+def train(
+    bench: Workbench, *, state: Path, model_id: str, table: str, asked: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what a model is, after it was trained and put on its shelf."""
+    payer = asked["analyst"]
+    trained = bench.curator(payer).learn(
+        table, progress=bench.advance, **asked | {"analyst": payer or OWNER}
+    )
+    kept = Models(state).keep(
+        _facts(model_id, trained, asked),
+        lambda place: fill_with(trained.model, place),
+        inside=bench.folder,
+    )
+    found: dict[str, Any] = finite(trained.to_json() | {"model_id": kept.id})
+    return found
+
+
+def _facts(model_id: str, trained: Trained, asked: Mapping[str, Any]) -> KeptModel:
+    facts = trained.model.facts
+    right = facts["accuracy"]
+    return KeptModel(
+        id=model_id,
+        dataset=str(facts["dataset"]),
+        table=str(facts["table"]),
+        target=trained.model.target.name,
+        kind=trained.model.kind,
+        epsilon=str(asked["epsilon"]),
+        accuracy=right["value"],
+        low=right["low"],
+        high=right["high"],
+        baseline=facts["baseline"],
+        created=time.time(),
+        analyst=asked["analyst"],
+    )
+
+
+def recommend(
+    bench: Workbench,
+    *,
+    state: Path,
+    recommender_id: str,
+    payer: str | None,
+    asked: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what a recommender is, after it was learned and put on its shelf."""
+    found = bench.curator(payer).recommend(**asked, analyst=payer or OWNER)
+    model = found.model
+    kept = KeptRecommender(
+        id=recommender_id,
+        table=asked["table"],
+        item=asked["item"],
+        rating=asked["rating"],
+        epsilon=str(asked["epsilon"]),
+        low=model.low,
+        high=model.high,
+        items=len(model.items),
+        known_well=tuple(model.items[i] for i in model.top),
+        created=time.time(),
+        analyst=payer,
+    )
+    Recommenders(state).keep(
+        kept, lambda place: write_model(model, place / FILE), inside=bench.folder
+    )
+    answer: dict[str, Any] = finite(found.to_json() | {"recommender_id": kept.id})
+    return answer

@@ -1,0 +1,146 @@
+"""Recommenders over HTTP: priced, learned as a job, kept, and free to use for any viewer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.core.requests.learn import RecommendAsked
+from discreet.errors import InvalidInput
+from discreet.learn.kept.model_zip import read_model
+from discreet.learn.recommend.model import Recommender
+from discreet.learn.recommend.run import RecommendRequest, planned_recommender
+from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.tokens import Role
+from discreet.server.context import context_of
+from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
+from discreet.server.features.learn.wanted import SAID, PaidAsk, foreseen
+from discreet.server.features.query.asked_body import body_of
+from discreet.server.features.query.body import IdempotencyKey
+from discreet.server.jobs.long import LongTask, submit_long
+from discreet.server.plain_json import finite
+
+router = api_router("recommenders")
+
+Id = Annotated[str, InPath(min_length=1, max_length=64)]
+
+
+_Fields: Any = body_of(RecommendAsked)
+
+
+class RecommenderBody(_Fields):  # type: ignore[misc]  # its fields are the request's
+    """One recommender: which column says what was rated, and which how it was liked."""
+
+
+class ViewerBody(BaseModel):
+    """What a viewer, who may be made up, thinks of some items: `{"12": 5, "40": 1}`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ratings: dict[Annotated[str, Field(max_length=400)], float] = Field(
+        min_length=1, max_length=1000
+    )
+
+
+def set_up(app: FastAPI) -> None:
+    """Open the shelf of recommenders that the routes share."""
+    app.state.recommenders = Recommenders(app.state.context.settings.state_folder)
+
+
+def recommenders_of(request: Request) -> Recommenders:
+    """Return the shelf of this server."""
+    found: Recommenders = request.app.state.recommenders
+    return found
+
+
+def _whose(who: Principal) -> str | None:
+    return who.analyst if who.role is Role.ANALYST else None
+
+
+def recommenders_seen(request: Request) -> list[KeptRecommender]:
+    """Return those that the caller may see, latest first: owners all, analysts what they paid for."""
+    return recommenders_of(request).all(_whose(caller(request)))
+
+
+def _found(request: Request, name: str) -> KeptRecommender:
+    return recommenders_of(request).find(name, _whose(caller(request)))
+
+
+@router.post("/recommenders", status_code=202)
+@allow(Role.OWNER, Role.ANALYST)
+def learn_recommender(
+    request: Request, body: RecommenderBody, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Start learning from everybody's ratings; follow the job, then ask for any viewer."""
+    who, shelf = caller(request), recommenders_of(request)
+    paid = PaidAsk.of(who, body, idempotency_key)
+    _price(request, body, paid)  # what can be refused is refused here, not in the queue
+    shelf.room(paid.analyst)
+
+    asked = {
+        "state": context_of(request).settings.state_folder,
+        "recommender_id": paid.id,
+        "payer": paid.analyst,
+        "asked": body.given(RecommendAsked, leave=("analyst",)) | {"request_id": paid.request_id},
+    }
+    run = "discreet.server.features.learn.in_child:recommend"
+    task = LongTask(run, asked, charge=paid.request_id, payer=paid.analyst)
+    return {"job": submit_long(context_of(request), who, task, request_id=paid.request_id).id}
+
+
+@router.post("/recommenders/explain")
+@allow(Role.OWNER, Role.ANALYST)
+def explain_recommender(request: Request, body: RecommenderBody) -> dict[str, Any]:
+    """Say what a recommender would cost; spends nothing."""
+    return _price(request, body, PaidAsk.of(caller(request), body, None))
+
+
+def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, Any]:
+    def wish(account: str | None) -> RecommendRequest:
+        asked = body.given(RecommendAsked, leave=SAID)
+        return RecommendRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
+
+    plan, price = foreseen(context_of(request), paid, wish, planned_recommender)
+    answer: dict[str, Any] = finite(price | {"table": plan.table, "items": plan.item.values})
+    return answer
+
+
+@router.get("/recommenders")
+@allow(Role.OWNER, Role.ANALYST)
+def my_recommenders(request: Request) -> dict[str, Any]:
+    """List the recommenders that you may use, latest first."""
+    return {"recommenders": [each.to_json() for each in recommenders_seen(request)]}
+
+
+@router.post("/recommenders/{recommender_id}/for")
+@allow(Role.OWNER, Role.ANALYST)
+def recommend_for(request: Request, recommender_id: Id, body: ViewerBody) -> dict[str, Any]:
+    """Recommend to a viewer, who may be made up: reads no private data, costs nothing."""
+    kept = _found(request, recommender_id)
+    model = read_model(recommenders_of(request).file(kept, FILE))
+    if not isinstance(model, Recommender):
+        raise InvalidInput("This is a model, but no recommender.")
+    best = model.recommend(body.ratings)
+    return {"recommended": [{"item": name, "rating": value} for name, value in best]}
+
+
+@router.get("/recommenders/{recommender_id}/recommender.zip", response_class=Response)
+@allow(Role.OWNER, Role.ANALYST)
+def download_recommender(request: Request, recommender_id: Id) -> FileResponse:
+    """Download a recommender with its card, free of charge."""
+    kept = _found(request, recommender_id)
+    path = recommenders_of(request).file(kept, FILE)
+    name = f"{kept.table.rpartition('.')[2]}-recommender.zip"
+    return FileResponse(path, media_type="application/zip", filename=name)
+
+
+@router.delete("/recommenders/{recommender_id}", status_code=204)
+@allow(Role.OWNER, Role.ANALYST)
+def delete_recommender(request: Request, recommender_id: Id) -> Response:
+    """Delete a recommender; what it cost stays spent."""
+    recommenders_of(request).remove(_found(request, recommender_id))
+    return Response(status_code=204)

@@ -1,0 +1,128 @@
+"""What the child process of a synthetic copy does: paid, fitted, drawn, reported, kept; in that order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from discreet.api import Curator
+from discreet.core.answer import Spent
+from discreet.core.owner import OWNER
+from discreet.report import to_fragment, to_html
+from discreet.report import write as write_report
+from discreet.server.features.synth.copies import CODES, Copies, Copy, now
+from discreet.server.jobs.child import Workbench
+from discreet.server.plain_json import finite
+from discreet.server.shelf import FRAGMENT
+from discreet.synth.model_file import load_model
+from discreet.synth.synthetic import Synthetic, SyntheticRows
+
+FITTED, DRAWN, REHEARSED, WHOLE = 60, 70, 90, 100
+"""Of a hundred steps: fitting ends here, then rows are written, then the report."""
+
+
+def make(
+    bench: Workbench,
+    *,
+    state: Path,
+    copy_id: str,
+    table: str,
+    target: str | None,
+    asked: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what a copy is, after it was made and put on its shelf."""
+    payer = asked["analyst"]
+    seen = bench.curator(payer)
+    progress = _part(bench, 0, FITTED)
+    synthetic = seen.synthesize(table, progress=progress, **asked | {"analyst": payer or OWNER})
+    facts = _facts(synthetic, copy_id=copy_id, target=target, asked=asked)
+    copy = Copies(state).keep(
+        facts, lambda place: _fill(bench, seen, synthetic, target, place), inside=bench.folder
+    )
+    bench.advance(WHOLE, WHOLE, "done")
+    found: dict[str, Any] = finite(synthetic.to_json() | {"copy": copy.id, "dataset": copy.dataset})
+    return found
+
+
+def compare(bench: Workbench, *, state: Path, copy_id: str) -> dict[str, Any]:
+    """Return where the comparison of a copy with the real rows lies; the look is recorded first.
+
+    The copy is read from its own files, so nothing can be charged here, whatever the ledger holds.
+    """
+    copies = Copies(state)
+    copy = copies.find(copy_id)
+    bench.advance(0, 2, "reading the copy")
+    made = _read(copies, copy)
+    bench.advance(1, 2, "comparing with the real rows")
+    document = bench.curator().synthesis_comparison(made, target=copy.target)
+    copies.add(copy, "comparison.html", to_html(document))
+    bench.advance(2, 2, "done")
+    return {"copy": copy.id, "file": "comparison.html"}
+
+
+def _read(copies: Copies, copy: Copy) -> Synthetic:
+    """Return a kept copy as it was made; its price was paid then."""
+    table = pq.read_table(copies.file(copy, "rows.parquet"))
+    nothing = Spent(Fraction(0), Fraction(0))
+    return Synthetic(
+        saved=load_model(copies.file(copy, "model.json")),
+        rows=SyntheticRows(table, copies.codes(copy)),
+        method=copy.method,
+        cost=nothing,
+        before=nothing,
+        after=nothing,
+        limit=nothing,
+        free=True,
+        request_id="",
+        notices=copy.notices,
+        seconds=0.0,
+    )
+
+
+def _part(bench: Workbench, start: int, end: int) -> Callable[[int, int, str], None]:
+    """Return a listener that tells a stretch of the whole."""
+
+    def told(done: int, of: int, what: str) -> None:
+        part = min(1.0, done / of) if of else 1.0
+        bench.advance(start + round((end - start) * part), WHOLE, what)
+
+    return told
+
+
+def _facts(
+    synthetic: Synthetic, *, copy_id: str, target: str | None, asked: Mapping[str, Any]
+) -> Copy:
+    return Copy(
+        id=copy_id,
+        dataset=str(synthetic.saved.facts["dataset"]),
+        table=synthetic.encoding.table,
+        method=synthetic.method,
+        epsilon=str(asked["epsilon"]),
+        rows=synthetic.table.num_rows,
+        columns=tuple(synthetic.table.column_names),
+        created=now(),
+        analyst=asked["analyst"],
+        notices=synthetic.notices,
+        target=target,
+    )
+
+
+def _fill(
+    bench: Workbench, curator: Curator, synthetic: Synthetic, target: str | None, place: Path
+) -> None:
+    bench.advance(FITTED, WHOLE, "writing the rows")
+    synthetic.write(place / "rows.csv")
+    synthetic.write(place / "rows.parquet")
+    synthetic.save_model(place / "model.json")
+    np.save(place / CODES, synthetic.rows.codes, allow_pickle=False)
+    bench.advance(DRAWN, WHOLE, "rehearsing for the report")
+    document = curator.synthesis_report(synthetic, target=target)
+    bench.advance(REHEARSED, WHOLE, "drawing the report")
+    write_report(document, place / "report.html")
+    write_report(document, place / "report.json")
+    (place / FRAGMENT).write_text(to_fragment(document), encoding="utf-8")

@@ -1,0 +1,77 @@
+"""HTTP connections of strangers: few of one address, headers in time, bodies that go on.
+
+Guarantee: a connection that sends no whole head within `HEAD_SECONDS`, or less than `LEAST_RATE` bytes a second of a body
+that the server would read, is closed; one address holds at most `MAX_EACH` connections, fewer than the server takes. So half
+requests can take the server away from nobody else (note 0067).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MAX_EACH = 500
+"""Connections of one network address; a proxy in front is one address as well."""
+HEAD_SECONDS = 20.0
+LOOK = 10.0
+"""Seconds between looks at a connection."""
+LEAST_RATE = 200
+"""Bytes of a body a second, over the time between two looks."""
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class GuardedProtocol(H11Protocol):
+    """uvicorn's protocol, with an eye on how long a request takes to arrive."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._looking: asyncio.TimerHandle | None = None
+        self._head_since: float | None = None
+        self._came = 0
+        self._in_body = False
+
+    @property
+    def address(self) -> str:
+        """Return the network address of the client."""
+        return self.client[0] if self.client else "unknown"
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or say that this address has too many."""
+        super().connection_made(transport)
+        guarded = [each for each in self.connections if isinstance(each, GuardedProtocol)]
+        if sum(each.address == self.address for each in guarded) > MAX_EACH:
+            transport.write(_FULL)
+            transport.close()
+            return
+        self._head_since = self.loop.time()
+        self._looking = self.loop.call_later(LOOK, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop looking."""
+        if self._looking is not None:
+            self._looking.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and note whether a head is under way."""
+        self._came += len(data)
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._head_since = None
+        elif self._head_since is None and self.conn.trailing_data[0]:
+            self._head_since = self.loop.time()
+
+    def _look(self) -> None:
+        """Close the connection if it is late, or look again later."""
+        if self.transport.is_closing():
+            return
+        head = self._head_since is not None and self.loop.time() - self._head_since >= HEAD_SECONDS
+        in_body = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
+        if head or (in_body and self._in_body and self._came < LEAST_RATE * LOOK):
+            self.transport.abort()
+            return
+        self._in_body, self._came = in_body, 0
+        self._looking = self.loop.call_later(LOOK, self._look)

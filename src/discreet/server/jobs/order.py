@@ -1,0 +1,67 @@
+"""What a server tells a child process to do, and how errors travel back from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from discreet.errors import DiscreetError, MissingExtra, again
+
+if TYPE_CHECKING:
+    from discreet.catalog.catalog import Catalog
+
+Told: TypeAlias = tuple[int, Mapping[tuple[str, str | None], int]]
+"""An hour, and how often whom a ledger told in it that others leave no room."""
+
+_MORE = ("asked", "left", "limit", "construct")
+"""What some errors say besides their sentence."""
+
+
+class Refusals(Protocol):
+    """The count of a ledger's refusals, as a job's process goes on with it."""
+
+    def so_far(self) -> Told:
+        """Return how often whom, in this hour."""
+
+    def add(self, told: Iterable[tuple[int, str, str | None, int]]) -> None:
+        """Count what such a process has told."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """One long job for a child: a function of ours by its name, and what it was asked in plain data.
+
+    `task` is "package.module:function"; it is called as function(bench, **asked). Without a `catalog` it
+    gets no ledger and no engine. `folder` is its own, and goes when it ends. It may grow by `memory_mb`
+    (0: as far as the machine goes). `told` is how often callers were told this hour that others leave
+    no room: its ledger counts on from there.
+    """
+
+    task: str
+    asked: Mapping[str, Any]
+    asker: str
+    folder: Path
+    memory_mb: int
+    catalog: Catalog | None = None
+    told: Told = (-1, {})
+
+
+def packed_error(error: DiscreetError) -> dict[str, str]:
+    """Return an error that was foreseen as plain text: its words are public."""
+    more = {name: str(getattr(error, name)) for name in _MORE if hasattr(error, name)}
+    return {"kind": error.kind, "message": error.message, "hint": error.hint, **more}
+
+
+def unpacked_error(said: Mapping[str, str]) -> DiscreetError:
+    """Return the error that `packed_error` packed."""
+    if said["kind"] == MissingExtra.__name__:  # it makes its own sentence of other words
+        found: DiscreetError = MissingExtra("", extra="")
+        found.message, found.hint = said["message"], said["hint"]
+        return found
+    found = again(said["kind"], said["message"], said["hint"])
+    for name in _MORE:
+        if name in said and hasattr(found, name):
+            setattr(found, name, said[name])
+    return found

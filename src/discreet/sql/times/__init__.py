@@ -1,0 +1,4 @@
+"""Dates, times of day and moments in SQL, turned into plan expressions over days and seconds.
+
+The binder imports from here; the planner and the kernel see whole numbers only.
+"""

@@ -1,0 +1,148 @@
+"""RAPPOR: one bit an option, turned over once and for ever, and each report blurs those bits anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.rng import Rng
+from discreet.survey.randomizers.base import Reports
+from discreet.survey.randomizers.bit_a_code import BitACode, product_law
+from discreet.survey.randomizers.bits import packed, packed_coins, random_bits
+from discreet.survey.randomizers.dyadic import (
+    check_epsilon,
+    check_ratio,
+    checked_code,
+    checked_codes,
+    coins,
+    lying_parts,
+)
+from discreet.survey.randomizers.stream import WORD, Draws
+
+MOST_CODES = 1 << 16
+QUIET, LOUD = WORD // 4, 3 * (WORD // 4)
+"""How often a report sets a bit that is not set for ever, and one that is, in parts of 2^32."""
+_ROWS = 1 << 14  # reports that are blurred at one time
+
+
+@dataclass(frozen=True, slots=True)
+class Blur:
+    """The instantaneous step: a set bit is told with probability loud / 2^32, any other with quiet / 2^32.
+
+    Guarantee: it never sees the answer, only bits that are randomised already; so any number of reports
+        made from the same bits tells no more than those bits. [Erlingsson, Pihur & Korolova 2014]
+    """
+
+    quiet: int = QUIET
+    loud: int = LOUD
+
+    def told(self, one: Fraction) -> Fraction:
+        """Return how likely a report's bit is set, where the bit below it is with probability `one`."""
+        return one * Fraction(self.loud, WORD) + (1 - one) * Fraction(self.quiet, WORD)
+
+    def bits(self, kept: Sequence[bool], draws: Draws) -> bytes:
+        """Return the bits of one report: a coin each, in order, from the draws of the moment."""
+        moment = draws.moment
+        return packed([moment.coin(self.loud if bit else self.quiet) for bit in kept])
+
+    def many(self, kept: Reports, width: int, rng: Rng) -> Reports:
+        """Return one report for each row of packed bits, by the same law."""
+        told = np.empty_like(kept)
+        length, words = kept.shape[1], -(-width // 64)
+        for start in range(0, len(kept), _ROWS):
+            rows = kept[start : start + _ROWS]
+            loud, quiet = (
+                packed_coins(parts, len(rows) * words, rng)
+                .view(np.uint8)
+                .reshape(len(rows), words * 8)[:, :length]
+                for parts in (self.loud, self.quiet)
+            )
+            told[start : start + _ROWS] = (rows & loud) | (~rows & quiet)
+        told[:, -1] &= 0xFF << (-width % 8) & 0xFF
+        return told
+
+
+BLUR = Blur()
+
+
+@dataclass(frozen=True, slots=True)
+class Rappor(BitACode):
+    """Permanent step: the answer's bit set, all others not, each turned over with probability lie / 2^32, once
+    for this answer of this device. Instantaneous step: every report tells those bits through `Blur`.
+
+    Guarantee: the permanent bits of two answers differ in the laws of two bits, so their ratio is at most
+        ((1 - q) / q)^2, at most e^epsilon; all reports ever made from them tell no more. One report alone
+        tells less: `once_ratio`. [Erlingsson, Pihur & Korolova 2014; docs/notes/0061-rappor.md]
+    """
+
+    codes: int
+    lie: int
+    blur: Blur = BLUR
+    name: ClassVar[str] = "rappor"
+    hash_variance: ClassVar[float] = 0.0
+
+    @classmethod
+    def of(cls, codes: int, epsilon: Fraction) -> Rappor:
+        """Return RAPPOR over `codes` codes whose reports together keep `epsilon`."""
+        if not 2 <= codes <= MOST_CODES:
+            raise InvalidInput("RAPPOR needs between 2 and 65,536 options.")
+        made = cls(codes, lying_parts(check_epsilon(epsilon) / 2))
+        check_ratio(made.worst_ratio, epsilon)
+        return made
+
+    @property
+    def own(self) -> Fraction:
+        """Return how likely a report sets the bit of the answer."""
+        return self.blur.told(1 - Fraction(self.lie, WORD))
+
+    @property
+    def other(self) -> Fraction:
+        """Return how likely a report sets any other bit."""
+        return self.blur.told(Fraction(self.lie, WORD))
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of all that a device ever reports."""
+        return Fraction(WORD - self.lie, self.lie) ** 2
+
+    @property
+    def once_ratio(self) -> Fraction:
+        """Return the greatest ratio of the probabilities of one single report."""
+        return odds(self.own) / odds(self.other)
+
+    def settings(self) -> Mapping[str, int]:
+        """Return the whole numbers that a device needs."""
+        quiet, loud = self.blur.quiet, self.blur.loud
+        return {"codes": self.codes, "lie": self.lie, "quiet": quiet, "loud": loud}
+
+    def encode(self, value: int, draws: Draws) -> bytes:
+        """Return a report of one code: a coin a bit for ever, then a coin a bit for this report."""
+        value = checked_code(value, self.codes)
+        kept = [(code == value) != draws.coin(self.lie) for code in range(self.codes)]
+        return self.blur.bits(kept, draws)
+
+    def encode_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return one report of a fresh device for each code, by the same law."""
+        return self.blur.many(self.keep_many(values, rng), self.codes, rng)
+
+    def keep_many(self, values: Sequence[Any] | npt.NDArray[Any], rng: Rng) -> Reports:
+        """Return the permanent bits of a fresh device for each code: what endless reports would show."""
+        codes = checked_codes(values, self.codes)
+        own = ~coins(self.lie, codes.size, rng)
+        return random_bits(self.lie, codes, own, self.codes, rng)
+
+    def kept_law(self, value: int) -> list[Fraction]:
+        """Return the probability of every row of permanent bits."""
+        lie = Fraction(self.lie, WORD)
+        return product_law([1 - lie if code == value else lie for code in range(self.codes)])
+
+
+def odds(share: Fraction) -> Fraction:
+    """Return how much likelier a bit is set than not."""
+    return share / (1 - share)

@@ -1,0 +1,104 @@
+"""The respondent's page without a connection, in other languages, and with RAPPOR."""
+
+import secrets
+import time
+
+import pytest
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
+
+from discreet.survey.device.device import Device
+from patience import eventually
+from respondent_kit import CONSENT, NOTHING, SENT, WAITING, YES_NO
+
+
+def kept_for_offline(page):
+    """Return how many workers and copies of pages a browser keeps."""
+    script = """async () => [(await navigator.serviceWorker.getRegistrations()).length,
+                             (await caches.keys()).length]"""
+    return page.evaluate(script)
+
+
+def test_a_reload_without_a_connection_goes_on_until_it_is_sent(survey, device):
+    store = survey()
+    respondent = device(store)
+    page = respondent.page
+    expect(page.locator(CONSENT)).to_be_visible()
+    assert kept_for_offline(page) == [0, 0], "nothing is kept before somebody begins"
+    respondent.begin()
+    page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
+    respondent.context.set_offline(True)
+    page.reload()
+    respondent.answer("yes")
+    expect(page.locator(WAITING)).to_be_visible()
+    page.reload()
+    expect(page.locator(WAITING)).to_be_visible()
+    assert store.reports() == 0
+    respondent.context.set_offline(False)
+    expect(page.locator(SENT)).to_be_visible()
+    assert store.reports() == 1
+    bodies = {request.post_data_buffer for request in respondent.sent}
+    assert len(bodies) == 1
+    eventually(lambda: kept_for_offline(page) == [0, 0], "nothing is kept after it was sent")
+
+
+def test_without_its_worker_a_reload_needs_a_connection(survey, device):
+    """The broken twin of the test above; and the page itself works all the same."""
+    store = survey()
+    none = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })"
+    respondent = device(store, script=none)
+    respondent.begin()
+    respondent.context.set_offline(True)
+    with pytest.raises(PlaywrightError):
+        respondent.page.reload()
+    respondent.context.set_offline(False)
+    respondent.open()
+    respondent.answer("yes")
+    expect(respondent.page.locator(SENT)).to_be_visible()
+
+
+def test_sending_nothing_forgets_the_copy_of_the_page(survey, device):
+    respondent = device(survey())
+    respondent.begin()
+    respondent.page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
+    assert kept_for_offline(respondent.page) == [1, 1]
+    respondent.press(1)
+    expect(respondent.page.locator(NOTHING)).to_be_visible()
+    eventually(lambda: kept_for_offline(respondent.page) == [0, 0], "nothing is kept")
+
+
+def test_another_language_is_one_press_and_no_request(survey, device):
+    respondent = device(survey())
+    expect(respondent.page.locator(CONSENT)).to_contain_text("changed by chance")
+    loaded = len(respondent.requests)
+    respondent.page.click("text=Deutsch")
+    expect(respondent.page.locator(CONSENT)).to_contain_text("durch Zufall")
+    expect(respondent.page.locator("html")).to_have_attribute("lang", "de")
+    respondent.page.click("text=Français")
+    expect(respondent.page.locator(CONSENT)).to_contain_text("au hasard")
+    assert len(respondent.requests) == loaded
+    respondent.answer("yes")
+    expect(respondent.page.locator(SENT)).to_contain_text("Merci")
+
+
+def test_rappor_shows_what_it_sends_and_says_that_it_blurs(survey, device):
+    rappor = YES_NO.replace("[questions", "donations_per_day = 2\n[questions", 1)
+    store = survey(f'{rappor}mechanism = "rappor"\n')
+    secret = secrets.token_bytes(32)
+    respondent = device(store, secret=secret)
+    for turn in range(2):
+        respondent.open()
+        expect(respondent.page.locator(CONSENT)).to_contain_text("anew for each report")
+        respondent.begin()
+        respondent.say("yes")
+        respondent.look()
+        expect(respondent.page.locator(".leaves")).to_contain_text("thrown anew for each report")
+        respondent.send()
+        expect(respondent.page.locator(SENT)).to_be_visible()
+        sent = respondent.sent[turn].post_data_buffer
+        made = []
+        for day in (int(time.time() // 86_400) - back for back in (0, 1)):
+            twin = Device(secret)
+            given = [twin.donate(store.plan, {"smokes": "yes"}, day=day) for _ in range(turn + 1)]
+            made.append(given[turn].to_cbor())
+        assert sent in made

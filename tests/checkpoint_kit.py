@@ -1,0 +1,239 @@
+"""Random lives of a ledger with every kind of entry, and all that a book knows, to compare two."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from discreet.core.region import EVERYONE, Positions, Region
+from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, InvalidInput
+from discreet.ledger import Bill, BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger.accounts import Accounts, _asked
+from discreet.ledger.checkpoint import making
+from discreet.ledger.checkpoint.state import facts_of
+from discreet.ledger.entry import Entry
+from discreet.ledger.loading import load
+from discreet.ledger.releases import record_state
+from ledger_kit import quote
+
+URL = "sqlite:ledger.db"
+WHO = (None, "alice", "bob")
+REGIONS = (
+    EVERYONE,
+    *(Region.of({"sex": Positions.points([turn])}) for turn in range(3)),
+    *(
+        Region.of({"age": Positions.of([(turn, 9)]), "sex": Positions.points([0])})
+        for turn in range(4)
+    ),
+    Region.of({"sex": Positions.of([])}),
+)
+AMOUNTS = ("1/10", "1/3", "0.05")
+
+
+def checkpointed(ledger: Ledger) -> bool:
+    """Return whether a checkpoint was made now, however little was entered."""
+    with ledger.session() as session:
+        book = session.book
+    return making.make(ledger._store, book)
+
+
+class Life:
+    """A ledger to which something random happens, again and again."""
+
+    def __init__(self, base: Path, seed: int) -> None:
+        self.base = base
+        self.rng = random.Random(seed)
+        self.shares = {"alice": "300", "bob": "200"}
+        self.limit = "400"
+        self.names: list[tuple[Payer, str]] = []
+        self.receipts: list[Any] = []
+        self.reserved: list[Any] = []
+        self.copies: list[Path] = []
+        self.made = 0
+        self.ledger = self.opened()
+        self.acts = [
+            *[self.charge] * 4,
+            *[self.take, self.answer, self.fail] * 2,
+            *[self.draw, self.reserve] * 2,
+            self.together,
+            self.free,
+            self.settle,
+            self.expose,
+            self.snapshot,
+            self.release,
+            self.move_limit,
+            self.clear,
+            self.lost,
+            self.old_charge,
+            self.copy,
+        ]
+
+    @property
+    def policy(self) -> Policy:
+        caps = {who: {"census": Cap.of(most)} for who, most in self.shares.items()}
+        return Policy({"census": BudgetPolicy.of(self.limit), "more": BudgetPolicy.of("9")}, caps)
+
+    def opened(self) -> Ledger:
+        return Ledger.open(URL, self.policy, base=self.base)
+
+    def live(self, steps: int, *, checkpoints: float = 0.15) -> None:
+        for _ in range(steps):
+            try:
+                self.rng.choice(self.acts)()
+            except (BudgetExceeded, InvalidInput, EngineFailed):
+                continue
+            if self.rng.random() < checkpoints:
+                self.made += checkpointed(self.ledger)
+            if self.rng.random() < 0.05:
+                self.reopen()
+
+    def reopen(self) -> None:
+        self.ledger.close()
+        self.ledger = self.opened()
+        for allowance in self.reserved:
+            allowance._ledger = self.ledger
+
+    def payer(self) -> Payer:
+        who = self.rng.choice([None, *self.shares])
+        return Payer(who, self.rng.choice(["census", "visits"]), "census")
+
+    def name(self) -> str:
+        return f"r{self.rng.randrange(10**9)}"
+
+    def quote(self):
+        return quote(self.rng.choice(AMOUNTS), self.rng.choice(REGIONS))
+
+    def charge(self) -> None:
+        payer, name = self.payer(), self.name()
+        question = f"question {self.rng.randrange(4)}"
+        self.receipts.append(
+            self.ledger.charge(payer, self.quote(), request_id=name, body=name, question=question)
+        )
+        self.names.append((payer, name))
+
+    def together(self) -> None:
+        bills = [Bill(self.quote(), self.name(), "body") for _ in range(self.rng.choice([2, 3]))]
+        self.receipts += self.ledger.charge_all(self.payer(), bills)
+
+    def take(self) -> None:
+        if self.receipts:
+            receipt = self.rng.choice(self.receipts)
+            try:
+                self.ledger.outcomes.take(receipt)
+            except DiscreetError:
+                return
+            self.ledger.outcomes.let_go(receipt)
+
+    lost = take  # a second one that takes it finds that the first has let go
+
+    def answer(self) -> None:
+        if self.receipts:
+            try:
+                self.ledger.store_answer(self.rng.choice(self.receipts), self.rng.randbytes(9))
+            except DiscreetError:
+                return
+
+    def fail(self) -> None:
+        if self.receipts:
+            error = self.rng.choice([EngineFailed("It failed."), ValueError("x")])
+            self.ledger.outcomes.fail(self.rng.choice(self.receipts), error)
+
+    def free(self) -> None:
+        name = self.name()
+        self.ledger.stored.keep_free(self.payer(), b"free", request_id=name, body=name)
+
+    def reserve(self) -> None:
+        name = self.name()
+        self.reserved.append(self.ledger.reserve(self.payer(), quote("1"), request_id=name))
+
+    def draw(self) -> None:
+        if self.reserved:
+            try:
+                self.rng.choice(self.reserved).draw(quote("1/10").cost)
+            except DiscreetError:
+                return
+
+    def settle(self) -> None:
+        if self.reserved:
+            self.rng.choice(self.reserved).settle(refund=self.rng.random() < 0.5)
+
+    def expose(self) -> None:
+        columns = self.rng.sample(["age", "sex", "pay"], 2)
+        self.ledger.record_exposure("census", reason="a test", columns=columns)
+        self.ledger.record_look("census", reason="a test")
+
+    def snapshot(self) -> None:
+        self.ledger.snapshot(self.rng.choice(["people", "visits"]), str(self.rng.randrange(5)))
+
+    def release(self) -> None:
+        named = {"dataset": "census", "release": "first", "state": "draft"}
+        record_state(self.ledger, **named, who="owner", digest="")
+
+    def move_limit(self) -> None:
+        self.limit = self.rng.choice(["400", "500", "450"])
+        self.shares = dict(self.rng.sample([("alice", "300"), ("bob", "200"), ("eve", "90")], 2))
+        self.reopen()
+
+    def clear(self) -> None:
+        for each in self.ledger.incidents.open()[:1]:
+            self.ledger.incidents.clear(each.request_id, reason="a test")
+
+    def old_charge(self) -> None:
+        """Enter a charge as 0.1.0 did, which had no marks."""
+        name = self.name()
+        cost, region = quote("1/10").cost.to_json(), self.rng.choice(REGIONS).to_json()
+        balance = {"limit_epsilon": "1", "limit_delta": "0", "epsilon": "0", "delta": "0"}
+        data = {"request_id": name, "body": "x", "analyst": None, "dataset": "census"}
+        data |= {"budget": "census", "cost": cost, "region": region, "event": "", "note": ""}
+        data |= {"reserved": False, "question": "", "snapshot": "", "share": None}
+        with self.ledger.session() as session:
+            bound = session.book.account("census").peak().to_json()
+            session.append("charge", data | {"total": bound, "before": balance, "after": balance})
+
+    def copy(self) -> None:
+        if self.copies and self.rng.random() < 0.5:
+            self.ledger.close()
+            path = self.rng.choice(self.copies)
+            self.ledger = Ledger.restore(URL, self.policy, path, base=self.base, reason="a test")
+            self.receipts, self.reserved, self.names = [], [], []
+        else:
+            self.copies.append(self.base / f"copy{len(self.copies)}.db")
+            self.ledger.backup(self.copies[-1])
+
+
+def everything(book: Accounts, whole: Accounts, store: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield all that `book` knows, asked for by the names that `whole` knows."""
+    yield "facts", facts_of(book)
+    for key in [*whole.requests, (None, "nobody asked"), ("alice", "nobody asked")]:
+        yield key, book.requests.get(key)
+    charges = sorted(at for places in whole.charged.values() for at in places)
+    for at in sorted({*charges, *whole.requests.values()}):
+        yield ("outcome", at), (book.outcomes.get(at), at in book.outcomes, book.sealed.get(at))
+        yield ("asked", at), _asked(book, at)
+        yield ("link", at), Entry.of(book.link(store, at))
+        kept = book.reservations.get(at)
+        yield ("kept", at), kept and (dict(kept.data), kept.cost, kept.drawn, kept.settled)
+    for who in (*WHO, "eve"):
+        yield ("count", who), book.count_charged(who)
+        for last in (1, 3, 10**6):
+            yield ("last", who, last), book.last_charged(who, last)
+    for key, account in book.accounts.items():
+        if account.highest:
+            yield ("peak", key), (account.peak(), account.where(0), account.top)
+
+
+@contextmanager
+def both(ledger: Ledger) -> Iterator[tuple[Accounts, Accounts]]:
+    """Lend the book of the whole history, and the one that the checkpoint leads to."""
+    yield load(ledger._store, ledger._limits, whole=True), load(ledger._store, ledger._limits)
+
+
+def differences(ledger: Ledger) -> list[Any]:
+    """Return what the book from the checkpoint knows otherwise than the whole history says."""
+    with both(ledger) as (whole, short):
+        expected = dict(everything(whole, whole, ledger._store))
+        found = dict(everything(short, whole, ledger._store))
+    return [name for name in {**expected, **found} if expected.get(name) != found.get(name)]

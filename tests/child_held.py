@@ -1,0 +1,47 @@
+"""A child that stops at one place, after it has written its number into a file, until FILE.go is there.
+
+CHILD_HELD names the place and the file: "before the charge", "charged", "stored", or a word of progress.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from discreet.ledger.ledger import Ledger
+from discreet.release import outcome
+from discreet.server.jobs import child
+
+WHERE, FILE = os.environ["CHILD_HELD"].split("|")
+main = child.main
+
+
+def stop_here():
+    rough = Path(f"{FILE}.part")
+    rough.write_text(str(os.getpid()))
+    rough.rename(FILE)
+    while not Path(f"{FILE}.go").exists():
+        time.sleep(0.01)
+
+
+def _held(place, inner, *, before=False):
+    def call(*arguments, **named):
+        if before and place == WHERE:
+            stop_here()
+        found = inner(*arguments, **named)
+        if place == WHERE:
+            stop_here()
+        return found
+
+    return call
+
+
+def _advance(bench, done, of, what):
+    _TOLD(bench, done, of, what)
+    if what == WHERE:
+        stop_here()
+
+
+_TOLD = child.Workbench.advance
+child.Workbench.advance = _advance
+Ledger.charge = _held("before the charge", _held("charged", Ledger.charge), before=True)
+outcome._kept = _held("stored", outcome._kept)

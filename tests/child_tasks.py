@@ -1,0 +1,81 @@
+"""Tasks for children of tests, and what tests ask of processes. Children import this file by its name."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from discreet.errors import BudgetExceeded, InvalidInput, MissingExtra
+
+FOLDER = str(Path(__file__).resolve().parent)
+FOREVER = threading.Event()
+
+
+def on_path():
+    """Return the PYTHONPATH with which a child finds this file."""
+    return os.pathsep.join([FOLDER, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def lives(number):
+    """Return whether a process is there and not merely waiting to be counted."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def echo(bench, **asked):
+    bench.advance(1, 2, "half way")
+    (bench.folder / "left behind").write_text("x")
+    return {"asked": asked, "process": os.getpid()}
+
+
+def refuse(bench, kind):
+    del bench
+    if kind == "budget":
+        raise BudgetExceeded("Too much.", hint="Less.", asked="2", left="1", limit="3")
+    if kind == "extra":
+        raise MissingExtra("jax", extra="rap")
+    if kind == "input":
+        raise InvalidInput("No.", hint="Yes.")
+    raise ValueError("the cell of a person")
+
+
+def grow(bench, megabytes):
+    del bench
+    return len(bytearray(megabytes << 20))
+
+
+def end(bench, how):
+    del bench
+    if how == "exit":
+        os._exit(3)
+    os.kill(os.getpid(), getattr(signal, how))
+    FOREVER.wait()
+
+
+def talk(bench):
+    del bench
+    print("to the terminal")
+    print("to the terminal", file=sys.stderr)
+    os.write(1, b"to the terminal")
+    log = logging.getLogger("discreet.server")
+    try:
+        int("the cell of a person")
+    except ValueError:
+        log.exception("something", extra={"facts": {"public": 7}})
+    logging.getLogger("other").error("the cell of a person")
+    return sorted(os.environ)
+
+
+def hang(bench, where):
+    """Start a process of its own, write both numbers down, and never end."""
+    del bench
+    other = subprocess.Popen(["sleep", "1000"])
+    rough = Path(f"{where}.part")
+    rough.write_text(f"{os.getpid()} {other.pid}")
+    rough.rename(where)
+    FOREVER.wait()

@@ -1,0 +1,154 @@
+"""Play a tutorial: its files, commands and servers, in order, as a reader would.
+
+What a machine of its own would differ in is put in its place: free ports for 8765 and 5433, the token that a command
+has just shown for `dsc_...`, a certificate of the day for `cert.pem`. A server runs until the tutorial ends.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from fences import fences
+
+from discreet.cli.app import run
+from patience import LONG
+
+FILES = {"csv", "toml", "ini", "dockerfile"}
+SHOWN_ONLY = {"console", "text"}
+_COMMAND = "import sys; from discreet.cli.app import run; sys.exit(run(sys.argv[1:]))"
+
+
+class Stage:
+    """One tutorial being played, and what it has started."""
+
+    def __init__(self, capsys):
+        self._capsys = capsys
+        self._names = {"__name__": "tutorial"}
+        self._instead: dict[str, str] = {}
+        self._servers: list[subprocess.Popen] = []
+        self.done = 0
+        self.skipped: list[str] = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for server in self._servers:
+            server.send_signal(signal.SIGTERM)
+        for server in self._servers:
+            server.wait(LONG)
+            server.stdout.close()
+
+    def play(self, path: Path) -> Stage:
+        """Run the blocks of a tutorial in order."""
+        for fence in fences(path):
+            language, _, file = fence.language.partition(" ")
+            text = self._in_place(fence.text)
+            if "# skip:" in text:
+                self.skipped.append(re.search(r"# skip: (.*)", text)[1])
+            elif language == "python":
+                exec(compile(text, str(fence), "exec"), self._names)
+                self.done += 1
+            elif language in FILES:
+                assert file, f"{fence}: a block of {language} says which file it is"
+                Path(file).write_text(text + "\n", encoding="utf-8")
+                self.done += 1
+            elif language == "sh":
+                for line in text.splitlines():
+                    self._line(line)
+                self.done += 1
+            elif language == "console":
+                self._console(text)
+            else:
+                assert language in SHOWN_ONLY, f"{fence}: {language}"
+        return self
+
+    def _in_place(self, text: str) -> str:
+        for usual, ours in self._instead.items():
+            text = text.replace(usual, ours)
+        return text
+
+    def _line(self, line: str) -> None:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "discreet", line
+        if words[1] == "serve":
+            self._serve(words[1:])
+            return
+        self._capsys.readouterr()
+        assert run(words[1:]) == 0, f"{line}\n{self._capsys.readouterr().err}"
+        token = re.search(r"dsc_\S{20,}", self._capsys.readouterr().out)
+        if token:
+            self._instead["dsc_..."] = token[0]
+
+    def _serve(self, words: list[str]) -> None:
+        port = free_port()
+        self._instead["127.0.0.1:8765"] = f"127.0.0.1:{port}"
+        if "--pg-port" in words:
+            place = words.index("--pg-port") + 1
+            ours = str(free_port())
+            self._instead |= {f"={words[place]}": f"={ours}", f":{words[place]}": f":{ours}"}
+            words[place] = ours
+        if "cert.pem" in words and not Path("cert.pem").exists():
+            write_certificate()
+        command = [sys.executable, "-c", _COMMAND, *words, "--port", str(port)]
+        server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._servers.append(server)
+        said = []
+        for line in server.stdout:
+            said.append(line)
+            if "listens on" in line:
+                return
+        raise AssertionError("".join(said))
+
+    def _console(self, text: str) -> None:
+        """Run what is typed at a prompt of psql, over psycopg: a machine need not have psql."""
+        asked = re.search(r'PGPASSWORD=(\S+) psql "([^"]*)"', text)
+        if asked is None:
+            return
+        import psycopg
+
+        with psycopg.connect(f"{asked[2]} password={asked[1]}", autocommit=True) as connection:
+            for statement in re.findall(r"^discreet=> (.*?)(?:\s+--.*)?$", text, re.MULTILINE):
+                assert connection.execute(statement.rstrip(";")).fetchall(), statement
+        self.done += 1
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def write_certificate() -> None:
+    """Write cert.pem and key.pem, valid for an hour."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(hours=1))
+        .not_valid_after(now + dt.timedelta(hours=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    Path("cert.pem").write_bytes(made.public_bytes(pem))
+    Path("key.pem").write_bytes(key.private_bytes(pem, *plain))

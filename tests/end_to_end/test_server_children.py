@@ -1,0 +1,225 @@
+"""Long jobs in children of a real server: killed anywhere, the charge is told truly and never looked at twice."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from child_tasks import lives, on_path
+from patience import LONG, eventually
+from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
+from server_kit import CANARY, COUNT, free_port, running, write_world
+
+SYNTH = "/api/v1/synth"
+WISH = {"table": "census.people", "epsilon": "0.5", "method": "independent", "rows": 50}
+FITTING = "storing the codes"
+PROGRAM = Path(__file__).resolve().parents[1] / "browser" / "killable.py"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    world = write_world(tmp_path_factory.mktemp("world"), rows=200, epsilon="50", analysts="")
+    with running(world) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def owner(server):
+    with server.client(server.token()) as client:
+        yield client
+
+
+@pytest.fixture
+def held(server, tmp_path, monkeypatch):
+    """Return a function that starts a copy whose child stops at a place, and gives job and process."""
+
+    def start(client, where, name, *, file="here"):
+        place = tmp_path / file
+        monkeypatch.setenv("PYTHONPATH", on_path())
+        monkeypatch.setenv("CHILD_HELD", f"{where}|{place}")
+        monkeypatch.setattr(server.context.children, "module", "child_held")
+        job = client.post(SYNTH, json=WISH | {"request_id": name}).json()["job"]
+        eventually(place.exists, "the child did not get there")
+        monkeypatch.undo()
+        return job, int(place.read_text())
+
+    return start
+
+
+def follow(client, job):
+    with client.stream("GET", f"/api/v1/jobs/{job}/events") as stream:
+        stream.read()
+    return client.get(f"/api/v1/jobs/{job}").json()
+
+
+def again(client, name):
+    return follow(client, client.post(SYNTH, json=WISH | {"request_id": name}).json()["job"])
+
+
+def charges(client, name):
+    entries = client.get("/api/v1/history?last=1000").json()["entries"]
+    return [e["outcome"] for e in entries if e["kind"] == "charge" and e["request_id"] == name]
+
+
+def group(leader):
+    """Return the processes that live in a child's group."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            facts = (place / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(facts[2]) == leader and facts[0] not in "ZX":
+            found.append(int(place.name))
+    return found
+
+
+def left(server):
+    """Return what lies in folders of jobs, and results held for one: all of it must be gone."""
+    state = server.context.settings.state_folder
+    return [*state.glob("jobs/*"), *state.glob("duckdb/tables/held_*"), *state.glob("*/making-*")]
+
+
+def test_cancelled_in_the_middle_of_a_fit(server, owner, held):
+    job, child = held(owner, FITTING, "cancelled")
+    assert len(group(child)) > 1, "it has an engine of its own"
+    looked = owner.get(f"/api/v1/jobs/{job}").json()
+    assert looked["state"] == "running"
+    assert looked["charged"] is True
+    assert looked["progress"]["what"] == FITTING
+    # Meanwhile the server answers questions.
+    asked = {"sql": COUNT, "epsilon": "0.1", "fresh": True}
+    assert owner.post("/api/v1/query", json=asked).status_code == 200
+    owner.delete(f"/api/v1/jobs/{job}")
+    found = follow(owner, job)
+    assert found["state"] == "cancelled"
+    assert "The charge stands." in found["problem"]["detail"]
+    assert group(child) == []
+    assert left(server) == []
+    assert charges(owner, "cancelled") == ["lost"]
+    lost = again(owner, "cancelled")["problem"]
+    assert (lost["kind"], lost["status"]) == ("AnswerLost", 410)
+    assert charges(owner, "cancelled") == ["lost"]
+
+
+def test_killed_in_the_middle_of_a_fit(server, owner, held):
+    job, child = held(owner, FITTING, "killed")
+    os.kill(child, signal.SIGKILL)
+    found = follow(owner, job)
+    assert found["state"] == "failed"
+    assert found["charged"] is True
+    assert found["problem"]["kind"] == "AnswerLost"
+    assert "was killed" in found["problem"]["detail"]
+    eventually(lambda: group(child) == [], "an engine outlived its job")
+    assert left(server) == []
+    assert charges(owner, "killed") == ["lost"]
+    assert CANARY not in server.log.getvalue()
+
+
+def test_one_request_killed_at_every_other_place_is_paid_once_and_told_truly(owner, held):
+    """Before the charge; with a charge that nobody was told of; with a model and without its files."""
+    seen = []
+    for where in ("before the charge", "charged", "stored"):
+        job, child = held(owner, where, "again", file=where)
+        os.kill(child, signal.SIGKILL)
+        found = follow(owner, job)
+        assert found["state"] == "failed"
+        assert found["problem"]["kind"] == "ServerFailed"
+        said = found["problem"]["detail"].partition(". ")[2]
+        seen.append((found["charged"], said, charges(owner, "again")))
+    assert seen == [
+        (False, "Nothing was charged.", []),
+        (True, "The charge stands, and no row had been read.", ["paid"]),
+        (True, "The charge stands, and what was paid for is kept.", ["answered"]),
+    ]
+    ended = again(owner, "again")
+    assert ended["state"] == "done", ended
+    assert ended["answer"]["free"] is True
+    assert charges(owner, "again") == ["answered"]
+
+
+def test_a_child_without_memory_says_so_and_the_server_lives(tmp_path):
+    world = write_world(tmp_path, rows=200, epsilon="50", analysts="")
+    wish = WISH | {"rows": 10_000_000, "request_id": "large"}
+    with running(world, job_memory_mb=40) as server, server.client(server.token()) as owner:
+        found = follow(owner, owner.post(SYNTH, json=wish).json()["job"])
+        assert found["state"] == "failed", found
+        assert "memory" in found["problem"]["detail"], found
+        assert found["charged"] is (charges(owner, "large") != [])
+        assert owner.get("/api/v1/budget").status_code == 200
+
+
+def test_no_child_outlives_a_killed_server_and_its_charge_is_lost(tmp_path, monkeypatch):
+    world, port = write_world(tmp_path / "w", rows=50, epsilon="100", analysts=""), free_port()
+    reached = tmp_path / "reached"
+    monkeypatch.setenv("PYTHONPATH", on_path())
+    monkeypatch.setenv("CHILD_HELD", f"{FITTING}|{reached}")
+    program = [sys.executable, str(PROGRAM), str(world), str(port), "new", "child", ""]
+    server = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+    try:
+        headers = {"Authorization": f"Bearer {server.stdout.readline().strip()}"}
+        address = f"http://127.0.0.1:{port}"
+        settings = {"base_url": address, "headers": headers, "timeout": LONG, "trust_env": False}
+        with httpx.Client(**settings) as client:
+            eventually(lambda: _answers(client), "the server did not start")
+            client.post(SYNTH, json=WISH | {"request_id": "orphan"})
+        eventually(reached.exists, "the child did not get there")
+        child = int(reached.read_text())
+        assert lives(child)
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+    eventually(lambda: group(child) == [], "a child outlived its server")
+    with running(world) as second, second.client(second.token()) as owner:
+        assert left(second) == []
+        assert charges(owner, "orphan") == ["lost"]
+
+
+def _answers(client):
+    try:
+        return client.get("/api/v1/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def spend_from_both(world):
+    """Ask for more than there is from the server's own process and from children at once."""
+    with running(world) as server, server.client(server.token()) as owner:
+        body = {"sql": COUNT, "epsilon": "0.1", "fresh": True}
+
+        def ask(_):
+            return owner.post("/api/v1/query", json=body).status_code == 200
+
+        def copy(number):
+            wish = WISH | {"epsilon": "0.1", "request_id": f"copy {number}"}
+            job = owner.post(SYNTH, json=wish).json()["job"]
+            return follow(owner, job)["state"] == "done"
+
+        with ThreadPoolExecutor(2) as pool:
+            copies = pool.submit(lambda: [copy(i) for i in range(2)])
+            asked = [ask(i) for i in range(12)]
+            made = copies.result(LONG)
+        with server.context.workspace.curator() as curator:
+            curator.ledger.verify()
+            spent = curator.ledger.spent("census")
+        return sum(asked) + sum(made), spent
+
+
+def test_server_and_children_share_one_ledger(tmp_path):
+    granted, spent = spend_from_both(write_world(tmp_path, rows=100, epsilon="1", analysts=""))
+    assert granted == 10
+    assert spent.epsilon == 1
+
+
+@pytest.mark.postgres
+def test_server_and_children_share_one_ledger_in_postgresql(tmp_path, postgres_url):  # noqa: F811
+    world = write_world(tmp_path, rows=100, epsilon="1", analysts="", ledger=postgres_url)
+    granted, spent = spend_from_both(world)
+    assert granted == 10
+    assert spent.epsilon == 1

@@ -1,0 +1,24 @@
+"""Long counts over as many sittings as they need: run one again and it goes on where it was stopped."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def progress_file(name: str) -> Path:
+    """Return where a count keeps what was done: in $DISCREET_PROGRESS if that is set."""
+    return Path(os.environ.get("DISCREET_PROGRESS", tempfile.gettempdir())) / f"discreet-{name}"
+
+
+def sittings(name: str, full: int) -> Iterator[int]:
+    """Yield the numbers below `full` that no earlier sitting has finished; one that fails is not."""
+    file = progress_file(name)
+    done = int(file.read_text()) if file.exists() else 0
+    for number in range(done, full):
+        yield number
+        temporary = file.with_name(f"{file.name}.new")
+        temporary.write_text(str(number + 1))
+        temporary.replace(file)

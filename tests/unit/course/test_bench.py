@@ -1,0 +1,84 @@
+"""Statements of strangers in the course: planned where they can be stopped, few at a time, at the lesson's price."""
+
+import resource
+
+import pytest
+
+from discreet.course import bench, grade
+from discreet.course.bench import AT_ONCE, PLAIN, Bench
+from discreet.errors import InvalidInput, QueryRefused, TooManyRequests
+
+RIGHT = "SELECT COUNT(*) AS n FROM people WHERE age = 83 AND sex = 'Female'"
+JOINS = "SELECT COUNT(*) AS n FROM people" + " JOIN people" * 40
+HANGS = "SELECT COUNT(*) AS n FROM people WHERE " + "DATE(" * 40 + "1" + ")" * 40
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """What the bench lets its curator plan, which is written down instead."""
+    seen = []
+    with PLAIN._held(RIGHT, "1") as curator:
+        monkeypatch.setattr(curator, "explain", lambda sql, **_: seen.append(sql))
+    return seen
+
+
+@pytest.mark.parametrize(("text", "error"), [(JOINS, InvalidInput), (HANGS, QueryRefused)])
+def test_a_text_that_hangs_the_parser_never_reaches_it(planned, text, error):
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    with pytest.raises(error):
+        PLAIN.explain(text, epsilon="1")
+    assert planned == []
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 1
+    PLAIN.explain(RIGHT, epsilon="1")
+    assert planned == [RIGHT], "and the next one is planned"
+
+
+@pytest.mark.parametrize("text", [JOINS, HANGS])
+def test_a_bench_without_the_trial_is_caught(planned, monkeypatch, text):
+    """The broken twin, as it was: the same text goes straight to the parser."""
+    monkeypatch.setattr(bench, "_refuse_large", lambda _: None)
+    monkeypatch.setattr(Bench, "_refuse_unplannable", lambda *_: None)
+    PLAIN.explain(text, epsilon="1")
+    assert planned == [text]
+
+
+def test_short_texts_are_tried_as_well(monkeypatch):
+    monkeypatch.setattr(PLAIN._planner, "_judged", None)
+    with pytest.raises(TypeError):
+        PLAIN.explain("SELECT COUNT(*) AS never_asked_before FROM people", epsilon="1")
+
+
+def test_whoever_comes_too_many_is_told_at_once():
+    """Nobody waits: with all turns taken the refusal comes without any being given back."""
+    for _ in range(AT_ONCE):
+        assert bench._turns.acquire(blocking=False)
+    try:
+        with pytest.raises(TooManyRequests):
+            grade("aggregates", "single", RIGHT)
+    finally:
+        bench._turns.release(AT_ONCE)
+    assert grade("aggregates", "single", RIGHT).right
+
+
+def test_a_turn_comes_back_after_a_refusal():
+    for text in (HANGS, "SELECT * FROM people", JOINS) * AT_ONCE:
+        assert not grade("aggregates", "single", text).right
+    assert grade("aggregates", "single", RIGHT).right
+
+
+def test_no_price_in_an_answer_is_paid():
+    """One statement with a price of its own would use the town up for everybody."""
+
+    def spent():
+        with PLAIN._held(RIGHT, "1") as curator:
+            [facts] = curator.budget_report()["datasets"].values()
+            return facts["epsilon"]["spent"]
+
+    before = spent()
+    dear = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=99000) COUNT(*) AS n FROM people"
+    found = grade("aggregates", "single", dear)
+    assert not found.right
+    assert "part of the exercise" in found.words
+    assert spent() == before
+    assert grade("aggregates", "single", RIGHT).right
+    assert spent() == before + float(bench.NEARLY_EXACT), "the ledger tells when it is spent"

@@ -1,0 +1,32 @@
+"""A copy that costs nothing has an end as well."""
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from discreet.errors import InvalidInput
+from discreet.server.features.synth import body
+from discreet.server.features.synth.body import MOST_FREE_ROWS, SynthBody, SynthSettings
+
+
+def prepared(monkeypatch, *, free, analyst, rows):
+    @contextmanager
+    def planned(*_given, **_named):
+        yield SimpleNamespace(free=free), None
+
+    monkeypatch.setattr(body, "prepared", planned)
+    wish = SynthBody(table="t", method="random", epsilon="1", rows=rows)
+    curator = SimpleNamespace(account_of=lambda who: who, catalog=None, ledger=None, engine=None)
+    return SynthSettings(wish, analyst, "id").prepared(curator)
+
+
+def test_an_analyst_has_so_many_rows_for_nothing(monkeypatch):
+    with pytest.raises(InvalidInput, match="costs nothing"):
+        prepared(monkeypatch, free=True, analyst="alice", rows=MOST_FREE_ROWS + 1)
+    for free, analyst, rows in [
+        (True, "alice", MOST_FREE_ROWS),
+        (False, "alice", MOST_FREE_ROWS + 1),
+        (True, None, MOST_FREE_ROWS + 1),
+    ]:
+        assert prepared(monkeypatch, free=free, analyst=analyst, rows=rows).free is free

@@ -1,0 +1,130 @@
+"""RAPPOR: bits that are turned over once for ever, and reports that blur them anew each time."""
+
+import secrets
+from fractions import Fraction
+from math import comb, exp, log
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidInput
+from discreet.noise.rng import SystemRng
+from discreet.survey.device.device import Device
+from discreet.survey.estimate.planning import once_epsilon
+from discreet.survey.estimate.shares import estimate_shares, variance
+from discreet.survey.randomizers.rappor import Blur, Rappor
+from discreet.survey.randomizers.stream import WORD, Draws, RecordedBytes
+from discreet.survey.sketch.rappor_sketch import RapporSketch
+from discreet.survey.spec.plan import SurveyPlan
+from discreet.survey.spec.read import survey_of
+from survey_kit import VALUES, made
+
+CHANCE = 1e-6  # that a correct device fails one of the tests below
+
+
+def plan_of(epsilon="2", **more):
+    question = {"kind": "yes-no", "mechanism": "rappor"}
+    stated = {"title": "t", "epsilon": epsilon, "questions": {"a": question}, **more}
+    return SurveyPlan.of(survey_of(stated, name="s"))
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "2", "4", "8"])
+@pytest.mark.parametrize("name", ["rappor", "rappor_sketch"])
+def test_one_report_tells_what_is_stated_and_less_than_all_of_them(name, epsilon):
+    randomizer = made(name, epsilon)
+    laws = [randomizer.law(value) for value in VALUES[name]]
+    assert all(sum(law) == 1 for law in laws)
+    worst = max(max(column) / min(column) for column in zip(*laws, strict=True))
+    assert worst == randomizer.once_ratio < randomizer.worst_ratio
+    assert once_epsilon(randomizer) == pytest.approx(log(worst))
+    assert once_epsilon(randomizer) < float(epsilon)
+
+
+def test_the_blur_sees_only_what_is_kept():
+    """Equal permanent bits, equal draws of the moment: equal reports, whatever was answered."""
+    randomizer = Rappor.of(2, Fraction(1))
+    now = RecordedBytes(secrets.token_bytes(8))
+    truth, lie = bytes(4), b"\xff" * 4  # coin(lie) falls, and does not
+    kept = RecordedBytes(lie + lie)  # no bit is turned over: 10
+    turned = RecordedBytes(truth + truth)  # both are: 01 becomes 10
+    first = randomizer.encode(0, Draws(kept, now))
+    now.used = 0
+    assert randomizer.encode(1, Draws(turned, now)) == first
+
+
+def test_a_device_blurs_anew_for_each_donation_and_shows_what_it_sends():
+    plan, device = plan_of(donations_per_day=3), Device()
+    days = [device.donate(plan, {"a": "yes"}, day=day) for day in range(200)]
+    assert len({each.reports for each in days}) > 1  # else one in 2^200 or less
+    twin = Device(device.secret)
+    assert [twin.donate(plan, {"a": "yes"}, day=day) for day in range(200)] == days
+    slots = {device.donate(plan, {"a": "yes"}, day=999).id for _ in range(3)}
+    assert len(slots) == 3
+
+
+class Forgetful(Device):
+    """A broken twin, as there are in the wild: its permanent coins are tossed again for each report."""
+
+    def _report(self, plan, index, value, moment):
+        self.secret = secrets.token_bytes(32)
+        return super()._report(plan, index, value, moment)
+
+
+def guessed_right(kind, plan, *, people, days):
+    """Return how many answers the sums of all reports give away."""
+    right = 0
+    for person in range(people):
+        device, answer = kind(), ("yes", "no")[person % 2]
+        told = [device.donate(plan, {"a": answer}, day=day).reports[0][0] for day in range(days)]
+        yes = sum(byte >> 7 for byte in told) - sum(byte >> 6 & 1 for byte in told)
+        right += (yes > 0) == (answer == "yes")
+    return right
+
+
+def tail(count, least, share):
+    """Return how likely a binomial reaches `least`."""
+    return sum(
+        comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(least, count + 1)
+    )
+
+
+def test_averaging_a_device_s_reports_for_ever_tells_no_more_than_its_permanent_bits():
+    plan, people, days, limit = plan_of(), 100, 90, 96
+    # The best guess from both permanent bits is right as often as one bit is not turned over: 73%.
+    kept = float(1 - Fraction(plan.choices[0].randomizer.lie, WORD))
+    assert kept < exp(2) / (1 + exp(2))
+    assert tail(people, limit, kept) < CHANCE
+    assert guessed_right(Device, plan, people=people, days=days) < limit
+    # 90 fresh reports separate the two sums by 20.8, at a standard error of 6.6: 0.08% are wrong.
+    assert tail(people, people - limit + 1, 0.0008) < CHANCE
+    assert guessed_right(Forgetful, plan, people=people, days=days) >= limit
+
+
+def test_what_remains_after_averaging_is_what_was_kept():
+    randomizer, count = Rappor.of(6, Fraction(2)), 400
+    kept = randomizer.keep_many(np.arange(count) % 6, SystemRng())
+    blur, total = Blur(), np.zeros((count, 6))
+    for _ in range(300):
+        total += np.unpackbits(blur.many(kept, 6, SystemRng()), axis=1, count=6)
+    # Half-way lies 10 standard errors (8.7 of 300) from 75 and 225: 2,400 bits err with 1e-15.
+    assert np.array_equal(total > 150, np.unpackbits(kept, axis=1, count=6).astype(bool))
+
+
+def test_words_are_found_through_both_steps():
+    sketch, people = RapporSketch.of(Fraction(6), rows=64, buckets=64), 20_000
+    words = ["tea"] * 12_000 + ["coffee"] * 8_000
+    tally = sketch.tally(sketch.encode_many(words, SystemRng()))
+    found = estimate_shares(sketch, tally, ["tea", "coffee", "water"], reports=people)
+    truth = np.array([0.6, 0.4, 0.0])
+    assert np.all(
+        np.abs(found.value - truth) < 6 * np.sqrt(variance(sketch, truth, reports=people))
+    )
+    assert np.all((found.low <= found.value) & (found.value <= found.high))
+
+
+def test_sizes_that_cannot_work_are_refused():
+    for codes in (1, 1 << 17):
+        with pytest.raises(InvalidInput):
+            Rappor.of(codes, Fraction(1))
+    with pytest.raises(InvalidInput):
+        RapporSketch.of(Fraction(1), rows=3)
