@@ -54,7 +54,7 @@ def _crowd(given: float) -> GradedAnswer:
 QUESTIONS = (
     LessonQuestion(
         "epsilon",
-        "What is the epsilon of Warner's two fair coins?",
+        "What is the epsilon of the two fair coins?",
         AnswerKind.NUMBER,
         _epsilon,
         "ln(3)",
