@@ -64,6 +64,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "reference/endpoints",
         "reference/errors",
         "reference/python",
+        "reference/settings",
         "versions",
     ),
 }
