@@ -52,6 +52,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "server",
         "operators",
         "scale",
+        "benchmarks",
         "pages",
         "pgwire",
         "security",
