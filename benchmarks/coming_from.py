@@ -3,8 +3,8 @@
 python -m benchmarks.coming_from [--peer NAME ...] [--timeout SECONDS]
 
 Each tool runs in a process and an environment of its own (see peers.py). What its block takes for
-granted is made beforehand: people.csv of a made-up town, and the names in BEFORE. The value of the
-block's last line is printed. ARX is a Java program that no package registry has: it is not run.
+granted is made beforehand: people.csv of a made-up town, and the names in BEFORE. What its last line
+comes to is printed. ARX is a Java program that no package registry has: it is not run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ spark_frame = spark.read.csv("people.csv", header=True, inferSchema=True)
     "datasynthesizer": "",
 }
 SHOW = """
-import ast, sys
+import ast, os
+were = set(os.listdir())
 before, block = (open(name).read() for name in ("before.py", "block.py"))
 names = {}
 exec(before, names)
@@ -52,9 +53,11 @@ exec(compile(ast.Module(first, []), "block", "exec"), names)
 value = eval(compile(ast.Expression(last.value), "block", "eval"), names)
 if hasattr(value, "toPandas"):
     value = value.toPandas().to_dict("records")
-print("\\nit said:", value)
+files = [name for name in sorted(set(os.listdir()) - were) if os.path.isfile(name)]
+wrote = {name: sum(1 for _ in open(name)) for name in files}
+print("\\nit said:", value if value is not None else f"wrote {wrote}")
 """
-"""Run a block and show what its last line, an expression, came to."""
+"""Run a block and show what its last line, an expression, came to, or the lines of the files it wrote."""
 PEOPLE = 1_000
 
 

@@ -213,6 +213,10 @@ def test_a_class_gets_its_links_and_ends(small, visit):
     page.get_by_role("button", name="End the class student").click()
     expect(page.locator("#class-list tbody")).to_contain_text("0 of 4 valid")
     expect(page.locator("#class-sheet")).to_be_hidden()
+    page.click("#new-class button")
+    expect(page.locator("#class-problem")).to_contain_text("take another, such as 'student-b'")
+    page.reload()
+    expect(page.locator("#class-name")).to_have_value("student-b")
     student.goto(small.address + "/budget")
     expect(student.locator(".me summary")).to_have_count(0)
 
