@@ -39,11 +39,8 @@ def budget(
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"
         say(json.dumps(done) if as_json else said)
         return
-    curator = open_curator(config)
-    if as_json:
-        say(json.dumps(curator.budget_report()))
-    else:
-        say(curator.budget_words(last=last))
+    with open_curator(config) as curator:
+        say(json.dumps(curator.budget_report()) if as_json else curator.budget_words(last=last))
 
 
 def _file(config: Path | None) -> Path:

@@ -31,9 +31,9 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
     from discreet.server.access.audit import AuditLog
     from discreet.server.settings import STATE
 
-    curator = open_curator(config)
-    entries, unsealed = curator.ledger.examine()
-    lines = AuditLog(curator.catalog.base / STATE).verify()
+    with open_curator(config) as curator:
+        entries, unsealed = curator.ledger.examine()
+        lines = AuditLog(curator.catalog.base / STATE).verify()
     words = f"{entries} entries, all intact."
     if lines:
         words += f" {lines} lines of the audit log, all intact."
@@ -60,7 +60,8 @@ def backup(
     """
     from discreet.api import open as open_curator
 
-    entries = open_curator(config).ledger.backup(path)
+    with open_curator(config) as curator:
+        entries = curator.ledger.backup(path)
     _say({"entries": entries, "out": str(path)}, f"{entries} entries in {path}.", as_json=as_json)
 
 

@@ -171,7 +171,8 @@ def _declared(
 
     if not names:
         raise InvalidInput("An analyst's token needs --analyst NAME.")
-    catalog = open_curator(config).catalog
+    with open_curator(config) as curator:
+        catalog = curator.catalog
     missing = [name for name in names if name not in catalog.analysts]
     if epsilon is None:
         if missing:

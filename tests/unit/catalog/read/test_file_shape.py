@@ -65,3 +65,15 @@ def test_each_option_of_init_is_described():
 def test_places_are_named(raw, sentence):
     with pytest.raises(CatalogError, match=sentence):
         shape_of(raw, file="f")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"encrypted": "yes"}, "[storage]: 'encrypted' must be true or false."),
+        ({"encypted": True}, "Did you mean 'encrypted'?"),
+    ],
+)
+def test_a_mistake_in_storage_is_told_by_its_place(raw, words):
+    with pytest.raises(CatalogError, match=re.escape(words)):
+        shape.shape_of({"storage": raw}, file="discreet.toml")
