@@ -27,6 +27,8 @@ from patience import LONG, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from sluggish import sluggish
+
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
     "--headless",
@@ -88,7 +90,7 @@ class Server(threading.Thread):
 
     def __init__(self, app, port):
         super().__init__(daemon=True)
-        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error")
+        config = uvicorn.Config(sluggish(app), host="127.0.0.1", port=port, log_level="error")
         self.server = uvicorn.Server(config)
         self._ready = threading.Event()
         started = self.server.startup
