@@ -6,7 +6,6 @@ import io
 import logging
 import random
 import re
-import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from discreet.server.logs import JsonLines
 from discreet.server.run import make_server
 from discreet.server.settings import Settings
 from patience import LONG, eventually
+from ports import free_port
 
 CANARY = "CANARY-7f3a"
 ROWS = 4321
@@ -91,12 +91,6 @@ def write_world(
     text = TOML.format(epsilon=epsilon, limits=limits, ledger=ledger)
     path.write_text(text + analysts)
     return path
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:

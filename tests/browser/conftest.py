@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +23,7 @@ from discreet.server.settings import Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
+from ports import free_port
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -111,12 +111,6 @@ class Server(threading.Thread):
     def stop(self):
         self.server.should_exit = True
         self.join(LONG)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="session")
