@@ -10,7 +10,7 @@ from fractions import Fraction
 
 LONG = 150.0
 """Seconds to wait for something that takes at most a few on an idle machine."""
-SLACK = 12.0
+SLACK = 30.0
 """Seconds within which a busy machine does what an idle one does at once."""
 YARDSTICK = 0.010
 """Processor seconds of `_work` on the machine where the limits were chosen."""

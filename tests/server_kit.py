@@ -102,6 +102,18 @@ def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
     return client.post("/sign-in", data=data, headers=headers)
 
 
+def once_it_waits(server: Running, then) -> threading.Thread:
+    """Call `then`, beside the test, once a question waits in the queue; return its thread."""
+
+    def wait() -> None:
+        eventually(lambda: server.context.runner.load[0] == 1, "nothing waits")
+        then()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
 @dataclass
 class Running:
     """A server that listens, with what tests need of it."""
