@@ -210,13 +210,13 @@ def level_errors(
     whichever turns out better for them at that level: no one release could be as good at all.
     """
     rng = rng or SystemRng()
-    family, truth, laws = _counted(subject.spec, subject.toml)
-    equal = _counted(_equal_shares(subject.spec), subject.toml)[2]
+    family, truth, laws = counted(subject.spec, subject.toml)
+    equal = counted(_equal_shares(subject.spec), subject.toml)[2]
     with_ours, with_equal = np.zeros((2, len(truth), len(OTHERS)))
     total = np.zeros((len(truth), len(OURS)))
     for _ in range(runs):
-        ours = problem_of(family, _noisy(truth, laws, rng), [law.variance for law in laws])
-        theirs = problem_of(family, _noisy(truth, equal, rng), [law.variance for law in equal])
+        ours = problem_of(family, noisy(truth, laws, rng), [law.variance for law in laws])
+        theirs = problem_of(family, noisy(truth, equal, rng), [law.variance for law in equal])
         with_ours += _squares(other_ways(ours.measured), truth)
         with_equal += _squares(other_ways(theirs.measured), truth)
         total += _squares(our_ways(ours), truth)
@@ -247,7 +247,8 @@ def _squares(found: list[list[np.ndarray]], truth: list[np.ndarray]) -> np.ndarr
     )
 
 
-def _counted(text: str, toml: Path) -> tuple[Family, list[np.ndarray], Sequence[Law]]:
+def counted(text: str, toml: Path) -> tuple[Family, list[np.ndarray], Sequence[Law]]:
+    """Return the one family of a spec, its cells without noise, and the noise that planning gives."""
     spec = parse_spec(text, base=toml.parent)
     with (
         discreet.open(toml) as curator,
@@ -270,5 +271,6 @@ def _equal_shares(text: str) -> str:
     return re.sub(r"(\[tables\.\w+\]\n)", rf"\1{share}\n", text)
 
 
-def _noisy(truth: list[np.ndarray], laws: Sequence[Law], rng: Rng) -> list[np.ndarray]:
+def noisy(truth: list[np.ndarray], laws: Sequence[Law], rng: Rng) -> list[np.ndarray]:
+    """Return what is measured: the cells of every level, each with noise of its law."""
     return [noisy_cells(cells, law, rng) for cells, law in zip(truth, laws, strict=True)]

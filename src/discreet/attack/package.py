@@ -50,11 +50,10 @@ class PackageTarget:
 
 
 def load_target(package: str, config: str) -> PackageTarget:
-    """Return what is attacked and what it is scored by; the owner's look is recorded first."""
-    if not config:
-        raise InvalidInput(
-            "Say with --config where the owner's discreet.toml is: only the rows can score guesses."
-        )
+    """Return what is attacked and what it is scored by; the owner's look is recorded first.
+
+    `config` is the owner's discreet.toml, empty for the one in this folder: only rows score guesses.
+    """
     try:
         with zipfile.ZipFile(package) as archive:
             manifest = json.loads(archive.read("manifest.json"))
@@ -62,7 +61,7 @@ def load_target(package: str, config: str) -> PackageTarget:
             tables = {name: archive.read(f"tables/{name}.csv") for name in manifest["tables"]}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise InvalidInput(f"'{package}' is no release package.") from None
-    with open_curator(config) as curator:
+    with open_curator(config or None) as curator:
         spec = parse_spec(text, base=curator.catalog.base)
         with planned(
             spec, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine

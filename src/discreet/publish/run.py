@@ -221,7 +221,15 @@ def measure(
         del cells
     counted.clear()
     progress(2, 4, "reconciling")
-    return reconciled(plan, noisy, facts)
+    try:
+        return reconciled(plan, noisy, facts)
+    except InvalidInput:
+        # Facts from files were compared with rules before the charge; those of the rows could not be.
+        raise InvalidInput(
+            "The exact facts from the rows contradict a rule or a published fact, so nothing was "
+            "released. The charge stands.",
+            hint="Correct the rule or the fact, and give the release another name.",
+        ) from None
 
 
 def reconciled(
