@@ -181,6 +181,15 @@ def secret_bits(target: PackageTarget) -> PackageScores:
     )
 
 
+def _words(found: PackageScores) -> str:
+    if not found.details.get("claims", found.details.get("people_in_small_groups")):
+        return "There is nothing to guess: the finest table of the package has no group that small."
+    return (
+        f"From the package {found.package.success:.1%} of the guesses are right; from the facts "
+        f"and the coarsest table alone {found.package.baseline:.1%}."
+    )
+
+
 def attack_package(kind: str, package: str, config: str) -> Outcome:
     """Return the outcome of one attack on a package; exact facts are known to both sides."""
     target = load_target(package, config)
@@ -210,8 +219,7 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
         "is about groups, not about a person.",
         score=found.exact,
         private=score,
-        private_words=f"From the package {score.success:.1%} of the guesses are right; from the facts "
-        f"and the coarsest table alone {score.baseline:.1%}.",
+        private_words=_words(found),
         settings={"package": package},
         details=found.details,
     )

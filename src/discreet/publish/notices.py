@@ -34,6 +34,13 @@ def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
         for rule in plan.bound.rules
         if all(zero_cells(family, [rule]) is None for family in plan.families)
     ]
+    for number, step in enumerate(plan.steps):
+        names = sorted({member.measure.name for member in plan.families[number].members})
+        if step != 1:
+            found.append(
+                f"The numbers of {', '.join(names)} are whole steps of {plain(step)}: "
+                f"12345 stands for {plain(12345 * step)}."
+            )
     if plan.dataset.accepted:
         found.append("The domains were read from the data and declared public unseen.")
     return tuple(found)

@@ -113,7 +113,14 @@ def publish(
         progress(0, 4, "charging")
         receipt = _charged(plan, ledger)
         work = _Work(plan, held, ledger, receipt, rng, store, key, progress)
-        stored = unpack(once(ledger, receipt, work.packed))
+        try:
+            stored = unpack(once(ledger, receipt, work.packed))
+        except AnswerLost:
+            raise AnswerLost(
+                f"The release '{spec.name}' was paid for and begun, but never ended; the charge "
+                "stands, and nothing was published.",
+                hint="Rows may have been looked at, so its name is used up: give it another one.",
+            ) from None
     kept = store / stored["file"]
     if not kept.is_file() or _hash(kept) != stored["sha256"]:
         raise AnswerLost(
