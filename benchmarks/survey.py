@@ -222,18 +222,20 @@ def show_peers(speeds, epsilon=1):
             print(f"{name} {mechanism}: encode {encode:,.0f}/s, ours {ours['encode'] / encode:,.0f}x; aggregate {aggregate:,.0f}/s, ours {ours['aggregate'] / aggregate:,.0f}x", flush=True)  # fmt: skip
 
 
-def show_scale(sizes):
-    """Count columns of Parquet by DuckDB through our engine: one number of two bytes a report."""
+def show_scale(sizes, mechanism):
+    """Count columns of Parquet by DuckDB through our engine: numbers of two bytes, or strings of bits."""
     options = [str(code) for code in range(DOMAIN)]
-    question = {"kind": "choice", "options": options, "mechanism": "projective"}
+    question = {"kind": "choice", "options": options, "mechanism": mechanism}
     stated = {"title": "Large", "epsilon": 2, "questions": {"street": question}}
     plan = SurveyPlan.of(survey_of(stated, name="large"))
     randomizer = plan.choices[0].randomizer
-    some = randomizer.encode_many(np.arange(1_000_000) % DOMAIN, KeystreamRng())
+    many = min([1_000_000, *sizes])
+    some = randomizer.encode_many(np.arange(many) % DOMAIN, KeystreamRng())
+    each = some.nbytes // many
+    batch = pa.table({"q0": some if some.ndim == 1 else strings(some)})
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "reports.parquet"
-            batch = pa.table({"q0": some})
             with pq.ParquetWriter(path, batch.schema) as writer:
                 for _ in range(size // len(some)):
                     writer.write_table(batch)
@@ -245,10 +247,15 @@ def show_scale(sizes):
                 seconds = time.perf_counter() - start
             finally:
                 engine.close()
-            figure(f"{size:,} reports counted by DuckDB", size / seconds, "a second")
+            figure(f"{size:,} reports of {mechanism} counted by DuckDB", size / seconds, "a second")
             assert found.answers == size
             assert len(shares) == DOMAIN
-            print(f"{size:,} reports ({path.name}, {some.itemsize} bytes each): {seconds:.2f} s, {size / seconds:,.0f}/s", flush=True)  # fmt: skip
+            print(f"{size:,} reports of {mechanism} ({path.name}, {each} bytes each): {seconds:.2f} s, {size / seconds:,.0f}/s", flush=True)  # fmt: skip
+
+
+def strings(rows):
+    """Return rows of bytes as a column."""
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(rows.tobytes())])  # fmt: skip
 
 
 def main() -> None:
@@ -259,13 +266,15 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=0, help="respondents of the large vocabulary")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--scale", type=int, nargs="*", default=[1_000_000])
+    parser.add_argument("--strings", type=int, nargs="*", default=[], help="the same for unary")
     options = parser.parse_args()
     speeds = show_errors(options.respondents, options.repeats, options.only)
     if options.words:
         show_vocabulary(options.words)
     if options.peers:
         show_peers(speeds)
-    show_scale(options.scale)
+    show_scale(options.scale, "projective")
+    show_scale(options.strings, "unary")
 
 
 if __name__ == "__main__":
