@@ -21,7 +21,7 @@ from discreet.ledger.entry import (
     fingerprint,
 )
 from discreet.ledger.once.outcomes import error_of, missing_answer
-from discreet.ledger.once.repeating import repeated, require_body
+from discreet.ledger.once.repeating import repeated, require_body, require_held
 from discreet.ledger.once.sealing import vouched
 from discreet.ledger.once.states import AccountState
 from discreet.ledger.pricing import known_account
@@ -47,9 +47,7 @@ class Answers:
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
         with self.session() as session:
-            paid = self._entry(session.book, receipt.position)
-            if paid.get("request_id") != receipt.request_id:
-                raise InternalError("this receipt is not from this ledger")
+            paid = require_held(session, receipt)
             answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
