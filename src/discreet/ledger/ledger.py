@@ -345,13 +345,13 @@ class Ledger:
             return []
         with self._current() as book:
             places = [place for who in analysts for place in book.last_charged(who, last)]
-        return [self._entry(place) for place in sorted(places)[-last:]]
+            return [self._entry(book, place) for place in sorted(places)[-last:]]
 
     def charge_of(self, analyst: str | None, request_id: str) -> Entry | None:
         """Return the charge of this analyst's request; None if nothing was charged under its id."""
         with self._current() as book:
             position = book.requests.get((analyst, request_id))
-        return None if position is None else self._entry(position)
+            return None if position is None else self._entry(book, position)
 
     def count(self, analysts: Collection[str | None]) -> int:
         """Return how many charges these analysts have made."""
@@ -404,9 +404,12 @@ class Ledger:
         return cls.open(url, policy, base=base, who=who)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store and of all files; a later call opens and reads them again."""
         with self._guarded():
             self._store.close()
+            if self._book.past is not None:
+                self._book.past.close()
+                self._book = Accounts(genesis=self._book.genesis)
 
     @contextmanager
     def session(self) -> Iterator[LedgerTransaction]:
@@ -449,15 +452,13 @@ class Ledger:
 
     def links(self, *, start: int = 0) -> list[Link]:
         """Return the history from `start` on exactly as it is stored: for excerpts of the chain."""
-        with self._guarded():
-            past = self._book.past
-            if past is not None and start <= past.position:
-                return past.links(start=start)
+        with self._current() as book:
+            if book.past is not None and start <= book.past.position:
+                return book.past.links(start=start)
             return list(self._store.links(start=start))
 
-    def _entry(self, position: int) -> Entry:
-        with self._guarded():
-            found = self._book.link(self._store, position)
+    def _entry(self, book: Accounts, position: int) -> Entry:
+        found = book.link(self._store, position)
         if found is None:
             raise InternalError("this receipt is not from this ledger")
         return Entry.of(found)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import shutil
 import sqlite3
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -454,3 +458,58 @@ def test_one_that_cannot_be_used_is_replaced_at_the_same_place(tmp_path, slot):
     assert checkpointed(again)
     assert rests_on(again) == again._book.position
     again.close()
+
+
+def opened_parts() -> int:
+    """Return how many descriptors of this process lead to parts of a checkpoint."""
+    found = 0
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found += ".part-" in os.readlink(each)
+    return found
+
+
+@pytest.fixture
+def uncollected():
+    """Nothing is freed by the collector meanwhile."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+
+
+@needs_proc
+def test_closing_lets_go_of_its_files_and_a_later_call_opens_them_again(tmp_path, uncollected):
+    before = opened_parts()
+    ledger = kept(tmp_path)
+    ledger.close()
+    for _ in range(3):
+        ledger = open_ledger(tmp_path, "100")
+        assert rests_on(ledger) is not None
+        assert opened_parts() > before
+        known, identity = spent(ledger), ledger.identity
+        ledger.close()
+        assert opened_parts() == before
+        assert ledger.identity == identity
+        assert len(ledger.links()) == ledger.verify()
+        assert spent(ledger) == known
+        assert not differences(ledger)
+        ledger.close()
+        assert opened_parts() == before
+
+
+@needs_proc
+def test_what_was_merged_or_compared_is_let_go_of_at_once(tmp_path, small, uncollected):
+    before = opened_parts()
+    ledger = kept(tmp_path)
+    for turn in range(12):
+        pay(ledger, "0.001", f"more {turn}")
+        checkpointed(ledger)
+        ledger.verify()
+        with ledger.session() as session:
+            assert opened_parts() - before == len(session.book.past.parts)
+    ledger.close()
+    assert opened_parts() == before
