@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
-from discreet.errors import EngineFailed, LedgerTampered
+from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.chain.links import ROOT, Link, canonical
 from discreet.ledger.chain.runs import run_after
 from discreet.ledger.checkpoint.since import Earlier, Since
@@ -134,6 +134,13 @@ class Accounts:
         if self.past is not None and 0 <= position <= self.past.position:
             return self.past.link(position)
         return store.find(position)
+
+    def stored(self, store: LinkFinder, position: int) -> Link:
+        """Return the link at a position that this book knows."""
+        found = self.link(store, position)
+        if found is None:
+            raise InternalError(f"entry {position} vanished from the store")
+        return found
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""

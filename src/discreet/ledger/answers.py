@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.core.cost import FREE
 from discreet.core.region import Positions, Region
-from discreet.errors import InternalError
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import (
     Entry,
@@ -98,7 +97,7 @@ class Answers:
             known = None if position is None else book.outcomes.get(position)
             if position is None or known is None or known.state is AccountState.BEGUN:
                 return None
-            data = self._entry(book, position)
+            data = Entry.of(book.stored(self.store, position)).data
             account = book.accounts.get((data["budget"], analyst))
             if account is None or account.limit is None:
                 return None
@@ -135,12 +134,6 @@ class Answers:
         names = (answer_key(analyst, request_id), request_id)
         kept = (self.store.answer(name) for name in names)
         return next((item for item in kept if item and item.position == position), None)
-
-    def _entry(self, book: Accounts, position: int) -> Mapping[str, Any]:
-        found = book.link(self.store, position)
-        if found is None:
-            raise InternalError("this receipt is not from this ledger")
-        return Entry.of(found).data
 
 
 def _sealed(position: int, data: Mapping[str, Any], payload: bytes) -> StoredAnswer:

@@ -9,7 +9,6 @@ from discreet.core.cost import Quote
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,
-    InternalError,
     LedgerTampered,
     RequestConflict,
 )
@@ -107,7 +106,4 @@ def require_held(session: LedgerTransaction, receipt: Receipt) -> Mapping[str, A
 
 
 def _paid(store: Store, book: Accounts, position: int) -> Entry:
-    found = book.link(store, position)
-    if found is None:
-        raise InternalError(f"entry {position} vanished inside a transaction")
-    return Entry.of(found)
+    return Entry.of(book.stored(store, position))
