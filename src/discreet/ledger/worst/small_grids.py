@@ -12,6 +12,7 @@ from discreet.ledger.worst.axes import Ints, common
 from discreet.ledger.worst.axis_blocks import Tree
 from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
 from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
+from discreet.ledger.worst.nearest import Nearest
 from discreet.ledger.worst.overflow import Overflow
 from discreet.ledger.worst.search import Search
 
@@ -33,6 +34,7 @@ class Tables:
         self.shades: list[Shade] = []
         self._home: dict[Scope, Shade] = {}
         self._overflow: dict[Scope, Overflow] = {}
+        self._nearest: dict[Scope, Nearest] = {}
         self._trees: dict[str, Tree] = {}
         self.added = 0
         self._condensed = 64
@@ -99,12 +101,20 @@ class Tables:
             spare.add(raised, amounts)
             return
         able = [s for s in self.shades if scope <= set(s.grid.names) and s is not spare.shade]
-        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(box))
-        if spare.shade.grid.excess(box) <= shade.grid.excess(box):
+        some = [*able[-LOOKED_AT:], spare.shade]
+        excesses = self._near(scope, [shade.grid for shade in some]).excesses(box)
+        least = min(range(len(some) - 1), key=excesses.__getitem__)
+        if excesses[-1] <= excesses[least]:
             spare.add(raised, amounts)
         else:
-            shade.grid.cover(raised, amounts)
-            shade.forget()
+            some[least].grid.cover(raised, amounts)
+            some[least].forget()
+
+    def _near(self, scope: Scope, grids: Sequence[BillGrid]) -> Nearest:
+        known = self._nearest.get(scope)
+        if known is None or not known.holds(grids):
+            known = self._nearest[scope] = Nearest(grids)
+        return known
 
     def _starts(self, scope: Scope) -> dict[str, Ints]:
         """Return where segments begin on each axis of `scope`."""
