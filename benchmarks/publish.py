@@ -3,13 +3,15 @@
 python -m benchmarks.publish nation [--areas N] [--people N] [--levels 4] [--folder F]
 python -m benchmarks.publish crossed [--cells N]
 python -m benchmarks.publish errors [--runs N]
+python -m benchmarks.publish coverage [--runs N]
 
 nation: rows are drawn, written as Parquet, declared, published (4 or 6 levels, each by 2,016 cells of
 sex x age x origin x household), signed and verified by its sums; wall seconds of each step and the
 greatest memory of this process and of its children. crossed: three tables that are no tree, least
 squares alone. errors: at equal epsilon, the root mean squared error of every level for noise on each
 table alone, top-down scaling, least squares and the published whole numbers, on the made-up town and,
-where ../shared/data is there, on two excerpts of the American Community Survey.
+where ../shared/data is there, on two excerpts of the American Community Survey. coverage: how often the
+published intervals hold the truth, on the same.
 """
 
 from __future__ import annotations
@@ -176,9 +178,9 @@ def crossed(cells: int) -> None:
 
 
 def main() -> None:
-    """Run one of the three."""
+    """Run one of the four."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["nation", "crossed", "errors"])
+    parser.add_argument("what", choices=["nation", "crossed", "errors", "coverage"])
     parser.add_argument("--areas", type=int, default=1000)
     parser.add_argument("--people", type=int, default=2_000_000)
     parser.add_argument("--levels", type=int, default=4)
@@ -192,6 +194,10 @@ def main() -> None:
         from benchmarks.publish_errors import errors
 
         errors(asked.runs)
+    elif asked.what == "coverage":
+        from benchmarks.publish_coverage import coverage
+
+        coverage(asked.runs)
     elif asked.folder is not None:
         asked.folder.mkdir(parents=True, exist_ok=True)
         nation(asked.areas, asked.people, asked.levels, asked.folder)

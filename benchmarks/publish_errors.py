@@ -1,11 +1,16 @@
-"""Errors of a release at every level, beside noise on each table alone and top-down scaling."""
+"""Errors of a release at every level, beside noise on each table alone and top-down scaling.
+
+Like is compared with like. Negative cells allowed: each table alone, parts brought to their total by
+equal amounts or in proportion, least squares. Not negative, and so biased where cells are small: parts
+in proportion after negative ones were set to 0, the published whole numbers.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +23,12 @@ from pyarrow import csv
 import discreet
 from discreet.examples import town
 from discreet.kernel.mechanism import Law
-from discreet.noise.rng import SystemRng
+from discreet.noise.rng import Rng, SystemRng
 from discreet.publish.families.find import Family
-from discreet.publish.grid import add_up
+from discreet.publish.grid import Array, add_up, spread
 from discreet.publish.measure import count_cells, member_cells, noisy_cells
 from discreet.publish.prepare import planned
-from discreet.publish.reconcile.problem import Sums, linked, problem_of
+from discreet.publish.reconcile.problem import GridProblem, Sums, linked, problem_of
 from discreet.publish.reconcile.solve import reconcile
 from discreet.publish.reconcile.tree import coarse_to_fine
 from discreet.publish.spec import parse_spec
@@ -48,7 +53,9 @@ age_group = {{ column = "age", edges = [0, 18, 35, 50, 65, 121] }}
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "acs"
 EXCERPTS = ("national2019.csv", "ma2019.csv")
-WAYS = ("each table alone", "top-down scaling", "least squares", "whole numbers")
+OTHERS = ("alone", "shared equally", "scaled", "scaled, cut at 0")
+OURS = ("least squares", "whole numbers")
+WAYS = (*OTHERS, *OURS)
 PARTS = {
     "Northeast": ("09", "23", "25", "33", "34", "36", "42", "44", "50"),
     "Midwest": ("17", "18", "19", "20", "26", "27", "29", "31", "38", "39", "46", "55"),
@@ -80,20 +87,46 @@ part = {{ type = "category", values = {parts} }}
 """
 
 
-def top_down(sums: list[Sums]) -> dict[int, np.ndarray]:
-    """Return what scaling gives: the parts of a cell in proportion, so that they add up to it."""
+Links = Sequence[np.ndarray]
+Cells = dict[int, np.ndarray]
+"""The cells of every level, by the identity of its measurement."""
+
+
+def scaled(sums: Sequence[Sums], *, cut: bool) -> Cells:
+    """Return what scaling gives: the parts of a cell in proportion, so that they add up to it.
+
+    `cut`: negative parts are set to 0 first. Without, parts that add up to nothing stay as they are.
+    """
+
+    def parts(own: np.ndarray, wanted: np.ndarray, links: Links, shape: tuple[int, ...]) -> Array:
+        held = np.maximum(own, 0) if cut else own
+        total = add_up(held, links, shape)
+        rest = np.zeros_like(total) if cut else np.ones_like(total)
+        goal = np.maximum(wanted, 0) if cut else wanted
+        factor = np.divide(goal, total, out=rest, where=total != 0)
+        return held * spread(factor, links, own.shape)
+
+    return _downwards(sums, parts)
+
+
+def shared_equally(sums: Sequence[Sums]) -> Cells:
+    """Return parts that were moved by equal amounts, so that they add up to their total."""
+
+    def parts(own: np.ndarray, wanted: np.ndarray, links: Links, shape: tuple[int, ...]) -> Array:
+        count = add_up(np.ones_like(own), links, shape)
+        missing = (wanted - add_up(own, links, shape)) / count
+        return own + spread(missing, links, own.shape)
+
+    return _downwards(sums, parts)
+
+
+def _downwards(sums: Sequence[Sums], parts: Callable[..., Array]) -> Cells:
     ordered = coarse_to_fine(sums)
     found = {id(ordered[0]): ordered[0].values.astype(float)}
     for coarse, fine in pairwise(ordered):
         links = linked(fine.maps, coarse.maps, fine.shape)
-        own = np.maximum(fine.values, 0).astype(float)
-        total = add_up(own, links, coarse.shape)
-        factor = np.divide(
-            np.maximum(found[id(coarse)], 0), total, out=np.zeros_like(total), where=total > 0
-        )
-        for axis, link in enumerate(links):
-            factor = factor.take(link, axis=axis)
-        found[id(fine)] = own * factor
+        own = fine.values.astype(float)
+        found[id(fine)] = parts(own, found[id(coarse)], links, coarse.shape)
     return found
 
 
@@ -117,9 +150,9 @@ def errors(runs: int) -> None:
             print(
                 f"{found.title}, epsilon 1, delta 1e-9, {runs} releases; root mean squared errors"
             )
-            print(f"{'level':<12}{'cells':>8}" + "".join(f"{way:>20}" for way in WAYS))
+            print(f"{'level':<12}{'cells':>8}" + "".join(f"{way:>18}" for way in WAYS))
             for name, cells, row in level_errors(found, runs):
-                print(f"{name:<12}{cells:>8}" + "".join(f"{value:>20.2f}" for value in row))
+                print(f"{name:<12}{cells:>8}" + "".join(f"{value:>18.2f}" for value in row))
 
 
 def subject_of(name: str, folder: Path) -> Subject | None:
@@ -168,31 +201,54 @@ def _spec(levels: dict[str, str]) -> str:
     return head + "".join(tables) + cut
 
 
-def level_errors(subject: Subject, runs: int) -> list[tuple[str, int, np.ndarray]]:
+def level_errors(
+    subject: Subject, runs: int, rng: Rng | None = None
+) -> list[tuple[str, int, np.ndarray]]:
     """Return each level, its cells, and its errors in the order of WAYS.
 
-    Ours has the shares that planning gives it; the other two have equal shares of rho, since our
-    weights leave to least squares what they cannot make up for, and would be unfair to them.
+    Ours has the shares that planning gives it. The others have these or equal shares of rho,
+    whichever turns out better for them at that level: no one release could be as good at all.
     """
-    family, truth, laws = _counted(subject.spec, subject.toml)
-    equal = _counted(_equal_shares(subject.spec), subject.toml)[2]
-    total = np.zeros((len(truth), len(WAYS)))
-    rng = SystemRng()
+    rng = rng or SystemRng()
+    family, truth, laws = counted(subject.spec, subject.toml)
+    equal = counted(_equal_shares(subject.spec), subject.toml)[2]
+    with_ours, with_equal = np.zeros((2, len(truth), len(OTHERS)))
+    total = np.zeros((len(truth), len(OURS)))
     for _ in range(runs):
-        ours = problem_of(family, _noisy(truth, laws, rng), [law.variance for law in laws])
-        theirs = problem_of(family, _noisy(truth, equal, rng), [law.variance for law in equal])
-        scaled = top_down(list(theirs.measured))
-        for i, (alone, result) in enumerate(zip(theirs.measured, reconcile(ours), strict=True)):
-            best = result.published.whole
-            found = (alone.values, scaled[id(alone)], result.estimate.values, best)
-            total[i] += [np.square(each - truth[i]).mean() for each in found]
+        ours = problem_of(family, noisy(truth, laws, rng), [law.variance for law in laws])
+        theirs = problem_of(family, noisy(truth, equal, rng), [law.variance for law in equal])
+        with_ours += _squares(other_ways(ours.measured), truth)
+        with_equal += _squares(other_ways(theirs.measured), truth)
+        total += _squares(our_ways(ours), truth)
+    best = np.minimum(with_ours, with_equal)
+    found = np.sqrt(np.concatenate([best, total], axis=1) / runs)
     return [
-        (member.name, member.cells, row)
-        for member, row in zip(family.members, np.sqrt(total / runs), strict=True)
+        (member.name, member.cells, row) for member, row in zip(family.members, found, strict=True)
     ]
 
 
-def _counted(text: str, toml: Path) -> tuple[Family, list[np.ndarray], Sequence[Law]]:
+def other_ways(sums: Sequence[Sums]) -> list[list[np.ndarray]]:
+    """Return for each level its cells in the order of OTHERS."""
+    found = (shared_equally(sums), scaled(sums, cut=False), scaled(sums, cut=True))
+    return [[each.values, *(way[id(each)] for way in found)] for each in sums]
+
+
+def our_ways(problem: GridProblem) -> list[list[np.ndarray]]:
+    """Return for each level its cells in the order of OURS."""
+    return [[each.estimate.values, each.published.whole] for each in reconcile(problem)]
+
+
+def _squares(found: list[list[np.ndarray]], truth: list[np.ndarray]) -> np.ndarray:
+    return np.array(
+        [
+            [np.square(cells - exact).mean() for cells in ways]
+            for ways, exact in zip(found, truth, strict=True)
+        ]
+    )
+
+
+def counted(text: str, toml: Path) -> tuple[Family, list[np.ndarray], Sequence[Law]]:
+    """Return the one family of a spec, its cells without noise, and the noise that planning gives."""
     spec = parse_spec(text, base=toml.parent)
     with (
         discreet.open(toml) as curator,
@@ -215,5 +271,6 @@ def _equal_shares(text: str) -> str:
     return re.sub(r"(\[tables\.\w+\]\n)", rf"\1{share}\n", text)
 
 
-def _noisy(truth: list[np.ndarray], laws: Sequence[Law], rng: SystemRng) -> list[np.ndarray]:
+def noisy(truth: list[np.ndarray], laws: Sequence[Law], rng: Rng) -> list[np.ndarray]:
+    """Return what is measured: the cells of every level, each with noise of its law."""
     return [noisy_cells(cells, law, rng) for cells, law in zip(truth, laws, strict=True)]

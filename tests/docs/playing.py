@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from fences import fences
 
 from discreet.cli.app import run
 from patience import LONG
+from ports import free_port
 
 FILES = {"csv", "toml", "ini", "dockerfile"}
 SHOWN_ONLY = {"console", "text"}
@@ -139,13 +139,6 @@ class Stage:
                 for statement in statements:
                     assert connection.execute(statement.rstrip(";")).fetchall(), statement
         self.done += 1
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def write_certificate() -> None:

@@ -50,11 +50,10 @@ class PackageTarget:
 
 
 def load_target(package: str, config: str) -> PackageTarget:
-    """Return what is attacked and what it is scored by; the owner's look is recorded first."""
-    if not config:
-        raise InvalidInput(
-            "Say with --config where the owner's discreet.toml is: only the rows can score guesses."
-        )
+    """Return what is attacked and what it is scored by; the owner's look is recorded first.
+
+    `config` is the owner's discreet.toml, empty for the one in this folder: only rows score guesses.
+    """
     try:
         with zipfile.ZipFile(package) as archive:
             manifest = json.loads(archive.read("manifest.json"))
@@ -62,7 +61,7 @@ def load_target(package: str, config: str) -> PackageTarget:
             tables = {name: archive.read(f"tables/{name}.csv") for name in manifest["tables"]}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise InvalidInput(f"'{package}' is no release package.") from None
-    with open_curator(config) as curator:
+    with open_curator(config or None) as curator:
         spec = parse_spec(text, base=curator.catalog.base)
         with planned(
             spec, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine
@@ -182,6 +181,15 @@ def secret_bits(target: PackageTarget) -> PackageScores:
     )
 
 
+def _words(found: PackageScores) -> str:
+    if not found.details.get("claims", found.details.get("people_in_small_groups")):
+        return "There is nothing to guess: the finest table of the package has no group that small."
+    return (
+        f"From the package {found.package.success:.1%} of the guesses are right; from the facts "
+        f"and the coarsest table alone {found.package.baseline:.1%}."
+    )
+
+
 def attack_package(kind: str, package: str, config: str) -> Outcome:
     """Return the outcome of one attack on a package; exact facts are known to both sides."""
     target = load_target(package, config)
@@ -211,8 +219,7 @@ def attack_package(kind: str, package: str, config: str) -> Outcome:
         "is about groups, not about a person.",
         score=found.exact,
         private=score,
-        private_words=f"From the package {score.success:.1%} of the guesses are right; from the facts "
-        f"and the coarsest table alone {score.baseline:.1%}.",
+        private_words=_words(found),
         settings={"package": package},
         details=found.details,
     )

@@ -11,7 +11,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.schema import Column, Dataset
 from discreet.errors import InvalidInput
 from discreet.plan.ir import Scan, Statement, scans_of
-from discreet.publish.cuts import with_cuts
+from discreet.publish.cuts import check_names, with_cuts
 from discreet.publish.families.bound import BoundCondition, BoundTable, PublicRows, bound_table
 from discreet.publish.spec import FactSpec, RuleSpec, Spec
 from discreet.sql.bind import bind
@@ -60,6 +60,7 @@ class BoundSpec:
 def draft(spec: Spec, catalog: Catalog) -> Drafted:
     """Return the bound statements of a spec; reads nothing."""
     dataset = catalog.dataset(spec.dataset)
+    check_names(spec.cuts, dataset)
     columns: dict[str, Column] = {
         column.name.lower(): column
         for table in dataset.tables

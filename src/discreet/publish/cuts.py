@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.core.numbers import plain
-from discreet.core.schema import Column, IntegerDomain, NumberDomain
+from discreet.core.schema import Column, Dataset, IntegerDomain, NumberDomain
 from discreet.errors import InvalidInput
 from discreet.publish.spec import Cut
 from discreet.sql.parse import Written
@@ -30,6 +30,22 @@ def with_cuts(
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
         node.replace(exp.alias_(case, cut.name, quoted=True) if shown else case)
     return Written(sql, tree)
+
+
+def check_names(cuts: Sequence[Cut], dataset: Dataset) -> None:
+    """Refuse a cut whose name means something else already: another cut, or another column."""
+    known = {column.name.lower() for table in dataset.tables for column in table.columns}
+    for number, cut in enumerate(cuts):
+        name = cut.name.lower()
+        if name in known and name != cut.column.lower():
+            raise InvalidInput(
+                f"The cut '{cut.name}' has the name of a column, which it would hide.",
+                hint="Give the cut a name of its own.",
+            )
+        if any(name == other.name.lower() for other in cuts[:number]):
+            raise InvalidInput(
+                "Two cuts have one name; upper and lower case do not tell them apart."
+            )
 
 
 def labels(cut: Cut, column: Column) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.numbers import to_fraction
+from discreet.core.numbers import plain, to_fraction
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.bind_spec import BoundRule
 from discreet.publish.fact_files import read_rows
@@ -17,7 +18,7 @@ from discreet.publish.families.find import Family, Member
 from discreet.publish.families.levels import mask_of
 from discreet.publish.grid import add_up
 from discreet.publish.reconcile.crossed import finest_facts
-from discreet.publish.reconcile.exact_cells import contradiction, settle_facts
+from discreet.publish.reconcile.exact_cells import check_several, contradiction, settle_facts
 from discreet.publish.reconcile.problem import GridProblem, Integers, Mask, Sums
 from discreet.publish.reconcile.whole import fact_classes
 from discreet.publish.spec import FactSpec, Spec
@@ -40,6 +41,7 @@ def place_facts(
     families: Sequence[Family],
     facts: Sequence[tuple[FactSpec, str]],
     steps: Sequence[Fraction],
+    non_negative: Sequence[bool],
     release: Spec,
 ) -> tuple[PlacedFact, ...]:
     """Return every fact at its place; facts with a file are read now. `facts` pairs spec and name."""
@@ -55,20 +57,22 @@ def place_facts(
                     rows = read_rows(
                         release.base / spec.file, spec.file, names, release.files.get(spec.file)
                     )
-                    values = _from_rows(rows, spec.file, member, steps[number])
+                    lowest = 0 if non_negative[number] else -LARGEST
+                    values = _from_rows(rows, spec.file, member, steps[number], lowest)
                 found.append(PlacedFact(spec, number, place, member, values))
     return tuple(found)
 
 
 def _from_rows(
-    rows: Sequence[Mapping[str, str]], shown: str, member: Member, step: Fraction
+    rows: Sequence[Mapping[str, str]], shown: str, member: Member, step: Fraction, lowest: int
 ) -> Integers:
     """Return the numbers of a published file, each key once; anything else is refused.
 
     No cell is quoted: should the file be another than was meant, it may hold anything.
     """
     names = [key.name for key in member.keys]
-    cells = np.full(member.cells, -1, dtype=np.int64)
+    cells = np.zeros(member.cells, dtype=np.int64)
+    there = np.zeros(member.cells, dtype=bool)
     places = [{label: i for i, label in enumerate(key.labels)} for key in member.keys]
     by_classes = _by_labels(member)
     for line, row in enumerate(rows, start=1):
@@ -76,24 +80,27 @@ def _from_rows(
         cell = by_classes.get(labels)
         if cell is None:
             raise InvalidInput(f"Row {line:,} of '{shown}' is about no declared group.")
-        if cells[cell] >= 0:
+        if there[cell]:
             raise InvalidInput(f"'{shown}' has two rows for one group.")
-        cells[cell] = _number(row[member.measure.name], f"Row {line:,} of '{shown}'", step)
-    if (cells < 0).any():
+        there[cell] = True
+        place = f"Row {line:,} of '{shown}'"
+        cells[cell] = _number(row[member.measure.name], place, step, lowest)
+    if not there.all():
         raise InvalidInput(
-            f"'{shown}' lacks {int((cells < 0).sum()):,} of {member.cells:,} groups.",
+            f"'{shown}' lacks {int((~there).sum()):,} of {member.cells:,} groups.",
             hint="A fact needs one row for every group of its SELECT.",
         )
     return cells.reshape(member.shape)
 
 
-def _number(text: str, place: str, step: Fraction) -> int:
+def _number(text: str, place: str, step: Fraction, lowest: int) -> int:
     try:
         value = to_fraction(text.strip()) / step
     except DiscreetError:
         value = Fraction(1, 2)
-    if value.denominator != 1 or not 0 <= value < LARGEST:
-        raise InvalidInput(f"{place} has something else where a whole number should stand.")
+    if value.denominator != 1 or not lowest <= value < LARGEST:
+        what = "a whole number" if step == 1 else f"a multiple of {plain(step)}"
+        raise InvalidInput(f"{place} has something else where {what} should stand.")
     return int(value)
 
 
@@ -141,6 +148,15 @@ def _leaf_masks(family: Family, rule: BoundRule) -> list[Mask] | None:
             return None
         masks.append(inside > 0)
     return masks
+
+
+def check_room(family: Family) -> None:
+    """Refuse facts, also those of the rows, that could not be settled once they are known."""
+    facts = [Sums(f.maps, f.shape, np.zeros(f.shape, dtype=np.int64), 0.0) for f in family.facts]
+    kept = finest_facts(facts)
+    if len(kept) > 1:
+        classes = fact_classes(GridProblem(family.shape, ()), kept)
+        check_several(math.prod(int(each.max()) + 1 for each in classes))
 
 
 def check_facts(problem: GridProblem) -> None:

@@ -19,7 +19,7 @@ from discreet.plan.ir import Scan
 from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
 from discreet.publish.fact_files import check_published
-from discreet.publish.facts import PlacedFact, check_facts, place_facts, zero_cells
+from discreet.publish.facts import PlacedFact, check_facts, check_room, place_facts, zero_cells
 from discreet.publish.families.find import Family, find_families
 from discreet.publish.price.nesting import refines
 from discreet.publish.price.quote import Priced, price_release
@@ -99,7 +99,9 @@ def plan(
         for number, family in enumerate(families)
     ]
     steps = tuple(measure.step * measure.grain for measure in measures)
-    facts = place_facts(families, [(f, table.name) for f, table in bound.facts], steps, spec)
+    non_negative = tuple(measure.low >= 0 for measure in measures)
+    named = [(f, table.name) for f, table in bound.facts]
+    facts = place_facts(families, named, steps, non_negative, spec)
     zeros = tuple(zero_cells(family, bound.rules) for family in families)
     found = PlannedRelease(
         spec=spec,
@@ -112,7 +114,7 @@ def plan(
         facts=facts,
         zeros=zeros,
         steps=steps,
-        non_negative=tuple(measure.low >= 0 for measure in measures),
+        non_negative=non_negative,
         payer=Payer(None, dataset.name, dataset.budget),
         snapshot=f"publish {label(snapshots)}",
     )
@@ -161,7 +163,7 @@ def _wanted(
 
 
 def _check(found: PlannedRelease) -> None:
-    """Refuse facts that no table shows, and those from files that contradict each other or a rule."""
+    """Refuse facts that no table shows, that contradict each other or a rule, and rules on all cells."""
     for fact in found.facts:
         members = found.families[fact.family].members
         fine = [member for member in members if refines(member, fact.member)]
@@ -177,5 +179,14 @@ def _check(found: PlannedRelease) -> None:
             for f in known
             if f.values is not None
         )
+        check_room(family)
+        zero = found.zeros[number]
+        if zero is not None and zero.all():
+            raise InvalidInput(
+                f"The rules leave nobody to count: every cell of '{family.members[0].table.name}' "
+                "is zero.",
+                hint="Correct the rules, or leave the table out.",
+            )
         if exact:
-            check_facts(GridProblem(family.shape, (), exact, found.zeros[number]))
+            non_negative = found.non_negative[number]
+            check_facts(GridProblem(family.shape, (), exact, zero, non_negative))

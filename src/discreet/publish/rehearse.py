@@ -12,6 +12,7 @@ from discreet.noise.rng import SystemRng
 from discreet.publish.families.find import Family
 from discreet.publish.grid import add_up
 from discreet.publish.measure import noisy_cells
+from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.reconcile.problem import Integers, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
@@ -61,7 +62,7 @@ class Rehearsal:
     epsilon: float
     delta: float
     tables: tuple[ExpectedError, ...]
-    region: str = ""
+    notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `discreet publish --rehearse --json` prints."""
@@ -72,6 +73,7 @@ class Rehearsal:
             "cost": {"epsilon": self.epsilon, "delta": self.delta},
             "made_up_rows": ROWS,
             "tables": {each.table: each.to_json() for each in self.tables},
+            "notices": list(self.notices),
         }
 
     def document(self) -> Document:
@@ -113,7 +115,8 @@ class Rehearsal:
             ),
             "Below 1, a table is more exact than its own noise: others say something about it.",
         )
-        sections = [Section("Expected errors", (words, grid, levels))]
+        said = tuple(Words(notice, warning=True) for notice in self.notices)
+        sections = [Section("Expected errors", (*said, words, grid, levels))]
         if pictures:
             sections.append(Section("By size", tuple(pictures)))
         return Document(
@@ -138,7 +141,8 @@ def rehearse(plan: PlannedRelease) -> Rehearsal:
         else:
             found += _rehearsed(plan, number, laws, shares)
     spec = plan.spec
-    return Rehearsal(spec.name, float(spec.epsilon.value), float(spec.delta.value), tuple(found))
+    epsilon, delta = float(spec.epsilon.value), float(spec.delta.value)
+    return Rehearsal(spec.name, epsilon, delta, tuple(found), notices_of(plan))
 
 
 def _by_law(member: Any, law: Law, share: float) -> ExpectedError:

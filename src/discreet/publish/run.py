@@ -113,7 +113,14 @@ def publish(
         progress(0, 4, "charging")
         receipt = _charged(plan, ledger)
         work = _Work(plan, held, ledger, receipt, rng, store, key, progress)
-        stored = unpack(once(ledger, receipt, work.packed))
+        try:
+            stored = unpack(once(ledger, receipt, work.packed))
+        except AnswerLost:
+            raise AnswerLost(
+                f"The release '{spec.name}' was paid for and begun, but never ended; the charge "
+                "stands, and nothing was published.",
+                hint="Rows may have been looked at, so its name is used up: give it another one.",
+            ) from None
     kept = store / stored["file"]
     if not kept.is_file() or _hash(kept) != stored["sha256"]:
         raise AnswerLost(
@@ -221,7 +228,15 @@ def measure(
         del cells
     counted.clear()
     progress(2, 4, "reconciling")
-    return reconciled(plan, noisy, facts)
+    try:
+        return reconciled(plan, noisy, facts)
+    except InvalidInput:
+        # Facts from files were compared with rules before the charge; those of the rows could not be.
+        raise InvalidInput(
+            "The exact facts from the rows contradict a rule or a published fact, so nothing was "
+            "released. The charge stands.",
+            hint="Correct the rule or the fact, and give the release another name.",
+        ) from None
 
 
 def reconciled(

@@ -200,9 +200,9 @@ def target_of(written: Any) -> AccuracyTarget:
         )
     confidence, size, within = found.groups()
     target = AccuracyTarget(
-        to_fraction(confidence) / 100,
+        to_fraction(confidence, name="The accuracy's part of cells") / 100,
         int(size.replace(",", "").replace("_", "") or 0),
-        to_fraction(within) / 100,
+        to_fraction(within, name="The accuracy's distance") / 100,
     )
     if not 0 < target.confidence < 1 or target.size <= 0 or target.within <= 0:
         raise InvalidInput(f"The accuracy '{written[:60]}' is never met by any noise.")

@@ -116,6 +116,7 @@ def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: boo
         f"  {t.table}: {t.cells:,} cells, typical error {t.whole:,.3g}, intervals ± {t.half:,.3g}"
         for t in found.tables
     ]
+    lines += [f"  Note: {notice}" for notice in found.notices]
     _say(found.to_json() | {"out": None if out is None else str(out)}, "\n".join(lines), json=json)
 
 

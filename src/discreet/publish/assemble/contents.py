@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from itertools import chain, product
 
 import numpy as np
 
 from discreet.core.event import Gaussian, Laplace, PrivacyEvent
-from discreet.core.numbers import counted, plain
-from discreet.core.unit import Neighbours
 from discreet.errors import InternalError
 from discreet.publish.assemble.agreements import Mappings, agreements_of, side_of
 from discreet.publish.assemble.rows import GridRows, Layout, key_columns
@@ -26,9 +24,11 @@ from discreet.publish.contents import (
     PublishedTable,
     ZeroRule,
 )
+from discreet.publish.families.atoms import Codes
 from discreet.publish.families.bound import BoundCondition
-from discreet.publish.families.find import Family, Member
+from discreet.publish.families.find import Family, Member, ShownKey
 from discreet.publish.families.levels import mask_of
+from discreet.publish.notices import notices_of
 from discreet.publish.prepare import PlannedRelease
 from discreet.publish.price.nesting import refines
 from discreet.publish.reconcile.problem import Integers
@@ -84,7 +84,7 @@ def contents_of(
         rules=tuple(_rules(plan)),
         well=tuple(_well(plan)),
         badly=(BADLY,),
-        warnings=tuple(_warnings(plan)),
+        warnings=notices_of(plan),
         private=private,
     )
 
@@ -211,18 +211,19 @@ def _rules(plan: PlannedRelease) -> list[ZeroRule]:
         for family in plan.families:
             for member in family.members:
                 if member.table.name == rule.table:
-                    group = _rule_labels(family, member, rule.conditions)
-                    if group is not None:
+                    groups = _rule_labels(family, member, rule.conditions)
+                    if groups:
                         found.append(
-                            ZeroRule(rule.text, member.table.name, member.measure.name, (group,))
+                            ZeroRule(rule.text, member.table.name, member.measure.name, groups)
                         )
     return found
 
 
 def _rule_labels(
     family: Family, member: Member, conditions: Sequence[BoundCondition]
-) -> tuple[Only, ...] | None:
-    only = []
+) -> tuple[tuple[Only, ...], ...]:
+    """Return groups of labels that together are the cells of a rule, none where it has no cell."""
+    found: list[list[tuple[Only, ...]]] = []
     for axis, dimension in enumerate(family.dimensions):
         mine = [c for c in conditions if c.base == dimension.base]
         if not mine:
@@ -232,12 +233,28 @@ def _rule_labels(
             held &= mask_of(dimension.atoms, condition)
         classes = np.append(member.maps[axis], -1)[dimension.leaf]
         inside = np.unique(classes[held & (classes >= 0)])
-        if not len(inside):
-            return None
-        for key in (key for key in member.keys if key.dimension == axis):
-            labels = tuple(sorted({key.labels[code] for code in key.codes[inside]}))
-            only.append(Only(key.name, labels))
-    return tuple(only) if only else None
+        found.append(_axis_labels([key for key in member.keys if key.dimension == axis], inside))
+    return tuple(tuple(chain(*each)) for each in product(*found)) if found else ()
+
+
+def _axis_labels(keys: Sequence[ShownKey], inside: Codes) -> list[tuple[Only, ...]]:
+    """Return the labels of some classes of one dimension; several keys of it only as they occur.
+
+    Two cuts of one column are not free of each other: 0-39 with 60-120 is no cell at all, and a rule
+    about 0-39 or 60-120 is not about 40-79 with 0-59.
+    """
+    *others, last = keys
+    held: dict[tuple[str, ...], set[str]] = {}
+    for code in inside:
+        before = tuple(key.labels[key.codes[code]] for key in others)
+        held.setdefault(before, set()).add(last.labels[last.codes[code]])
+    return [
+        (
+            *(Only(key.name, (label,)) for key, label in zip(others, before, strict=True)),
+            Only(last.name, tuple(sorted(labels))),
+        )
+        for before, labels in held.items()
+    ]
 
 
 def _well(plan: PlannedRelease) -> list[str]:
@@ -248,26 +265,4 @@ def _well(plan: PlannedRelease) -> list[str]:
             f"numbers of '{each.member.name}' much larger than {half:,.3g}: the noise of each cell "
             "stays below that 19 times in 20"
         )
-    return found
-
-
-def _warnings(plan: PlannedRelease) -> list[str]:
-    found = []
-    if plan.facts_from_data:
-        epsilon, delta = float(plan.spec.epsilon.value), plan.spec.delta.value
-        both = 2 * plan.spec.epsilon.value
-        grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
-        words = (
-            f"{counted(len(plan.facts_from_data), 'exact fact')} from the rows, without a "
-            "guarantee of their own. "
-        )
-        if plan.dataset.neighbours is Neighbours.ADD_REMOVE:
-            words += (
-                "The rest protects the values of one person, compared with other values where all "
-                f"facts agree, at epsilon {plain(both)} and delta {plain(grown)}: twice the price "
-                "below, which is that of the noisy tables alone."
-            )
-        found.append(words)
-    if plan.dataset.accepted:
-        found.append("The domains were read from the data and declared public unseen.")
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from discreet.publish.contents import Contents, Measurement, PublishedTable
+from discreet.core.numbers import plain
+from discreet.publish.contents import Contents, MeasureColumn, Measurement, PublishedTable
 
 TEXT, WHOLE, NUMBER = "string", "integer", "number"
 
@@ -49,14 +50,22 @@ def fields_of(table: PublishedTable) -> Fields:
     """Return name, type and meaning of each column of a published table."""
     fields = [(key.name, TEXT, key.meaning) for key in table.keys]
     for measure in table.measures:
-        step = "" if measure.step == 1 else f", in steps of {measure.step}"
+        step = _step_words(measure)
         ends = (("_low", "lower"), ("_high", "upper"))
-        fields.append((measure.name, WHOLE, f"{measure.meaning}{step}, reconciled"))
+        fields.append((measure.name, WHOLE, f"{measure.meaning}, reconciled{step}"))
         fields += [
-            (f"{measure.name}{end}", WHOLE, f"{word} end of the 95% interval of {measure.name}")
+            (
+                f"{measure.name}{end}",
+                WHOLE,
+                f"{word} end of the 95% interval of {measure.name}{step}",
+            )
             for end, word in ends
         ]
     return fields
+
+
+def _step_words(measure: MeasureColumn) -> str:
+    return "" if measure.step == 1 else f", in steps of {plain(measure.step)}"
 
 
 def measurement_fields(contents: Contents, measurement: Measurement) -> Fields:
@@ -64,7 +73,15 @@ def measurement_fields(contents: Contents, measurement: Measurement) -> Fields:
     keys = {key.name: key for table in contents.tables for key in table.keys}
     names = measurement.rows.schema.names[:-2]
     fields = [(name, TEXT, keys[name].meaning if name in keys else name) for name in names]
-    value = f"{measurement.measure} of {measurement.table} with noise, unbiased, not reconciled"
+    step = next(
+        _step_words(measure)
+        for table in contents.tables
+        for measure in table.measures
+        if (table.name, measure.name) == (measurement.table, measurement.measure)
+    )
+    value = (
+        f"{measurement.measure} of {measurement.table} with noise, unbiased, not reconciled{step}"
+    )
     return [*fields, ("value", WHOLE, value), ("scale", NUMBER, "scale of the noise")]
 
 

@@ -26,13 +26,16 @@ def settle_facts(
     if problem.zero is not None:
         open_ = add_up((~problem.zero).astype(np.int64), classes, shape) > 0
     if len(facts) == 1:
-        return _one(facts[0], classes, near, open_)
+        return _one(facts[0], classes, near, open_, non_negative=problem.non_negative)
     return _several(facts, classes, near, open_, non_negative=problem.non_negative)
 
 
-def _one(fact: Sums, classes: Sequence[Codes], near: Floats, open_: Array) -> Integers:
+def _one(
+    fact: Sums, classes: Sequence[Codes], near: Floats, open_: Array, *, non_negative: bool
+) -> Integers:
     """Return the fact's own numbers, and whole estimates where it says nothing."""
-    found = np.where(open_, np.maximum(np.rint(near), 0), 0).astype(np.int64)
+    whole = np.maximum(np.rint(near), 0) if non_negative else np.rint(near)
+    found = np.where(open_, whole, 0).astype(np.int64)
     links = linked(classes, fact.maps, near.shape)
     inside = np.ix_(*[np.flatnonzero(link >= 0) for link in links])
     values = fact.values[np.ix_(*[link[link >= 0] for link in links])]
@@ -51,16 +54,11 @@ def _several(
     non_negative: bool,
 ) -> Integers:
     """Return the whole numbers nearest to the estimates that meet all facts, by linear programming."""
-    with needs("scipy", extra="lab"):
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import coo_array, eye_array, hstack, vstack
-
     size = near.size
-    if size > MOST_CELLS:
-        raise InvalidInput(
-            f"The exact facts together tell {size:,} cells apart, more than {MOST_CELLS:,}.",
-            hint="Keep facts of one grouping, or of groupings that refine each other.",
-        )
+    check_several(size)
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array, eye_array, hstack, vstack
+
     rows = [_incidence(fact, classes, near.shape) for fact in facts]
     sums = vstack([coo_array((np.ones(len(i)), (i, j)), shape=(n, size)) for i, j, n in rows])
     goal = np.concatenate([fact.values.reshape(-1) for fact in facts]).astype(float)
@@ -86,6 +84,17 @@ def _several(
     if answer.x is None:
         raise contradiction()
     return np.rint(answer.x[:size]).astype(np.int64).reshape(near.shape)
+
+
+def check_several(size: int) -> None:
+    """Refuse crossed facts that could not be settled: too many cells, or no solver installed."""
+    if size > MOST_CELLS:
+        raise InvalidInput(
+            f"The exact facts together tell {size:,} cells apart, more than {MOST_CELLS:,}.",
+            hint="Keep facts of one grouping, or of groupings that refine each other.",
+        )
+    with needs("scipy", extra="lab"):
+        import scipy.optimize  # noqa: F401  # is it there?
 
 
 def _incidence(

@@ -108,6 +108,26 @@ def test_a_package_is_shown_as_grid_and_bars(tmp_path: Path) -> None:
     assert none["bars"] == []
 
 
+def test_every_count_and_sum_of_a_table_is_shown() -> None:
+    columns = {"sex": ["F", "M"], "n": [5, 7], "n_low": [3, 5], "n_high": [7, 9]}
+    columns |= {"pay": [1250, -40], "pay_low": [900, -90], "pay_high": [1600, 10]}
+    facts = {
+        "keys": [{"name": "sex", "values": ["F", "M"]}],
+        "measures": [{"name": "n", "step": "1"}, {"name": "pay", "step": "1/100"}],
+    }
+    shown = ShownTable("t", facts, pa.table(columns))
+    first = views.table_view(shown, name="r", chosen={}, measure="nothing")
+    assert (first["measure"], first["step"]) == ("n", "")
+    assert [each["path"] for each in first["measures"]] == [
+        "/releases/r?table=t&measure=n",
+        "/releases/r?table=t&measure=pay",
+    ]
+    second = views.table_view(shown, name="r", chosen={"sex": "F"}, measure="pay")
+    assert [bar["text"] for bar in second["bars"]] == ["1,250", "-40"]
+    assert (second["measure"], second["step"]) == ("pay", "0.01")
+    assert [each["path"] for each in second["crumbs"]] == ["/releases/r?table=t&measure=pay"]
+
+
 def _shown(path: Path, name: str, chosen: dict[str, str]) -> ShownTable:
     found = table(path, name, chosen)
     assert found is not None

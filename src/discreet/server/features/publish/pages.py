@@ -22,7 +22,7 @@ from discreet.server.views import datasets_view
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
-NOT_KEYS = {"table"}
+NOT_KEYS = {"table", "measure"}
 
 
 @router.get("/publish")
@@ -116,6 +116,10 @@ def released(request: Request, name: str) -> Response:
         name,
         release=views.standing_view(found),
         package=views.package_view(signed, name),
-        table=None if shown is None else views.table_view(shown, name=name, chosen=chosen),
+        table=None
+        if shown is None
+        else views.table_view(
+            shown, name=name, chosen=chosen, measure=request.query_params.get("measure", "")
+        ),
         wanted=wanted,
     )

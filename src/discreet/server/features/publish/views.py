@@ -136,19 +136,36 @@ def _noisy(manifest: Mapping[str, Any], name: str, table: str) -> list[dict[str,
     ]
 
 
-def table_view(shown: ShownTable, *, name: str, chosen: Mapping[str, str]) -> dict[str, Any]:
-    """Return one table as a grid of its first two open keys, or as bars where there is only one."""
+def table_view(
+    shown: ShownTable, *, name: str, chosen: Mapping[str, str], measure: str = ""
+) -> dict[str, Any]:
+    """Return one table as a grid of its first two open keys, or as bars where there is only one.
+
+    `measure` is the count or sum to show; where the table has none of that name, its first one.
+    """
     keys = [key["name"] for key in shown.facts["keys"]]
-    measure = shown.facts["measures"][0]["name"]
+    steps = {each["name"]: Fraction(each["step"]) for each in shown.facts["measures"]}
+    first = next(iter(steps))
+    measure = measure if measure in steps else first
+    kept = {} if measure == first else {"measure": measure}
     fixed = {key: value for key, value in chosen.items() if key in keys}
     free = [key for key in keys if key not in fixed]
     rows = shown.rows.to_pylist() if shown.rows.num_rows <= MOST_BARS else []
     return {
         "name": shown.name,
         "measure": measure,
+        "measures": [
+            {
+                "name": each,
+                "here": each == measure,
+                "path": _address(name, shown.name, {**fixed, "measure": each}),
+            }
+            for each in steps
+        ],
+        "step": "" if steps[measure] == 1 else plain(steps[measure]),
         "shown": f"{shown.rows.num_rows:,}",
-        "crumbs": _crumbs(shown, name, fixed),
-        "choices": _choices(shown, name, fixed, free),
+        "crumbs": _crumbs(shown, name, fixed, kept),
+        "choices": _choices(shown, name, {**fixed, **kept}, free),
         "grid": _grid(shown, measure, free) if len(free) == 2 else None,
         "bars": _bars(rows, free, measure) if rows and len(free) <= 1 else [],
         "open": free[2:] if len(free) > 2 else [],
@@ -159,13 +176,17 @@ def _address(name: str, table: str, fixed: Mapping[str, str]) -> str:
     return f"/releases/{name}?" + urlencode({"table": table, **fixed})
 
 
-def _crumbs(shown: ShownTable, name: str, fixed: Mapping[str, str]) -> list[dict[str, str]]:
+def _crumbs(
+    shown: ShownTable, name: str, fixed: Mapping[str, str], kept: Mapping[str, str]
+) -> list[dict[str, str]]:
     """Return the chosen values, each with the address that opens it again."""
     return [
         {
             "key": key,
             "value": value,
-            "path": _address(name, shown.name, {k: v for k, v in fixed.items() if k != key}),
+            "path": _address(
+                name, shown.name, {k: v for k, v in {**fixed, **kept}.items() if k != key}
+            ),
         }
         for key, value in fixed.items()
     ]

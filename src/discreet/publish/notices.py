@@ -1,0 +1,46 @@
+"""What the owner and every reader of a release should know beside its price."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.core.numbers import counted, plain
+from discreet.core.unit import Neighbours
+from discreet.publish.facts import zero_cells
+from discreet.publish.prepare import PlannedRelease
+
+
+def notices_of(plan: PlannedRelease) -> tuple[str, ...]:
+    """Return sentences about exact facts, rules and domains: from the plan, so known before paying."""
+    found = []
+    if plan.facts_from_data:
+        epsilon, delta = float(plan.spec.epsilon.value), plan.spec.delta.value
+        both = 2 * plan.spec.epsilon.value
+        grown = Fraction(math.ceil((1 + math.exp(min(epsilon, 700.0))) * 1000), 1000) * delta
+        words = (
+            f"{counted(len(plan.facts_from_data), 'exact fact')} from the rows, without a "
+            f"guarantee of {'its' if len(plan.facts_from_data) == 1 else 'their'} own. "
+        )
+        if plan.dataset.neighbours is Neighbours.ADD_REMOVE:
+            words += (
+                "The rest protects the values of one person, compared with other values where all "
+                f"facts agree, at epsilon {plain(both)} and delta {plain(grown)}: twice the price "
+                "below, which is that of the noisy tables alone."
+            )
+        found.append(words)
+    found += [
+        f"The rule '{rule.text}' is about no cell: check its names and values."
+        for rule in plan.bound.rules
+        if all(zero_cells(family, [rule]) is None for family in plan.families)
+    ]
+    for number, step in enumerate(plan.steps):
+        names = sorted({member.measure.name for member in plan.families[number].members})
+        if step != 1:
+            found.append(
+                f"The numbers of {', '.join(names)} are whole steps of {plain(step)}: "
+                f"12345 stands for {plain(12345 * step)}."
+            )
+    if plan.dataset.accepted:
+        found.append("The domains were read from the data and declared public unseen.")
+    return tuple(found)
