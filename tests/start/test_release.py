@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -238,6 +239,18 @@ def test_a_release_is_whole(shipped):
         ["sha256sum", "--check", "SHA256SUMS"], cwd=shipped, capture_output=True, check=False
     )
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_lessons_and_docs_are_inside_the_wheel(shipped):
+    (wheel,) = shipped.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for path in (ROOT / "src" / "discreet" / "course" / "lessons").rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            assert path.relative_to(ROOT / "src").as_posix() in names
+    for path in (ROOT / "docs").rglob("*.md"):
+        assert f"discreet/server/doc_files/{path.relative_to(ROOT / 'docs').as_posix()}" in names
 
 
 @pytest.mark.slow
