@@ -92,6 +92,9 @@ types: $(READY)  ## mypy, strict
 reference: $(READY)  ## write docs/reference from docstrings, help texts and routes
 	$(BIN)/python scripts/reference.py
 
+docs: $(READY)  ## build/docs: the documents as a folder of HTML, for any web server or none
+	$(BIN)/python scripts/static_docs.py
+
 course: $(READY)  ## write the notebooks from the lessons; with FACTS=1 also the figures that the product works out (15 minutes)
 	$(BIN)/python scripts/course.py $(if $(FACTS),--facts)
 

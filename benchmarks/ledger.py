@@ -1,16 +1,20 @@
-"""Charges a second: alone, under contention, and the time to open a long history.
+"""Charges a second: alone, under contention, the time to open a long history, and one of many regions.
 
-python benchmarks/ledger.py [--charges N] [--processes P] [--history N]
+python -m benchmarks.ledger [--charges N] [--processes P] [--history N] [--regions N ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
+import resource
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from benchmarks.figures import figure
@@ -33,9 +37,20 @@ def quote(turn: int) -> Quote:
     return Quote(Pure(epsilon), Cost(epsilon, Fraction(0), epsilon**2 / 2, Fraction(0)), region)
 
 
-def charge(ledger: Ledger, name: str, turn: int) -> float:
+def boxed(turn: int) -> Quote:
+    """Return the quote of a question about ranges of three columns, each time others."""
+    rng = random.Random(turn)
+    axes = {}
+    for name, size in (("age", 120), ("day", 3650), ("income", 1000)):
+        low, high = sorted((rng.randrange(size), rng.randrange(size)))
+        axes[name] = Positions(((low, high),))
+    asked = quote(turn)
+    return Quote(asked.event, asked.cost, Region.of(axes))
+
+
+def charge(ledger: Ledger, name: str, turn: int, priced: Callable[[int], Quote] = quote) -> float:
     start = time.perf_counter()
-    ledger.charge(OWNER, quote(turn), request_id=f"{name}-{turn}", body=f"{turn}")
+    ledger.charge(OWNER, priced(turn), request_id=f"{name}-{turn}", body=f"{turn}")
     return time.perf_counter() - start
 
 
@@ -75,7 +90,7 @@ def contended(base: Path, charges: int, processes: int) -> None:
     )
 
 
-def filled(base: Path, entries: int) -> None:
+def filled(base: Path, entries: int, priced: Callable[[int], Quote] = quote) -> None:
     """Write a ledger of so many charges, without waiting for the disk at each."""
     import json
 
@@ -90,7 +105,7 @@ def filled(base: Path, entries: int) -> None:
     data = json.loads(last.body)
     with store.exclusive() as writer:
         for position in range(last.position + 1, entries):
-            data |= {"request_id": f"r{position}", "region": quote(position).region.to_json()}
+            data |= {"request_id": f"r{position}", "region": priced(position).region.to_json()}
             last = link(position, "charge", data, previous=last.hash)
             writer.append(last)
     store.close()
@@ -105,16 +120,44 @@ def opening(base: Path, entries: int) -> None:
     print(f"opening         {entries:>8} entries  {seconds:8.2f} s")
 
 
+def regions(base: Path, many: int) -> None:
+    """Measure what an analyst does to a server who asks about `many` different regions of three columns."""
+    filled(base, many, boxed)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ledger = Ledger.open(URL, POLICY, base=base)
+    start = time.process_time()
+    charge(ledger, "next", many, boxed)
+    first = time.process_time() - start
+    times = []
+    for turn in range(many + 1, many + 41):
+        start = time.process_time()
+        charge(ledger, "next", turn, boxed)
+        times.append(time.process_time() - start)
+    ledger.close()
+    megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10
+    label = f"{many:,} regions of three columns"
+    figure(f"{label}: the first charge after opening, processor time", first, "s")
+    figure(f"{label}: a charge, median, processor time", 1e3 * statistics.median(times), "ms")
+    print(
+        f"regions         {many:>8} different  first charge {first:6.2f} s of processor time, then"
+        f" median {1e3 * statistics.median(times):6.1f} ms, at most {1e3 * max(times):6.1f} ms,"
+        f" {megabytes:5.0f} MB more",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--charges", type=int, default=400)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--history", type=int, default=100_000)
+    parser.add_argument("--regions", type=int, nargs="*", default=[1_000, 3_000])
     options = parser.parse_args()
     for step in (
         lambda base: alone(base, options.charges),
         lambda base: contended(base, options.charges, options.processes),
         lambda base: opening(base, options.history),
+        *(partial(regions, many=many) for many in options.regions),
     ):
         with tempfile.TemporaryDirectory() as folder:
             step(Path(folder))

@@ -1,6 +1,7 @@
 """The reference pages, written from the code: `make reference`; a test fails when they are stale.
 
-Each page is one function below: it returns Markdown made of docstrings, help texts and routes.
+Each page is one function below or in reference_settings.py: it returns Markdown made of docstrings,
+help texts and routes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import reference_settings as settings
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -159,6 +164,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
     "endpoints.md": endpoints_page,
+    "settings.md": lambda: (
+        f"{_head('Settings', settings.FIRST)}\n\n{settings.settings_tables(ROOT)}"
+    ),
 }
 
 

@@ -163,7 +163,7 @@ def walk(address: str, shots: list[Shot], out: Path, *, phone: bool, dark: bool)
     """Return the pictures that were written, one for each of `shots`."""
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
         sys.exit("There is no chromium here: `make setup` says how to get it.")
     base, _, _ = address.partition("/?")

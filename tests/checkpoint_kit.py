@@ -228,7 +228,8 @@ def everything(book: Accounts, whole: Accounts, store: Any) -> Iterator[tuple[An
 @contextmanager
 def both(ledger: Ledger) -> Iterator[tuple[Accounts, Accounts]]:
     """Lend the book of the whole history, and the one that the checkpoint leads to."""
-    yield load(ledger._store, ledger._limits, whole=True), load(ledger._store, ledger._limits)
+    limits = ledger._kept.limits
+    yield load(ledger._store, limits, whole=True), load(ledger._store, limits)
 
 
 def differences(ledger: Ledger) -> list[Any]:

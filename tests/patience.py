@@ -10,7 +10,7 @@ from fractions import Fraction
 
 LONG = 150.0
 """Seconds to wait for something that takes at most a few on an idle machine."""
-SLACK = 12.0
+SLACK = 30.0
 """Seconds within which a busy machine does what an idle one does at once."""
 YARDSTICK = 0.010
 """Processor seconds of `_work` on the machine where the limits were chosen."""
@@ -39,3 +39,16 @@ def eventually(holds, what):
     while not holds():
         assert time.monotonic() < end, what
         time.sleep(0.01)
+
+
+def quickest(work):
+    """Return the least processor time of three calls of `work(turn)`.
+
+    One may have been interrupted, by the collector of a full process or by neighbours on the machine.
+    """
+    seconds = []
+    for turn in range(3):
+        start = time.process_time()
+        work(turn)
+        seconds.append(time.process_time() - start)
+    return min(seconds)

@@ -6,7 +6,6 @@ import io
 import logging
 import random
 import re
-import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from discreet.server.logs import JsonLines
 from discreet.server.run import make_server
 from discreet.server.settings import Settings
 from patience import LONG, eventually
+from ports import free_port
 
 CANARY = "CANARY-7f3a"
 ROWS = 4321
@@ -93,12 +93,6 @@ def write_world(
     return path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
     """Return what the form answers: the page is fetched for its nonce first, as a browser does."""
     page = client.get("/?again") if "nonce" not in sent else None
@@ -106,6 +100,18 @@ def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
     headers = sent.pop("headers", {})
     data = {"token": token, "nonce": found[1] if found else "", **sent}
     return client.post("/sign-in", data=data, headers=headers)
+
+
+def once_it_waits(server: Running, then) -> threading.Thread:
+    """Call `then`, beside the test, once a question waits in the queue; return its thread."""
+
+    def wait() -> None:
+        eventually(lambda: server.context.runner.load[0] == 1, "nothing waits")
+        then()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
 
 
 @dataclass

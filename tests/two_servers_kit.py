@@ -22,7 +22,8 @@ from pathlib import Path
 from discreet.server.access.access_db import AccessDb
 from discreet.server.access.tokens import Role, Tokens
 from patience import LONG, eventually
-from server_kit import COUNT, free_port, write_world
+from ports import free_port
+from server_kit import COUNT, write_world
 
 START = """
 import sys

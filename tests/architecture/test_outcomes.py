@@ -42,7 +42,6 @@ def test_whoever_charges_computes_through_once():
         "release/pipeline.py",
         "synth/run.py",
         "synth/linked/run.py",
-        "synth/measure/learned_bounds.py",
         "synth/measure/learned_types.py",
         "learn/run.py",
         "learn/scored/paid_test.py",

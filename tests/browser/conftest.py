@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -24,10 +23,13 @@ from discreet.server.settings import Settings
 from discreet.survey.collect.store import SurveyStore
 from discreet.survey.command import begin_survey
 from patience import LONG, eventually
+from ports import free_port
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-CHROMIUM = shutil.which("chromium")
+from sluggish import sluggish
+
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -88,7 +90,7 @@ class Server(threading.Thread):
 
     def __init__(self, app, port):
         super().__init__(daemon=True)
-        config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error")
+        config = uvicorn.Config(sluggish(app), host="127.0.0.1", port=port, log_level="error")
         self.server = uvicorn.Server(config)
         self._ready = threading.Event()
         started = self.server.startup
@@ -109,12 +111,6 @@ class Server(threading.Thread):
     def stop(self):
         self.server.should_exit = True
         self.join(LONG)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

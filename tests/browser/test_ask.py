@@ -99,6 +99,8 @@ def test_the_whole_way_by_keyboard_alone(served, visit):
     page.focus("#sql")
     page.keyboard.press("Control+A")
     page.keyboard.type("SELECT COUNT(*) AS n FROM people WHERE age < 18")
+    expect(page.locator("#noise")).to_contain_text("±")
+    expect(page.locator("#go")).to_be_enabled()  # it rests until the price is known
     for wanted in ("slider", "epsilon", "go"):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.id") == wanted

@@ -85,21 +85,49 @@ def asked(page):
     return [request for request in page.watched.requests if not request.endswith("/icon.svg")]
 
 
+def over(page):
+    """Return by how many pixels a page is wider than its window."""
+    return page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+
+
+def walk_lessons(page, address, ways_of):
+    """Open every lesson; return what axe finds in the ways that `ways_of` names for its place."""
+    wrong = []
+    for place, lesson in enumerate(LESSONS):
+        page.set_viewport_size(DESKTOP)
+        page.goto(f"{address}/course/{lesson.name}")
+        page.wait_for_load_state("networkidle")
+        expect(page.locator(".live:empty")).to_have_count(0)
+        for size in (DESKTOP, PHONE):
+            page.set_viewport_size(size)
+            assert over(page) == 0, f"{lesson.name} scrolls sideways at {size['width']}"
+        wrong += walked(page, ways_of(place))
+    return wrong
+
+
 def test_every_lesson_fits_and_is_open_to_everybody(served, visit):
+    """Desktop and phone for each; the themes alternate."""
     page = visit(served, "/course", token="")
     links = page.locator(".contents a").evaluate_all("nodes => nodes.map(node => node.pathname)")
     assert links == [f"/course/{lesson.name}" for lesson in LESSONS]
-    wrong = []
-    for place, link in enumerate(links):
-        page.set_viewport_size(PHONE)
-        page.goto(served.address + link)
-        page.wait_for_load_state("networkidle")
-        over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(over) == 0, f"{link} scrolls sideways"
-        assert page.locator(".live:empty").count() == 0
-        wrong += walked(page, [WAYS[place % 4]])
-        page.set_viewport_size(DESKTOP)
-    assert wrong == []
+    both = WAYS[:2], WAYS[2:]
+    assert all([size for size, _ in ways] == [DESKTOP, PHONE] for ways in both)
+    assert walk_lessons(page, served.address, lambda place: both[place % 2]) == []
+
+
+@pytest.mark.slow
+def test_every_lesson_in_all_four_ways(served, visit):
+    page = visit(served, "/course", token="")
+    assert walk_lessons(page, served.address, lambda _: WAYS) == []
+
+
+def test_the_walk_would_see_a_fault(served, visit):
+    page = visit(served, "/course/promise", token="")
+    page.evaluate("document.querySelector('#laws-epsilon').removeAttribute('aria-label')")
+    page.evaluate("document.querySelector('label[for=laws-epsilon]').remove()")
+    assert [each[1] for each in walked(page, [WAYS[1]])] == ["label"]
 
 
 def test_every_subject_is_two_clicks_away(served, visit):
@@ -170,8 +198,7 @@ def test_a_class_gets_its_links_and_ends(small, visit):
     expect(page.locator(".cards li")).to_have_count(4)
     wrong = []
     page.set_viewport_size(PHONE)
-    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(over) == 0
+    assert over(page) == 0
     wrong += walked(page, WAYS)
     assert wrong == []
     link = page.locator(".cards code").first.inner_text()
@@ -186,6 +213,10 @@ def test_a_class_gets_its_links_and_ends(small, visit):
     page.get_by_role("button", name="End the class student").click()
     expect(page.locator("#class-list tbody")).to_contain_text("0 of 4 valid")
     expect(page.locator("#class-sheet")).to_be_hidden()
+    page.click("#new-class button")
+    expect(page.locator("#class-problem")).to_contain_text("take another, such as 'student-b'")
+    page.reload()
+    expect(page.locator("#class-name")).to_have_value("student-b")
     student.goto(small.address + "/budget")
     expect(student.locator(".me summary")).to_have_count(0)
 
@@ -214,5 +245,4 @@ def test_a_rehearsal_is_the_same_for_everybody_and_marked(served, visit):
 def test_a_room_sees_it_large(served, visit):
     page = visit(served, "/course/noise?projector=1", token="")
     assert page.locator("h1").evaluate("node => node.getBoundingClientRect().height") > 45
-    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(over) == 0
+    assert over(page) == 0

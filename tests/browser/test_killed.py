@@ -15,7 +15,8 @@ from playwright.sync_api import expect
 
 from child_tasks import on_path
 from patience import LONG, eventually
-from server_kit import free_port, write_world
+from ports import free_port
+from server_kit import write_world
 
 PROGRAM = Path(__file__).parent / "killable.py"
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE age > {}"

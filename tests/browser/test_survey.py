@@ -381,6 +381,16 @@ def test_two_questions_together_and_what_a_liar_can_do(survey, visit, served):
     expect(owner.locator("#crossed tbody td")).to_have_count(8)
 
 
+def test_an_open_question_waits_for_words_and_not_for_answers(survey, visit, served):
+    store = survey(ALL_KINDS)
+    answers = {"smokes": "yes", "emoji": "tea"}
+    given = [Device().donate(store.plan, answers, day=1).to_cbor() for _ in range(40)]
+    assert store.take_cbor(given).accepted == 40
+    owner = visit(served, f"/surveys/{store.plan.survey.name}")
+    expect(owner.locator("[data-question=emoji] .care strong")).to_have_text("No words yet.")
+    expect(owner.locator("[data-question=grade] .care strong")).to_have_text("Too early.")
+
+
 def test_a_survey_is_begun_on_the_page(visit, served):
     page = visit(served, "/surveys")
     name = f"new-{secrets.token_hex(4)}"

@@ -209,7 +209,7 @@ def test_a_kill_leaves_all_or_nothing(url, tmp_path, moment):
         if moment == "between":
             own._store.append = dying
         else:
-            own._head.advance = lambda head: os.kill(os.getpid(), signal.SIGKILL)
+            own._kept._head.advance = lambda head: os.kill(os.getpid(), signal.SIGKILL)
         own.charge_all(OWNER, [bill(f"q.{i}", "1/4") for i in range(3)])
         say("charged")
 

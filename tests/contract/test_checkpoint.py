@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checkpoint_kit import checkpointed, differences
-from discreet.ledger import ledger as ledger_module
+from discreet.ledger import session as session_module
 from discreet.ledger.checkpoint import making
 from discreet.ledger.loading import load
 from ledger_kit import MEN, WOMEN, forked, open_ledger, pay
@@ -47,7 +47,7 @@ def small(monkeypatch):
     """Checkpoints after every few entries, merged as those of millions are."""
     monkeypatch.setattr(making, "LEAST", 5)
     monkeypatch.setattr(making, "LARGEST", 60)
-    monkeypatch.setattr(ledger_module, "PAUSE", 1)
+    monkeypatch.setattr(session_module, "PAUSE", 1)
 
 
 def test_killed_processes_leave_nothing_that_is_wrong(url, tmp_path, small):

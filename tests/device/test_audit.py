@@ -1,6 +1,7 @@
-"""The JavaScript device, audited as it is shipped: a fresh device for each report, WebCrypto and all.
+"""The JavaScript device, audited as it is shipped: a fresh device for each report, WebCrypto and all; and
+every randomizer of the module by itself, whole reports, at what it claims and close to it.
 
-False alarms: each law is rejected at ALPHA, each audited bound exceeds the truth with at most ALPHA.
+False alarms: each law is rejected at ALPHA, each audited bound exceeds the truth with at most AUDIT_ALPHA.
 """
 
 import sys
@@ -19,6 +20,7 @@ from discreet.survey.spec.read import survey_of
 from discreet.testing.laws import upper_gamma
 
 ALPHA = 1e-9
+AUDIT_ALPHA = 1e-6
 LEAST_EXPECTED = 10
 SHIFT = 1 << 27  # the broken twin tells the truth 1/32 more often than it says
 CODES = {"kind": "choice", "options": list("abcd")}
@@ -116,6 +118,43 @@ def bound(counts, times):
     """Return a lower bound on epsilon from the event that the first answer is told."""
     first, second = counts
     return epsilon_from_shares(first["0"], second["0"], (times, times), delta=0.0, alpha=ALPHA)
+
+
+def audited(name, epsilon, times):
+    """Return a lower bound on what whole reports of the module's randomizer lose.
+
+    The event is the law's: the reports that are likeliest to come from the first answer. Of RAPPOR all that
+    its reports ever show is looked at, the permanent bits.
+    """
+    plan, answers, values = plan_of(name, epsilon)
+    randomizer = plan.choices[0].randomizer
+    kept = hasattr(randomizer, "kept_law")
+    laws = [(randomizer.kept_law if kept else randomizer.law)(value) for value in values]
+    ratios = [float(one / two) if two else 0.0 for one, two in zip(*laws, strict=True)]
+    telling = {at for at, ratio in enumerate(ratios) if ratio > 0.99 * max(ratios)}
+    given = {"document": plan.document.decode(), "answers": answers, "times": times, "bare": kept}
+    first, second = (
+        sum(often for told, often in counts.items() if number_of(name, told) in telling)
+        for counts in run_node("randomizers.mjs", given)
+    )
+    return epsilon_from_shares(first, second, (times, times), delta=0.0, alpha=AUDIT_ALPHA)
+
+
+def check_audit(name, epsilon, times=500_000):
+    assert 0.95 * epsilon < audited(name, str(epsilon), times) <= epsilon
+    assert audited(name, str(1.15 * epsilon), times) > epsilon, "a broken twin is caught"
+
+
+@pytest.mark.parametrize("name", ["warner", "hadamard-sketch"])
+def test_at_most_the_claim_and_within_a_twentieth_of_it(name):
+    check_audit(name, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [1, 2])
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_randomizer_at_most_the_claim_and_within_a_twentieth_of_it(name, epsilon):
+    check_audit(name, epsilon)
 
 
 @pytest.mark.slow

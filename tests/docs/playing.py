@@ -7,10 +7,11 @@ has just shown for `dsc_...`, a certificate of the day for `cert.pem`. A server 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 import shlex
+import shutil
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from fences import fences
 
 from discreet.cli.app import run
 from patience import LONG
+from ports import free_port
 
 FILES = {"csv", "toml", "ini", "dockerfile"}
 SHOWN_ONLY = {"console", "text"}
@@ -28,10 +30,11 @@ _COMMAND = "import sys; from discreet.cli.app import run; sys.exit(run(sys.argv[
 class Stage:
     """One tutorial being played, and what it has started."""
 
-    def __init__(self, capsys):
+    def __init__(self, capsys, *, instead: dict[str, str] | None = None, skips: bool = True):
         self._capsys = capsys
         self._names = {"__name__": "tutorial"}
-        self._instead: dict[str, str] = {}
+        self._instead: dict[str, str] = dict(instead or {})
+        self._skips = skips
         self._servers: list[subprocess.Popen] = []
         self.done = 0
         self.skipped: list[str] = []
@@ -51,7 +54,7 @@ class Stage:
         for fence in fences(path):
             language, _, file = fence.language.partition(" ")
             text = self._in_place(fence.text)
-            if "# skip:" in text:
+            if "# skip:" in text and self._skips:
                 self.skipped.append(re.search(r"# skip: (.*)", text)[1])
             elif language == "python":
                 exec(compile(text, str(fence), "exec"), self._names)
@@ -77,9 +80,11 @@ class Stage:
 
     def _line(self, line: str) -> None:
         words = shlex.split(line, comments=True)
+        if not words:
+            return
         assert words[0] == "discreet", line
         if words[1] == "serve":
-            self._serve(words[1:])
+            self.serve(words[1:])
             return
         self._capsys.readouterr()
         assert run(words[1:]) == 0, f"{line}\n{self._capsys.readouterr().err}"
@@ -87,8 +92,12 @@ class Stage:
         if token:
             self._instead["dsc_..."] = token[0]
 
-    def _serve(self, words: list[str]) -> None:
+    def serve(self, words: list[str]) -> None:
+        """Start a server as a tutorial says, on ports of our own, until the tutorial ends."""
         port = free_port()
+        if "--port" in words:
+            place = words.index("--port")
+            words = words[:place] + words[place + 2 :]
         self._instead["127.0.0.1:8765"] = f"127.0.0.1:{port}"
         if "--pg-port" in words:
             place = words.index("--pg-port") + 1
@@ -110,23 +119,26 @@ class Stage:
         raise AssertionError("".join(said))
 
     def _console(self, text: str) -> None:
-        """Run what is typed at a prompt of psql, over psycopg: a machine need not have psql."""
+        """Run what is typed at a prompt of psql, by psql, or over psycopg on a machine without it."""
         asked = re.search(r'PGPASSWORD=(\S+) psql "([^"]*)"', text)
         if asked is None:
             return
-        import psycopg
+        statements = re.findall(r"^discreet=> (.*?)(?:\s+--.*)?$", text, re.MULTILINE)
+        psql = shutil.which("psql")
+        if psql is not None:
+            typed = [word for statement in statements for word in ("-c", statement)]
+            settings = os.environ | {"PGPASSWORD": asked[1], "PAGER": ""}
+            order = [psql, "--no-psqlrc", "--set", "ON_ERROR_STOP=1", asked[2], *typed]
+            done = subprocess.run(order, env=settings, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.count(" row") >= len(statements), done.stdout
+        else:
+            import psycopg
 
-        with psycopg.connect(f"{asked[2]} password={asked[1]}", autocommit=True) as connection:
-            for statement in re.findall(r"^discreet=> (.*?)(?:\s+--.*)?$", text, re.MULTILINE):
-                assert connection.execute(statement.rstrip(";")).fetchall(), statement
+            with psycopg.connect(f"{asked[2]} password={asked[1]}", autocommit=True) as connection:
+                for statement in statements:
+                    assert connection.execute(statement.rstrip(";")).fetchall(), statement
         self.done += 1
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def write_certificate() -> None:

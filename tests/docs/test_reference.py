@@ -1,6 +1,7 @@
 """The reference pages say what the code says: a page that is stale fails here."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,30 @@ def test_a_name_without_a_docstring_would_be_seen():
     assert reference._line(bare) == ""
     empty = [line for line in reference.python_page().splitlines() if line.endswith("`: ")]
     assert empty == []
+
+
+def test_every_variable_of_the_environment_is_known():
+    files = [
+        *(ROOT / "src").rglob("*.py"),
+        *(path for path in (ROOT / "scripts").iterdir() if path.stem != "reference_settings"),
+        ROOT / "Makefile",
+    ]
+    used = set()
+    for path in files:
+        if path.is_file():
+            used |= set(re.findall(r"\bDISCREET_[A-Z_]+\b", path.read_text(encoding="utf-8")))
+    assert used == set(reference.settings.VARIABLES)
+
+
+def test_a_setting_that_no_page_explains_is_noticed():
+    text = "**`url`** says which. **`other`** is another."
+    assert reference.settings._sentence(text, "url") == "`url` says which."
+    with pytest.raises(SystemExit, match="nothing"):
+        reference.settings._sentence(text, "nothing")
+
+
+def test_no_setting_is_without_words():
+    page = reference.PAGES["settings.md"]()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert len(rows) > 100
+    assert [row for row in rows if row.endswith("|  |")] == []

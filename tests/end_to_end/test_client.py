@@ -10,7 +10,8 @@ from discreet import errors
 from discreet.client import _error
 from discreet.core.answer import _interval
 from patience import LONG
-from server_kit import COUNT, free_port, running, write_world
+from ports import free_port
+from server_kit import COUNT, running, write_world
 
 
 @pytest.fixture(scope="module")

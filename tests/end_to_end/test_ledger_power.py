@@ -17,7 +17,7 @@ import pytest
 
 from checkpoint_kit import differences
 from discreet.errors import DiscreetError, LedgerWriteFailed
-from discreet.ledger import ledger as ledger_module
+from discreet.ledger import session as session_module
 from discreet.ledger.checkpoint import making
 from ledger_kit import open_ledger, pay
 from sqlite_shim import Disk, after_power_loss, shimmed
@@ -42,7 +42,7 @@ def tmp_path(tmp_path):
 def checkpoints(monkeypatch):
     """A checkpoint after every three entries."""
     monkeypatch.setattr(making, "LEAST", 3)
-    monkeypatch.setattr(ledger_module, "PAUSE", 1)
+    monkeypatch.setattr(session_module, "PAUSE", 1)
 
 
 def record(base, *, synchronous: str) -> list[tuple]:
@@ -102,7 +102,7 @@ def wrong(log: list[tuple], base, rng: random.Random | None) -> tuple[list, bool
     """Return what is lost or known otherwise after the power fails, and whether a checkpoint was used."""
     found = list(lost(log, base, rng))
     ledger = open_ledger(base, LIMIT)
-    used = ledger._book.past is not None
+    used = ledger._kept.book.past is not None
     found += differences(ledger)
     ledger.close()
     return found, used
@@ -151,7 +151,7 @@ def test_a_write_that_fails_answers_nothing_uncharged(
     """Step 1, 2, ... fails, and all after it: nothing is acknowledged that is not there, the words
     are ours, and when the disk works again every request can be repeated, charged once."""
     monkeypatch.setattr(making, "LEAST", least)
-    monkeypatch.setattr(ledger_module, "PAUSE", 1)
+    monkeypatch.setattr(session_module, "PAUSE", 1)
     failed = 0
     for step in range(1, FAILURES + 1):
         base = tmp_path / str(step)

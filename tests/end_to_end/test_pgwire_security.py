@@ -226,7 +226,7 @@ def test_cancelling_a_waiting_question_costs_nothing(pg):
     finally:
         release.set()
         for job in busy:
-            job.future.result(30)
+            job.future.result(LONG)
     assert isinstance(caught[0], psycopg.errors.QueryCanceled)
     assert "Nothing was charged" in str(caught[0])
     assert pg.spent("alice") == before

@@ -8,6 +8,7 @@ import time
 import psycopg
 import pytest
 
+from patience import LONG
 from pgwire_kit import endpoint
 from server_kit import COUNT, running, write_world
 
@@ -55,7 +56,7 @@ def test_a_bomb_is_answered_with_a_sentence_and_costs_nothing(server, name, rout
 def test_explaining_waits_in_the_queue(server):
     """While the caller's one text is at work, an explanation waits like a question."""
     go, seen = threading.Event(), []
-    job = server.context.runner.submit("analyst bob", lambda _job: go.wait(60), plans=True)
+    job = server.context.runner.submit("analyst bob", lambda _job: go.wait(LONG), plans=True)
     body = {"sql": COUNT, "epsilon": "0.1"}
     with server.client(server.token("analyst", "bob")) as bob:
         asked = threading.Thread(
@@ -66,9 +67,9 @@ def test_explaining_waits_in_the_queue(server):
             assert asked.is_alive(), "it did not wait"
             time.sleep(0.01)
         go.set()
-        asked.join(60)
+        asked.join(LONG)
     assert seen == [200]
-    assert job.future.result(10)
+    assert job.future.result(LONG)
 
 
 def state_of(connection, sql):

@@ -12,8 +12,9 @@ import pytest
 
 from child_tasks import lives, on_path
 from patience import LONG, eventually
+from ports import free_port
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
-from server_kit import CANARY, COUNT, free_port, running, write_world
+from server_kit import CANARY, COUNT, running, write_world
 
 SYNTH = "/api/v1/synth"
 WISH = {"table": "census.people", "epsilon": "0.5", "method": "independent", "rows": 50}

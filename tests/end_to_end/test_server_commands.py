@@ -18,7 +18,8 @@ from discreet.api import open as open_curator
 from discreet.cli.app import run
 from discreet.server.access.audit import AuditLog
 from patience import LONG, SLACK
-from server_kit import COUNT, free_port, write_world
+from ports import free_port
+from server_kit import COUNT, write_world
 
 API = "/api/v1"
 

@@ -13,7 +13,8 @@ from discreet.server.features.openid.setting import read_openid
 from discreet.server.settings import Settings
 from openid_kit import CLIENT, OTHER, SECRET, curve_key, local_provider, rsa_key
 from patience import LONG
-from server_kit import free_port, running, write_world
+from ports import free_port
+from server_kit import running, write_world
 
 API = "/api/v1"
 FILE = """

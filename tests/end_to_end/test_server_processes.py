@@ -9,8 +9,9 @@ import pytest
 
 from discreet.api import add_analysts
 from patience import LONG
+from ports import free_port
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
-from server_kit import COUNT, free_port, running, write_world
+from server_kit import COUNT, running, write_world
 
 API = "/api/v1"
 CAP = """

@@ -8,8 +8,8 @@ import pytest
 
 from discreet.server.access.tokens import Role
 from discreet.server.settings import Settings
-from patience import SLACK
-from server_kit import COUNT, running, sign_in, write_world
+from patience import LONG, SLACK
+from server_kit import COUNT, once_it_waits, running, sign_in, write_world
 
 API = "/api/v1"
 OWN = {"Sec-Fetch-Site": "none"}
@@ -140,7 +140,7 @@ def held(server):
     """A job of bob's that goes on until the gate opens."""
     gate = threading.Event()
     token = server.context.tokens.new(Role.ANALYST, analyst="bob")
-    job = server.context.runner.submit("analyst bob", lambda _job: gate.wait(60), keep=True)
+    job = server.context.runner.submit("analyst bob", lambda _job: gate.wait(LONG), keep=True)
     yield token, job
     gate.set()
 
@@ -163,15 +163,17 @@ def test_waiting_for_an_answer_ends_when_the_token_is_revoked(tmp_path):
         token = found.context.tokens.new(Role.ANALYST, analyst="bob")
         gate = threading.Event()
         blocks = [
-            found.context.runner.submit("analyst bob", lambda _job: gate.wait(60)) for _ in range(4)
+            found.context.runner.submit("analyst bob", lambda _job: gate.wait(LONG))
+            for _ in range(4)
         ]
-        threading.Timer(0.5, found.context.tokens.revoke, [token.token.id]).start()
+        revoke = once_it_waits(found, lambda: found.context.tokens.revoke(token.token.id))
         with found.client(token.text) as bob:
             answer = bob.post(f"{API}/query", json={"sql": COUNT, "epsilon": 1})
+        revoke.join()
         assert answer.status_code == 401
         assert found.context.runner.load == (0, 4)  # and what waited is gone
         gate.set()
-        assert all(job.future.result(10) for job in blocks)
+        assert all(job.future.result(LONG) for job in blocks)
         with found.context.workspace.curator() as curator:
             assert not [entry for entry in curator.history() if entry["kind"] == "charge"]
 

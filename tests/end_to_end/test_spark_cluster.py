@@ -20,7 +20,7 @@ import pytest
 from discreet.api import open as open_curator
 from discreet.errors import EngineFailed
 from patience import LONG, eventually
-from server_kit import free_port
+from ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ("test_engine.py", "test_same_tables.py", "test_canonical.py", "test_same_cells.py")

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.server.access.tokens import Role
+from ports import free_port
 from probes import PROBES
-from server_kit import CANARY, COUNT, free_port, running, write_world
+from server_kit import CANARY, COUNT, running, write_world
 
 SOURCES = {"people.parquet", "things.parquet"}
 QUESTIONS = (

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from patience import LONG, slowness
+from ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTAINER = ROOT / "Containerfile"
@@ -196,12 +196,6 @@ def shipped(uv, tmp_path_factory):
             pytest.skip("the package registry cannot be reached from here")
         assert done.returncode == 0, done.stderr[-3000:]
     return folder / "dist"
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def demo_answers(program, folder):

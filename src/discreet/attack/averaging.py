@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,9 @@ from discreet.core.numbers import to_fraction
 from discreet.noise.rng import SystemRng
 from discreet.report.document import Figure, Grid
 from discreet.survey.device.device import Device
+from discreet.survey.randomizers.base import Report
 from discreet.survey.randomizers.kary import KaryResponse
+from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.spec.plan import SurveyPlan
 from discreet.survey.spec.read import survey_of
 
@@ -35,7 +37,12 @@ ATTACK = Attack(
     ),
 )
 _HALF = 0.5
+_YES, _NO = 0x80, 0x40  # the two bits of a RAPPOR report
+_FRESH, _KEPT = "coins tossed anew", "memoised coins"
+_FRESH_RAPPOR, _KEPT_RAPPOR = "RAPPOR, permanent coins tossed anew", "RAPPOR, permanent coins kept"
 Bits = npt.NDArray[np.bool_]
+Leanings = npt.NDArray[np.float64]
+"""How far the reports of each person speak for the answer, on average: above a half, or below."""
 
 
 def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
@@ -49,65 +56,85 @@ def run(settings: Mapping[str, Any], *, progress: Progress) -> Outcome:
         bits = bits_of_file(chosen.text("original"), chosen.text("secret"))
         truth = balanced_bits(bits, min(people, 2 * int(min(bits.sum(), (~bits).sum()))), rng)
     progress(0, 3, "devices that toss anew each time")
-    fresh = _fresh(truth, answers, epsilon)
+    leaning = {_FRESH: _fresh(truth, answers, epsilon)}
     progress(1, 3, "devices that remember")
-    kept = _memoised(truth, answers, epsilon, progress)
-    progress(2, 3, "writing the report")
-    return _outcome(chosen, truth, fresh, kept)
+    leaning[_KEPT] = _memoised("warner", truth, answers, epsilon, progress)
+    leaning[_FRESH_RAPPOR] = _fresh_rappor(truth, answers, epsilon)
+    progress(2, 3, "devices that remember, and blur what they remember")
+    leaning[_KEPT_RAPPOR] = _memoised("rappor", truth, answers, epsilon, progress)
+    progress(3, 3, "writing the report")
+    return _outcome(chosen, truth, {name: _score(each, truth) for name, each in leaning.items()})
 
 
-def _fresh(truth: Bits, answers: int, epsilon: Fraction) -> npt.NDArray[np.float64]:
-    """Return the share of yes among the reports of each person whose coins are tossed every time."""
+def _fresh(truth: Bits, answers: int, epsilon: Fraction) -> Leanings:
+    """Return what the reports of people say whose coins are tossed every time."""
     coin = KaryResponse.of(2, epsilon, name="warner")
     told = coin.encode_many(np.repeat(truth, answers).astype(np.int64), SystemRng())
     return np.asarray(told.reshape(truth.size, answers).mean(axis=1))
 
 
+def _fresh_rappor(truth: Bits, answers: int, epsilon: Fraction) -> Leanings:
+    """Return the same for RAPPOR without a memory: its permanent step is tossed for each report."""
+    found = np.empty(truth.size)
+    for person, smokes in enumerate(truth):
+        told = Rappor.of(2, epsilon).encode_many(np.full(answers, int(smokes)), SystemRng())
+        found[person] = np.mean(((told & _NO) > 0) + 1.0 - ((told & _YES) > 0)) / 2
+    return found
+
+
 def _memoised(
-    truth: Bits, answers: int, epsilon: Fraction, progress: Progress
-) -> npt.NDArray[np.float64]:
+    mechanism: str, truth: Bits, answers: int, epsilon: Fraction, progress: Progress
+) -> Leanings:
     """Return the same for the devices of this package, a day for each answer."""
-    stated = {"title": "Every day", "epsilon": str(epsilon), "questions": {"a": {"kind": "yes-no"}}}
-    plan = SurveyPlan.of(survey_of(stated, name="daily"))
-    shares = np.empty(truth.size)
+    question = {"kind": "yes-no", "mechanism": mechanism}
+    stated = {"title": "Every day", "epsilon": str(epsilon), "questions": {"a": question}}
+    plan, leans = SurveyPlan.of(survey_of(stated, name="daily")), _LEANS[mechanism]
+    found = np.empty(truth.size)
     for person, smokes in enumerate(truth):
         if person % 50 == 0:
             progress(1, 3, f"devices that remember: {person} of {truth.size}")
-        device, total = Device(), 0
+        device, total = Device(), 0.0
         for day in range(answers):
             donation = device.donate(plan, {"a": "no" if smokes else "yes"}, day=day)
             assert donation is not None
-            total += donation.reports[0] == 1
-        shares[person] = total / answers
-    return shares
+            total += leans(donation.reports[0])
+        found[person] = total / answers
+    return found
 
 
-def _score(shares: npt.NDArray[np.float64], truth: Bits) -> Score:
-    guessed = shares > _HALF
+def _rappor_leans(report: Report | None) -> float:
+    assert isinstance(report, bytes)
+    return (bool(report[0] & _NO) + 1 - bool(report[0] & _YES)) / 2
+
+
+_LEANS: Mapping[str, Callable[[Report | None], float]] = {
+    "warner": lambda report: float(report == 1),
+    "rappor": _rappor_leans,
+}
+
+
+def _score(leanings: Leanings, truth: Bits) -> Score:
+    guessed = leanings > _HALF
     return Score.of_guesses(int((guessed == truth).sum()), truth.size, baseline=_HALF)
 
 
-def _outcome(
-    chosen: AttackSettings,
-    truth: Bits,
-    fresh: npt.NDArray[np.float64],
-    kept: npt.NDArray[np.float64],
-) -> Outcome:
+def _outcome(chosen: AttackSettings, truth: Bits, found: Mapping[str, Score]) -> Outcome:
     epsilon, answers = chosen.number("epsilon"), chosen.whole("answers")
     ceiling = 1 / (1 + np.exp(-epsilon))
-    found = {"coins tossed anew": _score(fresh, truth), "memoised coins": _score(kept, truth)}
     return Outcome(
         attack=ATTACK.name,
         title=ATTACK.title,
         knew="The collector sees which reports come from the same device, and nothing else.",
         released=f"{answers:,} reports of the same answer from each of {truth.size:,} people, each "
         f"report randomised at epsilon {epsilon:g}.",
-        did="The collector takes the majority of each person's reports.",
+        did="The collector takes the majority of each person's reports (of RAPPOR's, the bit that is "
+        "set more often).",
         lesson="Epsilon of one report says nothing about a thousand: a device must remember its coins.",
-        score=found["coins tossed anew"],
-        private=found["memoised coins"],
+        score=found[_FRESH],
+        private=found[_KEPT],
         private_words=f"A device that remembers says the same thing {answers:,} times; in the long run "
-        f"nobody can be right more than {ceiling:.1%} of the time.",
+        f"nobody can be right more than {ceiling:.1%} of the time. RAPPOR blurs what it remembers anew "
+        "each time: averaging takes the blur away, and ends at the coins that were tossed once.",
         settings=dict(chosen.values),
         details={
             "ceiling": float(ceiling),

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from discreet.attack.attacks import attack_named
-from discreet.attack.outcome import Score
+from discreet.attack.outcome import Outcome, Score
 from discreet.attack.story import score_words
 from discreet.course.lesson import Lesson
 
@@ -64,8 +65,12 @@ def attack_sweep(
     start: int = 0,
     released: str = "on what was released",
     private: str = "on the private version",
+    told: Callable[[Outcome], str] = attrgetter("person"),
 ) -> Sweep:
-    """Return an attack of the red team, run on the made-up town once for each value of one of its knobs."""
+    """Return an attack of the red team, run on the made-up town once for each value of one of its knobs.
+
+    `told` says what stands behind the score: what it means for one person, unless named.
+    """
     attack, steps, measure = attack_named(name), [], ""
     for shown, value in values.items():
         outcome = attack.run({**(settings or {}), knob: value})
@@ -74,7 +79,7 @@ def attack_sweep(
             bars.append(_bar(private, outcome.private))
         measure = outcome.score.measure
         steps.append(
-            SweepStep(shown, tuple(bars), f"{score_words(outcome.score)} {outcome.person}".strip())
+            SweepStep(shown, tuple(bars), f"{score_words(outcome.score)} {told(outcome)}".strip())
         )
     return Sweep(label, measure, tuple(steps), start)
 

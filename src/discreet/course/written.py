@@ -50,7 +50,7 @@ def number_of(text: str) -> float:
     if not math.isfinite(value):
         raise InvalidInput(
             "This is not a number that can be worked out.",
-            hint="Numbers, + - * / ^, ln, exp and sqrt will do.",
+            hint="Numbers with a decimal point, + - * / ^, ln, exp and sqrt will do.",
         )
     return value / 100 if part else value
 
@@ -71,12 +71,15 @@ def _value(node: ast.expr) -> float:
 
 
 def numbers_of(text: str) -> list[float]:
-    """Return several numbers, set apart by commas with spaces, semicolons or spaces.
+    """Return several numbers, set apart by commas, semicolons or spaces.
 
-    >>> numbers_of("2004.2, 1,006 ; 998.2")
-    [2004.2, 1006.0, 998.2]
+    A comma before three digits belongs to its number, except behind a decimal point.
+
+    >>> numbers_of("2004.2, 1,006 ; 998.2"), numbers_of("2004.2,1006.0,998.2"), numbers_of("100,40,50")
+    ([2004.2, 1006.0, 998.2], [2004.2, 1006.0, 998.2], [100.0, 40.0, 50.0])
     """
-    parts = [part for part in re.split(r"[;\s]+|,\s+", text.strip()) if part.strip(",")]
+    apart = re.sub(r"(\.\d+),", r"\1 ", text.strip())
+    parts = [part for part in re.split(r"[;\s]+|,(?!\d{3}(?!\d))", apart) if part.strip(",")]
     if not 0 < len(parts) <= 20:
         raise InvalidInput("Write the numbers one after the other, with spaces between them.")
     return [number_of(part.strip(",")) for part in parts]

@@ -229,6 +229,17 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="encode(sha256(convert_to($0, 'UTF8')), 'hex')",
             spark="sha2($0, 256)",
         ),
+        # -- bytes: up to 8 of $0 (from place $1, counted from 1; $2 of them) as a number, the foremost byte
+        # first; 8 of them as a signed one. NULL or 0 where there are none.
+        "whole_of_bytes": _each(
+            duckdb="CAST(TRY_CAST($0[$1:$1 + $2 - 1] AS BIT) AS BIGINT)",
+            postgres="CAST(CAST('x' || lpad(encode(substring($0 FROM $1 FOR $2), 'hex'), 16, '0') "
+            "AS BIT(64)) AS BIGINT)",
+            spark="CAST(conv(hex(substring($0, $1, $2)), 16, -10) AS BIGINT)",
+        ),
+        "shift_right": _each(
+            duckdb="($0 >> $1)", postgres="($0 >> $1)", spark="shiftright($0, $1)"
+        ),
         # -- integers; $0 and $1 within the reach above
         "divide": _each(
             duckdb="CASE WHEN $1 <> 0 THEN CAST($0 AS BIGINT) // CAST($1 AS BIGINT) END",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
+from weakref import WeakMethod
 
 from discreet.core.cost import Cost, larger
-from discreet.errors import EngineFailed, LedgerTampered
+from discreet.errors import EngineFailed, InternalError, LedgerTampered
 from discreet.ledger.chain.links import ROOT, Link, canonical
 from discreet.ledger.chain.runs import run_after
 from discreet.ledger.checkpoint.since import Earlier, Since
@@ -75,7 +76,7 @@ class Accounts:
     restored: int = -1
 
     def __post_init__(self) -> None:
-        self.outcomes.earlier = self._outcome_before
+        self.outcomes.earlier = self._looking_before()
         self.reservations.remembers = True
 
     def rest_on(self, past: Earlier) -> None:
@@ -86,7 +87,7 @@ class Accounts:
         fresh = Accounts(past=past)
         fresh.requests.earlier, fresh.sealed.earlier = past.request, past.seal
         fresh.reservations.earlier = past.reservation
-        fresh.outcomes.earlier = self._outcome_before
+        fresh.outcomes.earlier = self._looking_before()
         changed = [
             "past",
             "requests",
@@ -99,6 +100,18 @@ class Accounts:
             "milestones",
         ]
         self.__dict__.update({name: getattr(fresh, name) for name in changed})
+
+    def _looking_before(self) -> Callable[[int], ChargeOutcome | None]:
+        """Return `_outcome_before` without holding on to this book: it goes, with its checkpoint's open
+        files, as soon as nobody has it."""
+        method = WeakMethod(self._outcome_before)
+
+        def look(position: int) -> ChargeOutcome | None:
+            alive = method()
+            assert alive is not None  # whoever looks has the book
+            return alive(position)
+
+        return look
 
     def _outcome_before(self, position: int) -> ChargeOutcome | None:
         found = None if self.past is None else self.past.outcome(position)
@@ -121,6 +134,13 @@ class Accounts:
         if self.past is not None and 0 <= position <= self.past.position:
             return self.past.link(position)
         return store.find(position)
+
+    def stored(self, store: LinkFinder, position: int) -> Link:
+        """Return the link at a position that this book knows."""
+        found = self.link(store, position)
+        if found is None:
+            raise InternalError(f"entry {position} vanished from the store")
+        return found
 
     def account(self, budget: str, analyst: str | None = None) -> Account:
         """Return the account, new if nothing was ever entered in it."""
@@ -312,6 +332,10 @@ _BEGUN = ChargeOutcome(AccountState.BEGUN)
 
 def _restore(book: Accounts, entry: Entry) -> None:
     book.restored = entry.position
+    if entry.data["totals"]:
+        # Draws since the backup are lost, and so is who had paid: nothing more is drawn or given back.
+        for reservation in book.reservations.values():
+            reservation.settled = True
     for budget, analyst, total in entry.data["totals"]:
         book.account(budget, analyst).flatten(Cost.from_json(total))
 

@@ -10,6 +10,7 @@ from discreet.core.event import Concentrated, Failing, PrivacyEvent
 from discreet.core.numbers import plain
 from discreet.errors import BudgetExceeded, RequestConflict
 from discreet.ledger.entry import Receipt
+from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import Reservation
 from discreet.ledger.session import LedgerTransaction, LedgerTransactions
 
@@ -32,7 +33,7 @@ class Allowance:
     def left(self) -> Cost:
         """Return what may still be drawn; a component that does not count is shown in full."""
         with self._ledger.session() as session:
-            reservation = session.book.reservations[self.receipt.position]
+            reservation = self._held(session)
             return _minus(reservation.cost, reservation.drawn)
 
     def draw(self, cost: Cost, *, note: str = "") -> None:
@@ -58,10 +59,11 @@ class Allowance:
 
         `refund` gives back what was not drawn. It is sound only if the decision to stop was made
         from public values and noisy answers, never from the data; without it what is left is
-        simply gone, which is always safe. Settling twice changes nothing.
+        simply gone, which is always safe. Settling twice changes nothing; nor does settling what a
+        restore has closed, because nobody knows any more how much of it was drawn.
         """
         with self._ledger.session() as session:
-            reservation = session.book.reservations[self.receipt.position]
+            reservation = self._held(session)
             if reservation.settled:
                 return
             payer = self.receipt.payer
@@ -79,13 +81,21 @@ class Allowance:
             session.append("settle", data)
 
     def _open(self, session: LedgerTransaction) -> Reservation:
-        reservation = session.book.reservations[self.receipt.position]
+        reservation = self._held(session)
         if reservation.settled:
+            restored = self.receipt.position < session.book.restored
             raise RequestConflict(
-                f"The reservation '{self.receipt.request_id}' has been settled.",
+                f"The reservation '{self.receipt.request_id}' was closed when the ledger was restored: "
+                "what was drawn from it since the backup is not known."
+                if restored
+                else f"The reservation '{self.receipt.request_id}' has been settled.",
                 hint="Reserve anew under another request id.",
             )
         return reservation
+
+    def _held(self, session: LedgerTransaction) -> Reservation:
+        require_held(session, self.receipt)
+        return session.book.reservations[self.receipt.position]
 
 
 def _is_concentrated(event: PrivacyEvent) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.core.cost import FREE
 from discreet.core.region import Positions, Region
-from discreet.errors import InternalError
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import (
     Entry,
@@ -21,7 +20,7 @@ from discreet.ledger.entry import (
     fingerprint,
 )
 from discreet.ledger.once.outcomes import error_of, missing_answer
-from discreet.ledger.once.repeating import repeated, require_body
+from discreet.ledger.once.repeating import repeated, require_body, require_held
 from discreet.ledger.once.sealing import vouched
 from discreet.ledger.once.states import AccountState
 from discreet.ledger.pricing import known_account
@@ -47,9 +46,7 @@ class Answers:
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
         with self.session() as session:
-            paid = self._entry(session.book, receipt.position)
-            if paid.get("request_id") != receipt.request_id:
-                raise InternalError("this receipt is not from this ledger")
+            paid = require_held(session, receipt)
             answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):
@@ -100,7 +97,7 @@ class Answers:
             known = None if position is None else book.outcomes.get(position)
             if position is None or known is None or known.state is AccountState.BEGUN:
                 return None
-            data = self._entry(book, position)
+            data = Entry.of(book.stored(self.store, position)).data
             account = book.accounts.get((data["budget"], analyst))
             if account is None or account.limit is None:
                 return None
@@ -137,12 +134,6 @@ class Answers:
         names = (answer_key(analyst, request_id), request_id)
         kept = (self.store.answer(name) for name in names)
         return next((item for item in kept if item and item.position == position), None)
-
-    def _entry(self, book: Accounts, position: int) -> Mapping[str, Any]:
-        found = book.link(self.store, position)
-        if found is None:
-            raise InternalError("this receipt is not from this ledger")
-        return Entry.of(found).data
 
 
 def _sealed(position: int, data: Mapping[str, Any], payload: bytes) -> StoredAnswer:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import uuid
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from discreet.core.cost import Quote
-from discreet.errors import InternalError
-from discreet.ledger.accounts import Accounts
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.answers import Answers
-from discreet.ledger.beyond import gives_back
-from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link
 from discreet.ledger.entry import (
     Balance,
@@ -27,28 +21,18 @@ from discreet.ledger.entry import (
     fingerprint,
 )
 from discreet.ledger.incidents import Incidents
-from discreet.ledger.loading import (
-    adopt,
-    catch_up,
-    keep_checkpoint,
-    load,
-    open_store,
-    require_head,
-)
+from discreet.ledger.loading import adopt, load, open_store
 from discreet.ledger.once.charging import Bill, charged
 from discreet.ledger.once.outcomes import Outcomes
 from discreet.ledger.once.repeating import repeated
 from discreet.ledger.once.sealing import unsealed
-from discreet.ledger.once.states import ENDINGS, FREE_ANSWER, MARKS
+from discreet.ledger.once.states import FREE_ANSWER, MARKS
 from discreet.ledger.others_spending import Probes
 from discreet.ledger.policy import Policy
 from discreet.ledger.pricing import foreseen, known_account
-from discreet.ledger.session import LedgerTransaction
+from discreet.ledger.session import KeptBook, LedgerTransaction
 from discreet.ledger.store.backup import bring_back, write_copy
 from discreet.ledger.store.base import Store
-
-PAUSE = 256
-"""Entries between two looks at whether a checkpoint is due."""
 
 
 class Ledger:
@@ -59,18 +43,13 @@ class Ledger:
     of them is killed (note 0011). No receipt exists without a charge that survives loss of power.
     """
 
-    def __init__(self, store: Store, book: Accounts, policy: Policy) -> None:
+    def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
-        self._book = book
-        self._limits = frozenset(policy.limits())
-        self._head = HeadFile(store.head_path)
-        self._lock = threading.RLock()
-        self._pid = os.getpid()
-        self._next_checkpoint = 0
+        self._kept = kept = KeptBook(store, frozenset(policy.limits()))
         self.probes = Probes()
-        self.outcomes = Outcomes(store, self.session, self._current, self._guarded)
-        self.stored = Answers(store, self.session, self._current)
-        self.incidents = Incidents(self.session, self._current)
+        self.outcomes = Outcomes(store, kept.session, kept.current, kept.guarded)
+        self.stored = Answers(store, kept.session, kept.current)
+        self.incidents = Incidents(kept.session, kept.current)
 
     @classmethod
     def open(
@@ -84,7 +63,7 @@ class Ledger:
         """
         store = open_store(url, base=base)
         try:
-            ledger = cls(store, load(store, frozenset(policy.limits())), policy)
+            ledger = cls(store, policy)
             if adopts:
                 ledger._begin(policy, who)
         except BaseException:
@@ -95,10 +74,10 @@ class Ledger:
     @property
     def identity(self) -> str:
         """Return what tells this ledger from every other one: the hash of its first entry."""
-        return self._book.genesis
+        return self._kept.book.genesis
 
     def _begin(self, policy: Policy, who: str) -> None:
-        if self._book.position < 0 or adopt(self._book, policy):
+        if self._kept.book.position < 0 or adopt(self._kept.book, policy):
             with self.session() as session:
                 if session.book.position < 0:
                     session.append("genesis", {"ledger": uuid.uuid4().hex})
@@ -106,8 +85,8 @@ class Ledger:
                     session.append("limit", change | {"who": who})
         # Whoever may charge has seen to it that there is a head, so a charge without one is a sign
         # of tampering, also when several processes give birth to one ledger.
-        self._advance()
-        self._book = keep_checkpoint(self._store, self._book, self._limits)
+        self._kept.advance()
+        self._kept.keep_checkpoint()
 
     def charge(
         self,
@@ -190,7 +169,7 @@ class Ledger:
         Raises RequestConflict where the id was used for another question.
         """
         asked = fingerprint(payer, f"charge {body}")
-        with self._current() as book:
+        with self._kept.current() as book:
             return repeated(self._store, book, payer, request_id, asked)
 
     def foreseen(self, payer: Payer, quote: Quote) -> tuple[Balance, Balance]:
@@ -198,7 +177,7 @@ class Ledger:
 
         An analyst foresees the own share only: the whole also holds what others asked.
         """
-        with self._current() as book:
+        with self._kept.current() as book:
             return foreseen(book, payer, quote)
 
     def store_answer(self, receipt: Receipt, payload: bytes) -> bytes:
@@ -221,7 +200,7 @@ class Ledger:
         self, analyst: str | None, dataset: str, snapshot: str, *, last: int = 1_000_000
     ) -> list[tuple[str, str, bytes]]:
         """Return (request id, question, answer) of what this analyst was told last, in order."""
-        with self._guarded():
+        with self._kept.guarded():
             found = self._store.answers(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, last=last
             )
@@ -231,7 +210,7 @@ class Ledger:
         self, analyst: str | None, dataset: str, question: str, snapshot: str
     ) -> tuple[str, bytes] | None:
         """Return the latest (request id, answer) to this very question, if there is one."""
-        with self._guarded():
+        with self._kept.guarded():
             found = self._store.latest_answer(
                 dataset=dataset, analyst=analyst or "", snapshot=snapshot, question=question
             )
@@ -264,14 +243,14 @@ class Ledger:
 
         The fingerprint depends on the rows and stays in the ledger; the number may be shown.
         """
-        with self._current() as book:
+        with self._kept.current() as book:
             found = book.snapshots.get(table, {}).get(fingerprint)
         if found is not None:
             return found
         with self.session() as session:
             if fingerprint not in session.book.snapshots.get(table, {}):
                 session.append("snapshot", {"table": table, "fingerprint": fingerprint})
-        return self._book.snapshots[table][fingerprint]
+        return self._kept.book.snapshots[table][fingerprint]
 
     def exposures(self, dataset: str) -> list[Entry]:
         """Return every release from `dataset` that had no guarantee, oldest first."""
@@ -283,7 +262,7 @@ class Ledger:
 
     def exposed(self, dataset: str) -> tuple[str, ...] | None:
         """Return the columns that left `dataset` without a guarantee; None if nothing ever did."""
-        with self._current() as book:
+        with self._kept.current() as book:
             found = book.exposed.get(dataset)
         return None if found is None else tuple(found)
 
@@ -292,7 +271,7 @@ class Ledger:
 
         Which people are the worst-hit follows from all analysts' questions: for the owner only.
         """
-        with self._current() as book:
+        with self._kept.current() as book:
             account = known_account(book, budget, analyst)
             bill = account.peak()
             balance = account.balance(bill)
@@ -307,14 +286,14 @@ class Ledger:
 
     def balance(self, budget: str) -> Balance:
         """Return what the worst-hit person has paid, as the latest entry recorded it: no search."""
-        with self._current() as book:
+        with self._kept.current() as book:
             account = known_account(book, budget, None)
             return account.balance(account.top)
 
     @property
     def budgets(self) -> tuple[str, ...]:
         """Return the names of all budgets in force, sorted."""
-        with self._current() as book:
+        with self._kept.current() as book:
             keys = [key for key, account in book.accounts.items() if account.limit is not None]
         return tuple(sorted(budget for budget, analyst in keys if analyst is None))
 
@@ -323,7 +302,7 @@ class Ledger:
 
         How a request ended is told with its charge (`standing`), not as entries of their own.
         """
-        with self._current() as book:
+        with self._kept.current() as book:
             end = book.position + 1
         reach = end if last is None else 4 * last
         while True:  # the earlier ones are not even read
@@ -343,19 +322,19 @@ class Ledger:
         """Return the `last` charges of these analysts, oldest first; no others are read."""
         if last <= 0:
             return []
-        with self._current() as book:
+        with self._kept.current() as book:
             places = [place for who in analysts for place in book.last_charged(who, last)]
-        return [self._entry(place) for place in sorted(places)[-last:]]
+            return [Entry.of(book.stored(self._store, place)) for place in sorted(places)[-last:]]
 
     def charge_of(self, analyst: str | None, request_id: str) -> Entry | None:
         """Return the charge of this analyst's request; None if nothing was charged under its id."""
-        with self._current() as book:
+        with self._kept.current() as book:
             position = book.requests.get((analyst, request_id))
-        return None if position is None else self._entry(position)
+            return None if position is None else Entry.of(book.stored(self._store, position))
 
     def count(self, analysts: Collection[str | None]) -> int:
         """Return how many charges these analysts have made."""
-        with self._current() as book:
+        with self._kept.current() as book:
             return sum(map(book.count_charged, analysts))
 
     def verify(self) -> int:
@@ -367,9 +346,9 @@ class Ledger:
 
         Those were stored by 0.1.0: their bytes may have been changed by whoever can write the file.
         """
-        with self._guarded():
+        with self._kept.guarded():
             self._store.examine()
-            book = load(self._store, self._limits, whole=True)
+            book = load(self._store, self._kept.limits, whole=True)
             return book.position + 1, unsealed(self._store, book, self._store.every_answer())
 
     def backup(self, path: Path) -> int:
@@ -404,68 +383,16 @@ class Ledger:
         return cls.open(url, policy, base=base, who=who)
 
     def close(self) -> None:
-        """Let go of the store."""
-        with self._guarded():
-            self._store.close()
+        """Let go of the store and of all files; a later call opens and reads them again."""
+        self._kept.close()
 
-    @contextmanager
-    def session(self) -> Iterator[LedgerTransaction]:
+    def session(self) -> AbstractContextManager[LedgerTransaction]:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
-        with self._guarded():
-            try:
-                with self._store.exclusive() as writer:
-                    self._book = catch_up(self._store, writer, self._book, self._limits)
-                    require_head(self._store, self._book)
-                    session = LedgerTransaction(writer, self._book)
-                    yield session
-                    if self._book.position >= 0 and any(map(gives_back, session.added)):
-                        self._head.announce(self._as_head(announced=session.added[-1].hash))
-            except BaseException:
-                self._book.forget_tried()
-                raise
-            for item in session.added:
-                self._book.apply(item)
-            if any(item.kind not in ENDINGS for item in session.added):
-                self._advance()
-            if self._book.position >= self._next_checkpoint:
-                self._book = keep_checkpoint(self._store, self._book, self._limits)
-                self._next_checkpoint = self._book.position + PAUSE
-
-    def _advance(self) -> None:
-        self._head.advance(self._as_head())
-
-    def _as_head(self, announced: str = "") -> Head:
-        book = self._book
-        return Head(book.genesis, book.position, book.hash, book.totals(), announced)
-
-    @contextmanager
-    def _current(self) -> Iterator[Accounts]:
-        with self._guarded():
-            self._book = catch_up(self._store, self._store, self._book, self._limits)
-            yield self._book
-
-    def _entries(self, start: int = 0) -> list[Entry]:
-        return [Entry.of(item) for item in self.links(start=start)]
+        return self._kept.session()
 
     def links(self, *, start: int = 0) -> list[Link]:
         """Return the history from `start` on exactly as it is stored: for excerpts of the chain."""
-        with self._guarded():
-            past = self._book.past
-            if past is not None and start <= past.position:
-                return past.links(start=start)
-            return list(self._store.links(start=start))
+        return self._kept.links(start=start)
 
-    def _entry(self, position: int) -> Entry:
-        with self._guarded():
-            found = self._book.link(self._store, position)
-        if found is None:
-            raise InternalError("this receipt is not from this ledger")
-        return Entry.of(found)
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        if self._pid != os.getpid():
-            # Another thread of the parent may have held the lock at the fork.
-            self._lock, self._pid = threading.RLock(), os.getpid()
-        with self._lock:
-            yield
+    def _entries(self, start: int = 0) -> list[Entry]:
+        return [Entry.of(item) for item in self.links(start=start)]

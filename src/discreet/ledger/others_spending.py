@@ -27,6 +27,8 @@ STEPS = 10
 MOST_REFUSALS = 20
 """How often an hour one analyst is told that something does not fit beside others' spending."""
 HOUR = 3600
+SINGLY = 32
+"""So many new charges of others are entered one by one; where there are more, all are counted anew."""
 
 
 def require_room(book: Accounts, key: Key, quote: Quote) -> None:
@@ -70,15 +72,27 @@ def _up(amount: Fraction, limit: Fraction) -> Fraction:
 
 
 def others_of(book: Accounts, key: Key) -> Account:
-    """Return the account of everybody else's charges, remembered until there are new ones."""
+    """Return the account of everybody else's charges, remembered; new ones are entered in it."""
     total, own = book.account(key[0]), book.account(*key)
     stamp = (total.charges - own.charges, total.limit)
     known = book.beside.get(key)
     if known is None or known[0] != stamp:
         bills = total.bills - own.bills
-        known = stamp, replace(total, bills=bills, _worst=None, _quanta=None)
-        book.beside[key] = known
+        before = known[1] if known is not None and known[0][1] == total.limit else None
+        if before is None or not _grown(before, total, bills):
+            before = replace(total, bills=bills, _worst=None, _quanta=None, _tried=[])
+        known = book.beside[key] = stamp, before
     return known[1]
+
+
+def _grown(account: Account, total: Account, bills: Counter[tuple[str, str]]) -> bool:
+    """Return whether `account` has `bills` now: where only few were added since, and none taken back."""
+    more = bills - account.bills
+    if account.highest != total.highest or more.total() > SINGLY or account.bills - bills:
+        return False
+    for texts in more.elements():
+        account.add(*texts, bound=total.bound)
+    return True
 
 
 def _capped(book: Accounts, key: Key, quote: Quote, limits: Limits) -> Cost:

@@ -1,14 +1,25 @@
-"""One exclusive transaction on the ledger, with the book as it stands inside it."""
+"""The book of a ledger, brought up to date before every use, and the transactions that extend it."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import os
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from discreet.ledger.accounts import Accounts
+from discreet.ledger.beyond import gives_back
+from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, link
 from discreet.ledger.entry import now
-from discreet.ledger.store.base import HistoryWriter
+from discreet.ledger.loading import catch_up, keep_checkpoint, load, require_head
+from discreet.ledger.once.states import ENDINGS
+from discreet.ledger.policy import Limit
+from discreet.ledger.store.base import HistoryWriter, Store
+
+PAUSE = 256
+"""Entries between two looks at whether a checkpoint is due."""
 
 
 class LedgerTransaction:
@@ -28,6 +39,10 @@ class LedgerTransaction:
         """Return where the next link will stand."""
         return (self.added[-1] if self.added else self.book).position + 1
 
+    def find(self, position: int) -> Link | None:
+        """Return the link at `position` as it was committed."""
+        return next(self.writer.links(start=position, stop=position + 1), None)
+
     def append(self, kind: str, data: dict[str, Any]) -> Link:
         """Return the new link; it counts once the session ends without an exception."""
         last = self.added[-1] if self.added else self.book
@@ -43,3 +58,91 @@ class LedgerTransactions(Protocol):
     def session(self) -> AbstractContextManager[LedgerTransaction]:
         """Return one exclusive transaction."""
         ...
+
+
+class KeptBook:
+    """What the history in a store adds up to, for all threads of a process and its forks.
+
+    Guarantee: whoever reads it has seen everything that was committed before, by whatever process;
+    whoever extends it does so alone, and has what was appended on the disk, and in the head outside,
+    before anything depends on it (note 0011).
+    """
+
+    def __init__(self, store: Store, limits: Collection[Limit]) -> None:
+        self.limits = limits
+        self.book = load(store, limits)
+        self._store = store
+        self._head = HeadFile(store.head_path)
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._next_checkpoint = 0
+
+    @contextmanager
+    def session(self) -> Iterator[LedgerTransaction]:
+        """Return one exclusive transaction; what it appends is entered once it is durable."""
+        with self.guarded():
+            try:
+                with self._store.exclusive() as writer:
+                    self.book = catch_up(self._store, writer, self.book, self.limits)
+                    require_head(self._store, self.book)
+                    session = LedgerTransaction(writer, self.book)
+                    yield session
+                    if self.book.position >= 0 and any(map(gives_back, session.added)):
+                        self.announce(session.added[-1].hash)
+            except BaseException:
+                self.book.forget_tried()
+                raise
+            for item in session.added:
+                self.book.apply(item)
+            if any(item.kind not in ENDINGS for item in session.added):
+                self.advance()
+            if self.book.position >= self._next_checkpoint:
+                self.keep_checkpoint()
+                self._next_checkpoint = self.book.position + PAUSE
+
+    @contextmanager
+    def current(self) -> Iterator[Accounts]:
+        """Lend the book as of now; nobody else of this process changes it meanwhile."""
+        with self.guarded():
+            self.book = catch_up(self._store, self._store, self.book, self.limits)
+            yield self.book
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Keep the other threads of this process out."""
+        if self._pid != os.getpid():
+            # Another thread of the parent may have held the lock at the fork.
+            self._lock, self._pid = threading.RLock(), os.getpid()
+        with self._lock:
+            yield
+
+    def links(self, *, start: int) -> list[Link]:
+        """Return the history from `start` on; what a checkpoint covers is checked against it."""
+        with self.current() as book:
+            if book.past is not None and start <= book.past.position:
+                return book.past.links(start=start)
+            return list(self._store.links(start=start))
+
+    def advance(self) -> None:
+        """Let the head outside know how far the history goes."""
+        self._head.advance(self._as_head())
+
+    def announce(self, announced: str) -> None:
+        """Let the head outside know of the link with this hash before it is committed."""
+        self._head.announce(self._as_head(announced))
+
+    def _as_head(self, announced: str = "") -> Head:
+        book = self.book
+        return Head(book.genesis, book.position, book.hash, book.totals(), announced)
+
+    def keep_checkpoint(self) -> None:
+        """Make a checkpoint where one is due."""
+        self.book = keep_checkpoint(self._store, self.book, self.limits)
+
+    def close(self) -> None:
+        """Let go of the store and of all files; a later call opens and reads them again."""
+        with self.guarded():
+            self._store.close()
+            if self.book.past is not None:
+                self.book.past.close()
+                self.book = Accounts(genesis=self.book.genesis)

@@ -19,15 +19,8 @@ DEFAULT_PORT = 8765
 class Settings:
     """What the server is told: where things lie, whom it listens to, and how much it takes.
 
-    `rate` and `burst` limit one token, `address_rate` and `address_burst` one network address, in
-    requests a second and at once. `workers` questions are in work at a time, `in_work_each` of one
-    caller and `waiting_each` waiting; `reading_each` of them read data at once, so that nobody can
-    hold the whole engine. `default_epsilon` is for clients of the PostgreSQL endpoint that name
-    none; None means that every question must name its own. An upload that nobody has confirmed or
-    looked at for `upload_hours` is deleted. The process of a long job (a copy, a model, a release, an
-    attack) may grow by `job_memory_mb`, 0 for no limit, and is killed after `job_seconds`;
-    with `spare_child` one such process waits for the next job. `openid` is the file of a sign-in
-    provider.
+    What has an option of `discreet serve` is explained there. A long job is a copy, a model, a
+    release or an attack.
     """
 
     config: Path
@@ -35,24 +28,36 @@ class Settings:
     port: int = DEFAULT_PORT
     pg_port: int | None = None
     state: Path | None = None
+    """The folder of tokens and sessions; `.discreet` beside discreet.toml unless named."""
     allow_plain_http: bool = False
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     max_upload_mb: int = 512
     upload_hours: float = 24.0
     max_body_kb: int = 256
+    """Largest body of a request that is no upload."""
     rate: float = 50.0
+    """Requests a second of one token."""
     burst: int = 200
+    """Requests of one token at once."""
     address_rate: float = 400.0
+    """Requests a second of one network address."""
     address_burst: int = 2000
+    """Requests of one network address at once."""
     workers: int = 8
+    """Questions in work at a time."""
     in_work_each: int = 4
+    """Questions of one caller in work at a time."""
     reading_each: int = 1
+    """Questions of one caller that read data at a time, so that nobody can hold the whole engine."""
     waiting_each: int = 200
+    """Questions of one caller that may wait."""
     session_hours: float = 12.0
+    """How long a browser stays signed in."""
     job_memory_mb: int = 8192
     job_seconds: float = 3600.0
     spare_child: bool = True
+    """Whether a process is kept ready for the next long job."""
     default_epsilon: str | None = None
     openid: Path | None = None
 

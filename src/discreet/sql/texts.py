@@ -30,8 +30,10 @@ def _constants(node: exp.Expr, names: tuple[str, ...], value: Value) -> tuple[An
 
 def _matches(node: exp.RegexpLike, value: Value) -> Expr:
     (pattern,) = _constants(node, ("expression",), value)
-    flag = _constants(node, ("flag",), value)
-    pattern = f"(?i){pattern}" if flag and "i" in str(flag[0]) else pattern
+    flags = _constants(node, ("flag",), value)
+    if flags not in ((), ("i",), ("c",)):
+        raise refusal("clause", what="REGEXP_MATCHES with options other than 'i' or 'c'")
+    pattern = f"(?i){pattern}" if "i" in flags else pattern
     return e.Call("matches", value(node.this), (checked_pattern(pattern),))
 
 

@@ -15,13 +15,16 @@ RIGHT = {
     ("promise", "holds"): ["d,a"],
     ("noise", "epsilon"): ["0.291"],
     ("sensitivity", "moves"): [
-        "SELECT SUM(age) AS x FROM people WHERE smoker AND region = 'Kingsmead'"
+        "SELECT SUM(age) AS x FROM people WHERE smoker AND region = 'Kingsmead'",
+        "SELECT SUM(15 * household_size) AS s FROM people",
+        "SELECT SUM(CASE WHEN smoker THEN 120 ELSE 0 END) AS s FROM people",
+        "SELECT 120 * COUNT(*) AS s FROM people",
     ],
     ("composition", "fifth"): [
         "SELECT COUNT(*) AS n FROM people WHERE age < 18",
         "SELECT job, COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 20 GROUP BY job",
     ],
-    ("consistency", "four"): ["2,004.2; 1,006; 998.2"],
+    ("consistency", "four"): ["2,004.2; 1,006; 998.2", "2004.2,1006.0,998.2"],
 }
 WRONG = {
     ("linkage", "alone"): ["0.157", "0.5", "1"],
@@ -50,7 +53,7 @@ WRONG = {
     ("randomized_response", "epsilon"): ["3", "ln(2)", "ln(4)"],
     ("randomized_response", "truth"): ["0.5", "0.73", "1", "-1"],
     ("randomized_response", "estimate"): ["0.45", "0.2"],
-    ("randomized_response", "crowd"): ["384", "0", "-5"],
+    ("randomized_response", "crowd"): ["384", "0", "-5", "1e-320", "1e308"],
     ("promise", "belief"): ["0.01", "0.0272", "2.7"],
     ("promise", "double"): ["2", "0.5", "0", "-1"],
     ("promise", "holds"): ["A", "A B D", "A D E", "none", "B C"],
@@ -61,6 +64,9 @@ WRONG = {
     ("sensitivity", "moves"): [
         "SELECT COUNT(*) AS n FROM people",
         "SELECT SUM(income) AS s FROM people",
+        "SELECT SUM(income - income + 120) AS s FROM people",
+        "SELECT 119 * COUNT(*) AS s FROM people",
+        "SELECT COUNT(*) + 120 AS s FROM people",
         "SELECT AVG(age) AS a FROM people",
         "SELECT MAX(age) AS a FROM people",
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=4166.6666666666667) SUM(income) AS t FROM people",
@@ -95,9 +101,10 @@ WRONG = {
     ("learning", "area"): ["0.5", "1", "0.632"],
     ("learning", "guarded"): ["0.6", "1", "0"],
     ("learning", "tuning"): ["0.0069", "13.8"],
+    ("learning", "products"): ["5", "10", "625"],
     ("fairness", "size"): ["30", "60", "6000"],
     ("fairness", "group"): ["1", "2.7"],
-    ("fairness", "above"): ["67.3", "17.3"],
+    ("fairness", "above"): ["70.8", "20.8", "0"],
     ("consent", "told"): ["1.5", "0.5"],
     ("consent", "believes"): ["0.165", "0.1"],
     ("consent", "three"): ["1", "2"],

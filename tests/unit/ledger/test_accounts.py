@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import time
 from fractions import Fraction
 
 import pytest
@@ -15,7 +14,7 @@ from discreet.ledger.chain.links import ROOT, Link, canonical, checked, link
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 from ledger_kit import OWNER, quote
-from patience import slowness
+from patience import quickest, slowness
 
 CHARGES = 1_000_000 if os.environ.get("DISCREET_FULL") else 10_000
 
@@ -81,10 +80,11 @@ def history(count: int) -> list[Link]:
 def test_a_long_history_is_read_in_good_time():
     """5,000 entries well within 2 s of CPU on a slow core (0.2 s on a quiet one)."""
     links = history(5_000)
-    start = time.process_time()
-    book = Accounts()
-    for item in checked(links, position=0, previous=ROOT):
-        book.apply(item)
-    seconds = time.process_time() - start
-    assert book.account("census").charges == 4_999
-    assert seconds < 2 * slowness()
+
+    def read(_turn):
+        book = Accounts()
+        for item in checked(links, position=0, previous=ROOT):
+            book.apply(item)
+        assert book.account("census").charges == 4_999
+
+    assert quickest(read) < 2 * slowness()

@@ -13,7 +13,7 @@ from discreet.core.cost import Cost
 from discreet.core.region import EVERYONE
 from discreet.errors import AnswerLost, BudgetExceeded, LedgerTampered
 from discreet.ledger import Ledger
-from discreet.ledger import ledger as ledger_module
+from discreet.ledger import session as session_module
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
 from discreet.ledger.entry import fingerprint
@@ -115,7 +115,9 @@ def test_the_twin_that_believes_whatever_is_chained_gives_back(base, monkeypatch
 def killed(base, monkeypatch, do) -> None:
     """Do something, and die between its commit and the writing of the head."""
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "_advance", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            session_module.KeptBook, "advance", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             do()
 
@@ -143,7 +145,7 @@ def test_a_refund_that_was_announced_is_believed_after_a_kill(base, monkeypatch)
 def test_a_limit_without_its_announcement_is_refused_after_a_kill(base, monkeypatch):
     """The twin that only lags: nothing tells its honest limit from a forged one."""
     with monkeypatch.context() as patch:
-        patch.setattr(ledger_module, "gives_back", lambda _: False)
+        patch.setattr(session_module, "gives_back", lambda _: False)
         killed(base, monkeypatch, lambda: open_ledger(base, "2"))
     with pytest.raises(LedgerTampered, match="a 'limit', lies beyond"):
         open_ledger(base, "3")
@@ -162,7 +164,7 @@ def _announced_in_vain(ledger, epsilon: str) -> str:
     """Announce a limit whose commit then fails."""
     with suppress(KeyboardInterrupt), ledger.session() as session:
         session.append("limit", limit(RAISED | {"epsilon": epsilon}))
-        ledger._head.announce(ledger._as_head(announced=session.added[-1].hash))
+        ledger._kept.announce(session.added[-1].hash)
         raise KeyboardInterrupt
     return session.added[-1].hash
 

@@ -10,9 +10,9 @@ from discreet.core.event import NOTHING, Approximate, Gaussian
 from discreet.core.region import EVERYONE, Positions, Region
 from discreet.core.unit import Neighbours
 from discreet.errors import (
+    AnswerLost,
     BudgetExceeded,
     CatalogError,
-    InternalError,
     InvalidInput,
     RequestConflict,
     UnknownName,
@@ -263,10 +263,10 @@ def test_an_answer_needs_a_receipt_of_this_ledger(ledger, tmp_path):
     (tmp_path / "other").mkdir()
     other = open_ledger(tmp_path / "other")
     foreign = pay(other, "0.1", "a")
-    with pytest.raises(InternalError):
+    with pytest.raises(AnswerLost, match="does not hold"):
         ledger.store_answer(foreign, b"x")
     pay(ledger, "0.1", "b")
-    with pytest.raises(InternalError):
+    with pytest.raises(AnswerLost, match="does not hold"):
         ledger.store_answer(foreign, b"x")
     other.close()
 

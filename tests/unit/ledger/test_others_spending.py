@@ -14,6 +14,7 @@ from discreet.ledger import Cap, Payer, pricing
 from discreet.ledger import others_spending as beside
 from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
 from discreet.ledger.report import history_report
+from discreet.ledger.worst.worst_hit import Worst
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 
 EVE = Payer("eve", "census", "census")
@@ -243,3 +244,76 @@ def test_a_process_of_a_job_counts_on_and_what_it_tells_counts(tmp_path):
     pay(server, "0.1", "b", payer=ALICE)
     server.close()
     child.close()
+
+
+def counted_anew(monkeypatch) -> list[int]:
+    """Return a list that grows whenever the bills of an account are counted from the beginning."""
+    found: list[int] = []
+    real = Worst.extend
+
+    def extend(worst, charges):
+        found.append(1)
+        return real(worst, charges)
+
+    monkeypatch.setattr(Worst, "extend", extend)
+    return found
+
+
+def others(ledger) -> tuple:
+    """Return what Eve's account of the others says, and what one made anew does."""
+    with ledger.session() as session:
+        book = session.book
+        known = beside.others_of(book, ("census", "eve"))
+        bills = book.account("census").bills - book.account("census", "eve").bills
+        fresh = replace(book.account("census"), bills=bills, _worst=None, _quanta=None, _tried=[])
+        told = [known.peak_with(region, quote("0.001").cost) for region in REGIONS]
+        return (known.peak(), told), (
+            fresh.peak(),
+            [fresh.peak_with(r, quote("0.001").cost) for r in REGIONS],
+        )
+
+
+def test_what_others_add_is_entered_and_not_counted_anew(tmp_path, monkeypatch):
+    ledger = opened(tmp_path / "ledger")
+    pay(ledger, "0.1", "first", WOMEN, payer=ALICE)
+    known, fresh = others(ledger)
+    assert known == fresh
+    for turn in range(12):
+        payer = (ALICE, OWNER, EVE)[turn % 3]
+        pay(ledger, "0.01", f"turn {turn}", REGIONS[turn % 4], payer=payer)
+        known, fresh = others(ledger)
+        assert known == fresh
+    pay(ledger, "0.01", "last", ADULTS, payer=ALICE)
+    anew = counted_anew(monkeypatch)
+    with ledger.session() as session:
+        beside.others_of(session.book, ("census", "eve")).peak()
+    assert not anew
+    monkeypatch.setattr(beside, "SINGLY", 0)
+    pay(ledger, "0.01", "one more", ADULTS, payer=ALICE)
+    with ledger.session() as session:
+        beside.others_of(session.book, ("census", "eve")).peak()
+    assert anew
+    ledger.close()
+
+
+def test_what_others_get_back_is_counted_anew(tmp_path):
+    ledger = opened(tmp_path / "ledger")
+    allowance = ledger.reserve(ALICE, quote("0.5", WOMEN), request_id="a")
+    known, fresh = others(ledger)
+    assert known == fresh
+    allowance.settle(refund=True)
+    pay(ledger, "0.01", "b", ADULTS, payer=ALICE)
+    known, fresh = others(ledger)
+    assert known == fresh
+    ledger.close()
+
+
+def test_the_twin_that_enters_nothing_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(beside, "_grown", lambda *_: True)
+    ledger = opened(tmp_path / "ledger")
+    pay(ledger, "0.1", "first", WOMEN, payer=ALICE)
+    others(ledger)
+    pay(ledger, "0.1", "second", WOMEN, payer=ALICE)
+    known, fresh = others(ledger)
+    assert known != fresh
+    ledger.close()

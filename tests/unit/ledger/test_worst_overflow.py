@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.overflow import Overflow
+from discreet.ledger.worst.overflow import Nests, Overflow
 from discreet.ledger.worst.worst_hit import Worst
 
 STARTS = {"a": np.arange(-1, 400, 10), "b": np.arange(-1, 400, 25)}
@@ -18,7 +18,7 @@ def box(a, b):
 
 
 def test_disjoint_thin_charges_in_one_block_are_billed_in_parallel():
-    spare = Overflow(STARTS, 100)
+    spare = Overflow(STARTS, 100, Nests(1000))
     for day in range(8):
         assert spare.thin(box((day, day), (day, day)))
         spare.add(((1, box((day, day), (day, day))),), (5,))
@@ -26,16 +26,16 @@ def test_disjoint_thin_charges_in_one_block_are_billed_in_parallel():
 
 
 def test_overlapping_thin_charges_add_up():
-    spare = Overflow(STARTS, 100)
+    spare = Overflow(STARTS, 100, Nests(1000))
     for low in range(5):
         spare.add(((1, box((low, 6), (3, 3))),), (5, 0))
     assert spare.shade.grid.planes[0].max() == 25
     assert 1 not in spare.shade.grid.planes
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_blocks_never_pay_less_than_one_of_their_points(seed):
-    rng, spare = random.Random(seed), Overflow(STARTS, 64)
+def points_below(seed: int, nests: int) -> tuple[bool, Overflow]:
+    """Return whether a point was billed less than it pays, after wide and thin charges."""
+    rng, spare = random.Random(seed), Overflow(STARTS, 64, Nests(nests))
     truth = np.zeros((400, 400), dtype=np.int64)
     for _ in range(80):
         wide = rng.choice((1, 3, 300))
@@ -44,7 +44,42 @@ def test_blocks_never_pay_less_than_one_of_their_points(seed):
         truth[low : low + wide + 1, other : other + wide + 1] += 7
     grid, points = spare.shade.grid, np.arange(400)
     blocks = np.ix_(*[axis.atoms_at(points) for axis in grid.axes])
-    assert (grid.planes[0][blocks] >= truth).all()
+    return bool((grid.planes[0][blocks] < truth).any()), spare
+
+
+@pytest.mark.parametrize("nests", [0, 3, 1000])
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_never_pay_less_than_one_of_their_points(seed, nests):
+    below, spare = points_below(seed, nests)
+    assert not below
+    assert len(spare._inner) <= nests
+
+
+def test_the_twin_that_forgets_what_has_no_grid_is_noticed(monkeypatch):
+    monkeypatch.setattr(Overflow, "_raise", lambda *_: None)
+    assert any(points_below(seed, 3)[0] for seed in range(4))
+
+
+@pytest.mark.parametrize("cell_cap", [2**14, 2**16])
+def test_thin_charges_on_many_sets_of_axes_hold_so_many_grids_and_no_more(cell_cap):
+    """Whatever is asked: for each set of axes, so many would be a multiple."""
+    rng, sizes = random.Random(3), dict.fromkeys("abcde", 400)
+    worst = Worst(1, ceiling=(10**6,), neighbours=Neighbours.ADD_REMOVE, cell_cap=cell_cap)
+    charges = []
+    for _ in range(500):
+        axes = {}
+        for name in rng.sample(sorted(sizes), 2):
+            low = rng.randrange(380)
+            axes[name] = Positions(((low, low + rng.randrange(20)),))
+        charges.append((Region.of(axes), (10,)))
+    worst.extend(charges)
+    (tables,) = {id(g): g.tables for g in worst._groups.values()}.values()
+    nested = [len(each._inner) for each in tables._overflow.values()]
+    assert len(nested) > 5
+    assert sum(nested) <= cell_cap // 256
+    points = [{name: rng.randrange(400) for name in sizes} for _ in range(200)]
+    paid = [sum(a[0] for region, a in charges if region.contains(at)) for at in points]
+    assert max(paid) <= worst.peak()[0] <= sum(a[0] for _, a in charges)
 
 
 def test_many_thin_charges_on_large_axes_stay_near_the_truth():

@@ -28,6 +28,8 @@ def test_constants_are_folded():
         "MD5(a)",
         "REGEXP_MATCHES(a, '(?=x)')",
         "REGEXP_MATCHES(a, b)",
+        "REGEXP_MATCHES(a, 'x', 'zz')",
+        "REPLACE(a, 'x')",
         "REPLACE(a, b, 'x')",
         "STRFTIME(a, '%Q')",
         "MD5(a || b)",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
+from string import ascii_lowercase, digits
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare.toml_text import key, number
@@ -46,13 +49,30 @@ def with_analysts(
             raise InvalidInput("An analyst's name is 1 to 200 printable characters.")
         if name in old.analysts:
             raise CatalogError(
-                f"There is an analyst '{name}' already.", hint="Choose another name or prefix."
+                f"There is an analyst '{name}' already.",
+                hint="A name stays with its charges and answers, also after its class has ended: "
+                f"take another, such as '{free_name(name.rstrip(digits), old.analysts)}'.",
             )
     for dataset in datasets:
         old.dataset(dataset)
     shares = ", ".join(f"{key(d)} = {{ epsilon = {number(epsilon.value)} }}" for d in datasets)
     added = [f"[analysts.{key(name)}]\ndatasets = {{ {shares} }}\n" for name in names]
     return text.rstrip("\n") + "\n\n" + "\n".join(added)
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Return a name for a class, or an analyst, that nobody has or had: `wanted`, or it with a letter.
+
+    A name is never given twice. Whoever got it again would get the charges and the stored answers
+    of the person before.
+
+    >>> free_name("student", []), free_name("student", ["student001"]), free_name("student-b", ["student-b001"])
+    ('student', 'student-b', 'student')
+    """
+    used = {name.rstrip(digits) for name in taken}
+    base = re.sub("-([b-z])\\1*$", "", wanted)
+    more = (f"{base}-{letter * times}" for times in count(1) for letter in ascii_lowercase[1:])
+    return next(name for name in chain([base], more) if name not in used)
 
 
 @contextmanager

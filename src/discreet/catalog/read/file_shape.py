@@ -164,6 +164,7 @@ _KEYS: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     ((), FileShape),
     (("engine",), EngineShape),
     (("ledger",), LedgerShape),
+    (("storage",), StorageShape),
     (("datasets", "*"), DatasetShape),
     (("datasets", "*", "tables", "*"), TableShape),
     (("datasets", "*", "tables", "*", "columns", "*"), ColumnShape),

@@ -47,16 +47,46 @@ def number(value: int) -> bytes:
     return value.to_bytes(NUMBER, "big")
 
 
+class PartFile:
+    """The open file of a part. It stays readable until it is closed, also if its name is removed.
+
+    It is closed at the latest when nothing refers to it any more; tables refer to it, and not it to them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("rb", buffering=0)
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return os.fstat(self._file.fileno()).st_size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return bytes of the file; by place, so that forks and threads may share it."""
+        content = os.pread(self._file.fileno(), size, offset)
+        if len(content) != size:
+            raise damaged(self.path)
+        return content
+
+    def close(self) -> None:
+        """Let go of the file; nothing can be read any more."""
+        self._file.close()
+
+    def __del__(self) -> None:
+        file = getattr(self, "_file", None)
+        if file is not None:
+            file.close()
+
+
 class RecordTable:
     """One table of a part, read page by page.
 
     Guarantee: nothing is returned that was not in a page with the digest that the directory has.
     """
 
-    def __init__(
-        self, part: CheckpointPart, width: Width, offset: int, count: int, pages: bytes
-    ) -> None:
-        self._part = part
+    def __init__(self, file: PartFile, width: Width, offset: int, count: int, pages: bytes) -> None:
+        self._file = file
         self._width = width
         self._offset = offset
         self._count = count
@@ -124,10 +154,10 @@ class RecordTable:
         if self._last[0] != page:
             size = sum(self._width)
             rows = min(ROWS, self._count - page * ROWS)
-            content = self._part.read(self._offset + page * ROWS * size, rows * size)
+            content = self._file.read(self._offset + page * ROWS * size, rows * size)
             at = page * (self._width.key + DIGEST) + self._width.key
             if hashlib.sha256(content).digest() != self._pages[at : at + DIGEST]:
-                raise damaged(self._part.path)
+                raise damaged(self._file.path)
             self._last = (page, content)
         return self._last[1]
 
@@ -147,15 +177,15 @@ class PartFacts:
 
 
 class CheckpointPart:
-    """An open part. It stays readable while this object lives, also if its name is removed."""
+    """An open part, with its tables."""
 
     def __init__(self, path: Path, facts: PartFacts) -> None:
         self.path = path
         self.facts = facts
-        self._file = path.open("rb", buffering=0)
-        if os.fstat(self._file.fileno()).st_size != facts.size:
+        self._file = PartFile(path)
+        if self._file.size != facts.size:
             raise damaged(path)
-        content = self.read(facts.directory, facts.size - facts.directory)
+        content = self._file.read(facts.directory, facts.size - facts.directory)
         if hashlib.sha256(content).hexdigest() != facts.digest:
             raise damaged(path)
         self.tables: dict[str, RecordTable] = {}
@@ -164,20 +194,12 @@ class CheckpointPart:
             count = int.from_bytes(content[at : at + NUMBER], "big")
             end = at + NUMBER + -(-count // ROWS) * (width.key + DIGEST)
             pages = content[at + NUMBER : end]
-            self.tables[name] = RecordTable(self, width, offset, count, pages)
+            self.tables[name] = RecordTable(self._file, width, offset, count, pages)
             at, offset = end, offset + count * sum(width)
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Return bytes of the file; by place, so that forks and threads may share it."""
-        content = os.pread(self._file.fileno(), size, offset)
-        if len(content) != size:
-            raise damaged(self.path)
-        return content
-
-    def __del__(self) -> None:
-        file = getattr(self, "_file", None)
-        if file is not None:
-            file.close()
+    def close(self) -> None:
+        """Let go of the file; nothing can be looked up any more."""
+        self._file.close()
 
 
 def encoded(tables: Mapping[str, Records]) -> tuple[bytes, PartFacts]:

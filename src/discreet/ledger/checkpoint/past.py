@@ -97,6 +97,11 @@ class Past:
         """Return the history from `start` on, what the checkpoint covers checked against it."""
         return self._chained(self.store.links(start=start), start, self.position, self.hash)
 
+    def close(self) -> None:
+        """Let go of the parts' files; nothing can be looked up in them any more."""
+        for part in self.parts:
+            part.close()
+
     def _chained(self, links: Iterator[Link], start: int, end: int, expected: str) -> list[Link]:
         first = next(links, None)
         if first is not None:

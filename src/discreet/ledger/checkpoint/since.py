@@ -86,3 +86,7 @@ class Earlier(Protocol):
     def links(self, *, start: int) -> list[Link]:
         """Return the history from `start` on, what the checkpoint covers checked against it."""
         ...
+
+    def close(self) -> None:
+        """Let go of what it is looked up in."""
+        ...

@@ -17,7 +17,7 @@ from discreet.ledger.once.states import Incident
 from discreet.ledger.policy import Limit
 from discreet.ledger.worst.account import Account
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same history adds up to another book, or the book to other bytes."""
 
 

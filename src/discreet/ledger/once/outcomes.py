@@ -11,6 +11,7 @@ from typing import Any
 from discreet.errors import AnswerLost, DiscreetError, LedgerError, LedgerTampered, again
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Receipt
+from discreet.ledger.once.repeating import require_held
 from discreet.ledger.once.states import AccountState, ChargeOutcome
 from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store
@@ -64,6 +65,7 @@ class Outcomes:
         position, claimed = receipt.position, False
         try:
             with self.session() as session:
+                require_held(session, receipt)
                 found = session.book.outcomes.get(position)
                 if found is not None and found.state is not AccountState.BEGUN:
                     return found
@@ -91,10 +93,12 @@ class Outcomes:
     def fail(self, receipt: Receipt, error: BaseException) -> None:
         """Enter how a begun request failed; the same words are its answer from now on.
 
-        What was not foreseen is kept as lost: its own words might hold a value.
+        What was not foreseen is kept as lost: its own words might hold a value. A receipt of a lost
+        history ends nothing, see `require_held`.
         """
         said = error if isinstance(error, DiscreetError) else AnswerLost()
         with self.session() as session:
+            require_held(session, receipt)
             found = session.book.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
                 words = {"kind": said.kind, "message": said.message, "hint": said.hint}

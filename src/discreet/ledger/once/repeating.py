@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.core.cost import Quote
-from discreet.errors import BudgetExceeded, InternalError, LedgerTampered, RequestConflict
+from discreet.errors import (
+    AnswerLost,
+    BudgetExceeded,
+    LedgerTampered,
+    RequestConflict,
+)
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
+from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store
 
 
@@ -79,8 +85,25 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
+def require_held(session: LedgerTransaction, receipt: Receipt) -> Mapping[str, Any]:
+    """Return what the charge of `receipt` says, or refuse one that this history does not hold.
+
+    A restore may have lost it, and another charge may stand at its position by now. What was paid stays
+    counted: a restore that loses anything bills to everyone what the worst-hit person had paid.
+
+    Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
+    """
+    found = session.book.link(session, receipt.position)
+    if found is not None and found.kind == "charge":
+        data = Entry.of(found).data
+        held = receipt_of(receipt.position, data, repeated=receipt.repeated)
+        if held == receipt:
+            return data
+    raise AnswerLost(
+        f"This ledger does not hold the charge of request '{receipt.request_id}': it was restored since, "
+        "or is another one. What was paid stays counted."
+    )
+
+
 def _paid(store: Store, book: Accounts, position: int) -> Entry:
-    found = book.link(store, position)
-    if found is None:
-        raise InternalError(f"entry {position} vanished inside a transaction")
-    return Entry.of(found)
+    return Entry.of(book.stored(store, position))

@@ -19,7 +19,7 @@ FARTHEST = 2**62
 """Positions from here on count as one point; joining points only makes a bill larger."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots: what follows from an axis is remembered
 class Axis:
     """A partition of the positions -1, 0, 1, ... into numbered atoms.
 
@@ -33,35 +33,67 @@ class Axis:
     atom_of: Ints
     count: int
 
+    @functools.cached_property
+    def _segments(self) -> Ints:
+        """How many segments each atom owns."""
+        return np.bincount(self.atom_of, minlength=self.count)
+
+    @functools.cached_property
+    def widths(self) -> Ints:
+        """How many positions each atom has, without those after the last cut."""
+        found = np.zeros(self.count, dtype=np.int64)
+        np.add.at(found, self.atom_of[:-1], np.diff(self.starts))
+        return found
+
     def inside(self, positions: Positions) -> Flags:
         """Return which segments begin inside `positions`; exact where the axis was refined by it."""
         lows, highs = bounds(positions)
-        at = np.searchsorted(lows, self.starts, side="right") - 1
+        at = lows.searchsorted(self.starts, side="right") - 1
         return (at >= 0) & (self.starts <= highs[np.maximum(at, 0)])
 
     def touched(self, positions: Positions) -> Ints:
         """Return the atoms that share at least one position with `positions`, ascending."""
+        return self._reached(positions).nonzero()[0]
+
+    def _reached(self, positions: Positions) -> Flags:
         lows, highs = bounds(positions)
-        first = np.searchsorted(self.starts, lows, side="right") - 1
-        last = np.searchsorted(self.starts, highs, side="right") - 1
-        if len(lows) == 1:
-            return np.unique(self.atom_of[first[0] : last[0] + 1])
-        marks = np.zeros(len(self.starts) + 1, dtype=np.int64)
-        np.add.at(marks, first, 1)
-        np.add.at(marks, last + 1, -1)
-        return np.unique(self.atom_of[np.cumsum(marks[:-1]) > 0])
+        first = self.starts.searchsorted(lows, side="right") - 1
+        end = self.starts.searchsorted(highs, side="right")
+        reached = np.zeros(self.count, dtype=np.bool_)
+        reached[self._atoms_within(first, end)] = True
+        return reached
+
+    def _split(self, positions: Positions) -> Flags:
+        """Return which atoms have positions both in and out of `positions`."""
+        lows, highs = bounds(positions)
+        first = self.starts.searchsorted(lows, side="left")
+        end = np.maximum(self.starts.searchsorted(highs + 1, side="right") - 1, first)
+        whole = np.bincount(self._atoms_within(first, end), minlength=self.count)
+        split: Flags = self._reached(positions) & (whole < self._segments)
+        return split
+
+    def _atoms_within(self, first: Ints, end: Ints) -> Ints:
+        """Return the atom of each segment from one of `first` to just before its `end`."""
+        if len(first) == 1:
+            return self.atom_of[first[0] : end[0]]
+        longer = len(self.starts) + 1
+        marks = np.bincount(first, minlength=longer) - np.bincount(end, minlength=longer)
+        return self.atom_of[marks.cumsum()[:-1] > 0]
+
+    def count_with(self, positions: Positions) -> int:
+        """Return how many atoms there would be after `refined`."""
+        return self.count + int(np.count_nonzero(self._split(positions)))
 
     def refined(self, positions: Positions) -> tuple[Axis, Ints | None]:
         """Return the axis whose atoms lie in or out of `positions`, and each atom's origin.
 
         The origin is None where no atom had to be split.
         """
-        cut = self._cut(positions)
-        inside = cut.inside(positions)
-        held = np.bincount(cut.atom_of[inside], minlength=cut.count)
-        split = (held > 0) & (held < np.bincount(cut.atom_of, minlength=cut.count))
+        split = self._split(positions)
         if not split.any():
             return self, None
+        cut = self._cut(positions)
+        inside = cut.inside(positions)
         # The half that begins first keeps the lower number, so ranges stay runs of atoms.
         first_in = np.full(cut.count, len(inside), dtype=np.int64)
         first_out = first_in.copy()
@@ -74,27 +106,27 @@ class Axis:
         return Axis(cut.starts, renamed[cut.atom_of] + second, len(origin)), origin
 
     def _cut(self, positions: Positions) -> Axis:
-        lows, highs = bounds(positions)
-        edges = np.union1d(lows, highs + 1)
-        at = np.searchsorted(self.starts, edges)
-        known = at < len(self.starts)
-        known[known] = self.starts[at[known]] == edges[known]
-        fresh = ~known & (edges > NULL)
-        if not fresh.any():
+        edges = _edges(positions)
+        at = self.starts.searchsorted(edges)
+        known = self.starts[np.minimum(at, len(self.starts) - 1)] == edges
+        if known.all():
             return self
-        at = at[fresh]
-        starts = np.insert(self.starts, at, edges[fresh])
-        return Axis(starts, np.insert(self.atom_of, at, self.atom_of[at - 1]), self.count)
+        at, edges = at[~known], edges[~known]
+        places = at + np.arange(len(at))
+        old = np.ones(len(self.starts) + len(at), dtype=np.bool_)
+        old[places] = False
+        origin = old.cumsum() - 1
+        starts = self.starts[origin]
+        starts[places] = edges
+        return Axis(starts, self.atom_of[origin], self.count)
 
     def atoms_at(self, positions: Ints) -> Ints:
         """Return the atom of each position."""
         return self.atom_of[np.searchsorted(self.starts, positions, side="right") - 1]
 
-    def width(self, atoms: Ints) -> float:
-        """Return how many positions `atoms` have, without those after the last cut."""
-        wanted = np.zeros(self.count, dtype=np.bool_)
-        wanted[atoms] = True
-        return float(np.diff(self.starts)[wanted[self.atom_of[:-1]]].sum())
+    def width(self, positions: Positions) -> float:
+        """Return how many positions the atoms that touch `positions` have, without those after the last cut."""
+        return float(self.widths[self._reached(positions)].sum())
 
     def positions(self, atom: int) -> Positions:
         """Return the positions of `atom`; an endless segment ends at the farthest position."""
@@ -128,6 +160,8 @@ def common(axes: Sequence[Axis]) -> Axis:
 
 def runs(atoms: Ints) -> list[slice]:
     """Return ascending atom numbers as maximal slices."""
+    if int(atoms[-1]) - int(atoms[0]) == len(atoms) - 1:
+        return [slice(int(atoms[0]), int(atoms[-1]) + 1)]
     breaks = np.flatnonzero(np.diff(atoms) != 1) + 1
     firsts = atoms[np.concatenate(([0], breaks))]
     lasts = atoms[np.concatenate((breaks - 1, [len(atoms) - 1]))]
@@ -144,3 +178,12 @@ def bounds(positions: Positions) -> tuple[Ints, Ints]:
     np.maximum(spans, NULL, out=spans)
     spans.flags.writeable = False  # shared by all who ask
     return spans[:, 0], spans[:, 1]
+
+
+@functools.lru_cache(maxsize=1024)
+def _edges(positions: Positions) -> Ints:
+    """Return where spans begin and where what follows them does, ascending."""
+    lows, highs = bounds(positions)
+    found = np.unique(np.concatenate((lows, highs + 1)))
+    found.flags.writeable = False
+    return found

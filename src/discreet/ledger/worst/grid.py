@@ -31,12 +31,20 @@ class Fit:
     """How a grid would look once its axes can tell a charge's boxes apart."""
 
     axes: tuple[Axis, ...]
-    origins: tuple[Ints | None, ...]
+    cuts: tuple[tuple[Positions, ...], ...]
+    cells: int
+    """The number of cells afterwards."""
 
-    @property
-    def cells(self) -> int:
-        """Return the number of cells afterwards."""
-        return math.prod(axis.count for axis in self.axes)
+    def refined(self) -> tuple[tuple[Axis, ...], tuple[Ints | None, ...]]:
+        """Return the axes afterwards, and where the atoms of each come from; None: as before."""
+        axes, origins = list(self.axes), []
+        for i, cuts in enumerate(self.cuts):
+            origin: Ints | None = None
+            for positions in cuts:
+                axes[i], step = axes[i].refined(positions)
+                origin = step if origin is None else origin if step is None else origin[step]
+            origins.append(origin)
+        return tuple(axes), tuple(origins)
 
 
 class BillGrid:
@@ -63,22 +71,22 @@ class BillGrid:
 
     def fit(self, boxes: Signed) -> Fit:
         """Return the refinement that `boxes` need; changes nothing."""
-        axes, origins = list(self.axes), []
-        for i, name in enumerate(self.names):
-            origin: Ints | None = None
-            for positions in {box[name] for _, box in boxes if name in box}:
-                axes[i], step = axes[i].refined(positions)
-                origin = step if origin is None else origin if step is None else origin[step]
-            origins.append(origin)
-        return Fit(tuple(axes), tuple(origins))
+        cuts = tuple(
+            tuple(dict.fromkeys(box[name] for _, box in boxes if name in box))
+            for name in self.names
+        )
+        counts = (_count_with(axis, each) for axis, each in zip(self.axes, cuts, strict=True))
+        return Fit(self.axes, cuts, math.prod(counts))
 
     def add(self, boxes: Signed, amounts: Sequence[int], fit: Fit) -> None:
         """Bill `amounts` to the cells of `boxes`, after splitting cells as `fit` says."""
-        for dimension, origin in enumerate(fit.origins):
-            if origin is not None:
-                for component, plane in self.planes.items():
-                    self.planes[component] = plane.take(origin, axis=dimension)
-        self.axes, self.cells = fit.axes, fit.cells
+        if fit.cells != self.cells:
+            self.axes, origins = fit.refined()
+            self.cells = fit.cells
+            for dimension, origin in enumerate(origins):
+                if origin is not None:
+                    for component, plane in self.planes.items():
+                        self.planes[component] = plane.take(origin, axis=dimension)
         self.cover(boxes, amounts)
 
     def cover(self, boxes: Signed, amounts: Sequence[int]) -> None:
@@ -107,7 +115,7 @@ class BillGrid:
         share = 1.0
         for name, axis in zip(self.names, self.axes, strict=True):
             if (positions := box.get(name)) is not None:
-                share *= axis.width(axis.touched(positions)) / len(positions)
+                share *= axis.width(positions) / len(positions)
         return share
 
     def _pieces(self, box: Box) -> list[tuple[slice | Ints, ...]]:
@@ -150,6 +158,12 @@ class BillGrid:
 
     def _all_atoms(self, box: Box) -> list[Ints | None]:
         return [self._atoms(i, box) for i in range(len(self.names))]
+
+
+def _count_with(axis: Axis, cuts: Sequence[Positions]) -> int:
+    for positions in cuts[:-1]:
+        axis = axis.refined(positions)[0]
+    return axis.count_with(cuts[-1]) if cuts else axis.count
 
 
 def join(grids: Sequence[BillGrid], names: Sequence[str], *, cap: int) -> BillGrid | None:

@@ -15,20 +15,35 @@ THIN = 32  # blocks; a charge that touches no more is looked at in each of them
 INNER = 512  # integers that one block may hold about its thin charges
 
 
+class Nests:
+    """How many blocks may have a small grid of their own, whatever is asked."""
+
+    def __init__(self, room: int) -> None:
+        self.left = room
+
+    def take(self) -> bool:
+        """Return whether there is room for one more, which is taken."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        return True
+
+
 class Overflow:
     """A grid of fixed blocks. Wide charges are billed to every block that they touch.
 
     Many thin charges that are disjoint, such as single days, would pile up in their blocks. So each
     block has a small grid of its own for the thin charges that touch it, and is billed what that
-    one's worst cell pays.
+    one's worst cell pays. Where there are too many of these, blocks without one are billed in full.
     """
 
-    def __init__(self, starts: Mapping[str, Ints], room: int) -> None:
+    def __init__(self, starts: Mapping[str, Ints], room: int, nests: Nests) -> None:
         grid = BillGrid(sorted(starts))
         wanted = max(1, int(room ** (1 / len(starts))))
         grid.axes = tuple(_blocks(starts[name], wanted) for name in grid.names)
         grid.cells = int(np.prod(grid.shape))
         self.shade = Shade(grid)
+        self.nests = nests
         self._inner: dict[tuple[int, ...], BillGrid] = {}
 
     def thin(self, box: Box) -> bool:
@@ -39,7 +54,8 @@ class Overflow:
         """Bill `amounts` to all that `raised` boxes touch, none of which has a minus sign.
 
         Guarantee: every block is billed at least the greatest sum of its charges over its points:
-            the wide ones in full, the thin ones by the worst cell of a grid that holds them all.
+            the wide ones in full, the thin ones by the worst cell of a grid that holds them all, or in
+            full where the block has none.
         """
         for sign, box in raised:
             touched = self._touched(box)
@@ -69,6 +85,9 @@ class Overflow:
     def _nest(self, block: tuple[int, ...], box: Box, amounts: Sequence[int]) -> None:
         inner = self._inner.get(block)
         if inner is None:
+            if not self.nests.take():
+                self._raise(block, amounts)
+                return
             inner = self._inner[block] = BillGrid(self.shade.grid.names)
         before = {c: int(plane.max()) for c, plane in inner.planes.items()}
         boxes = ((1, box),)
@@ -77,11 +96,15 @@ class Overflow:
             inner.add(boxes, amounts, fit)
         else:
             inner.cover(boxes, amounts)
+        highest = {c: int(inner.planes[c].max()) for c, amount in enumerate(amounts) if amount}
+        rises = [highest[c] - before.get(c, 0) if c in highest else 0 for c in range(len(amounts))]
+        self._raise(block, rises)
+
+    def _raise(self, block: tuple[int, ...], amounts: Sequence[int]) -> None:
         for component, amount in enumerate(amounts):
             if amount:
-                rise = int(inner.planes[component].max()) - before.get(component, 0)
                 plane = self.shade.grid.planes[component]
-                plane[block] = min(int(plane[block]) + rise, SATURATED)
+                plane[block] = min(int(plane[block]) + amount, SATURATED)
 
 
 def _blocks(starts: Ints, wanted: int) -> Axis:

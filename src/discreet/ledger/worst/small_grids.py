@@ -12,13 +12,14 @@ from discreet.ledger.worst.axes import Ints, common
 from discreet.ledger.worst.axis_blocks import Tree
 from discreet.ledger.worst.block_bounds import Shade, balance, crowded, settle_loans
 from discreet.ledger.worst.grid import BillGrid, Fit, Signed, join
-from discreet.ledger.worst.overflow import Overflow
+from discreet.ledger.worst.nearest import Nearest
+from discreet.ledger.worst.overflow import Nests, Overflow
 from discreet.ledger.worst.search import Search
 
 Scope: TypeAlias = frozenset[str]
 
 SHARE = 16  # one table may take this part of all the room there is
-SPARE = 256  # and this part the blocks of one overflow, for each component
+SPARE = 256  # and this part the blocks of one overflow, for each component; as many have grids of their own
 MOST_TABLES = 64
 LOOKED_AT = 12  # tables compared for a charge that fits in none
 SWEEPS = 4  # of lending between tables; more bring little
@@ -33,6 +34,8 @@ class Tables:
         self.shades: list[Shade] = []
         self._home: dict[Scope, Shade] = {}
         self._overflow: dict[Scope, Overflow] = {}
+        self._nests = Nests(cell_cap // SPARE)
+        self._nearest: dict[Scope, Nearest] = {}
         self._trees: dict[str, Tree] = {}
         self.added = 0
         self._condensed = 64
@@ -92,19 +95,29 @@ class Tables:
         raised = tuple((sign, box) for sign, box in boxes if sign > 0)
         spare = self._overflow.get(scope)
         if spare is None:
-            spare = self._overflow[scope] = Overflow(self._starts(scope), self.cell_cap // SPARE)
+            room = self.cell_cap // SPARE
+            spare = Overflow(self._starts(scope), room, self._nests)
+            self._overflow[scope] = spare
             self.shades.append(spare.shade)
         box = raised[0][1]
         if spare.thin(box):
             spare.add(raised, amounts)
             return
         able = [s for s in self.shades if scope <= set(s.grid.names) and s is not spare.shade]
-        shade = min(able[-LOOKED_AT:], key=lambda each: each.grid.excess(box))
-        if spare.shade.grid.excess(box) <= shade.grid.excess(box):
+        some = [*able[-LOOKED_AT:], spare.shade]
+        excesses = self._near(scope, [shade.grid for shade in some]).excesses(box)
+        least = min(range(len(some) - 1), key=excesses.__getitem__)
+        if excesses[-1] <= excesses[least]:
             spare.add(raised, amounts)
         else:
-            shade.grid.cover(raised, amounts)
-            shade.forget()
+            some[least].grid.cover(raised, amounts)
+            some[least].forget()
+
+    def _near(self, scope: Scope, grids: Sequence[BillGrid]) -> Nearest:
+        known = self._nearest.get(scope)
+        if known is None or not known.holds(grids):
+            known = self._nearest[scope] = Nearest(grids)
+        return known
 
     def _starts(self, scope: Scope) -> dict[str, Ints]:
         """Return where segments begin on each axis of `scope`."""
@@ -188,5 +201,8 @@ class Tables:
         self.shades += other.shades
         self._home.update(other._home)
         self._overflow.update(other._overflow)
+        self._nests.left -= other.cell_cap // SPARE - other._nests.left
+        for each in other._overflow.values():
+            each.nests = self._nests
         self._trees.update(other._trees)
         self.added += other.added

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from fractions import Fraction
 from typing import Any
 
@@ -73,9 +74,15 @@ def _wrong_pattern(why: str) -> QueryRefused:
 def checked_options(function: str, options: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the constants beside the first argument of a function, or refuse them.
 
-    Guarantee: texts where texts belong, and whole numbers that are no longer than any text.
+    Guarantee: as many as it takes, texts where texts belong, and whole numbers that are no longer than
+    any text.
     """
-    wanted = SCALARS[function].constants
+    row = SCALARS[function]
+    try:
+        inspect.signature(row.compute).bind(None, *options)
+    except TypeError:
+        raise _wrong_number(function) from None
+    wanted = row.constants
     least, most = wanted.places
     if not most:
         if wanted.texts and not all(isinstance(option, str) for option in options):
@@ -102,5 +109,13 @@ def _wrong_options(function: str, wanted: str) -> QueryRefused:
     return QueryRefused(
         f"{function.upper()} takes {wanted} as constants here.",
         hint="What could fail on some row is never run.",
+        construct="text",
+    )
+
+
+def _wrong_number(function: str) -> QueryRefused:
+    return QueryRefused(
+        f"{function.upper()} is not called with so many constants.",
+        hint=f"Write {SCALARS[function].written[0]}." if SCALARS[function].written else "",
         construct="text",
     )

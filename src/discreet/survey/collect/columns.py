@@ -11,18 +11,17 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.engine.base import Engine, open_exact
 from discreet.engine.connect import connect
 from discreet.errors import InvalidInput
+from discreet.survey.collect.bit_columns import BitColumn, whole
 from discreet.survey.collect.check import Refusal
 from discreet.survey.estimate.result import QuestionTally
 from discreet.survey.randomizers.base import Randomizer, Reports, ReportShape, Tally
@@ -30,6 +29,7 @@ from discreet.survey.randomizers.dyadic import smallest_type
 from discreet.survey.spec.plan import SurveyPlan
 
 _OWNER_ONLY = 0o600
+_PATIENCE = 3600.0  # seconds of one count: its owner waits for it, nobody else does
 
 
 def write_columns(path: Path, plan: SurveyPlan, batches: Iterable[Sequence[Sequence[Any]]]) -> None:
@@ -64,9 +64,9 @@ def _type(randomizer: Randomizer) -> pa.DataType:
 class ColumnReports:
     """The reports to one survey in columns q0, q1, ... of an engine's table.
 
-    Where reports are numbers the engine counts, so that a billion reports stay where they are; strings
-    of bits are fetched and added up here. As in the store, a donation with a report that cannot be is left
-    out as a whole; only a row's number or a spare bit within a string is looked at later, by itself.
+    The engine counts numbers and adds up strings of bits, so that a billion reports stay where they are;
+    only a cross table fetches, and then the different pairs of reports to two questions. As in the store,
+    a donation with a report that cannot be is left out as a whole.
     """
 
     def __init__(self, engine: Engine, table: str, plan: SurveyPlan) -> None:
@@ -82,8 +82,17 @@ class ColumnReports:
         for at, shape in enumerate(self._shapes):
             self._check_type(f"q{at}", shape)
         some = " OR ".join(f"q{at} IS NOT NULL" for at in range(len(self._shapes)))
-        possible = " AND ".join(_possible(f"q{at}", shape) for at, shape in enumerate(self._shapes))
+        possible = " AND ".join(self._possible(at) for at in range(len(self._shapes)))
         self._good = f"{self._relation} WHERE ({some}) AND {possible}"
+
+    def _possible(self, at: int) -> str:
+        """Return the condition that a column is empty or holds what could be a report."""
+        shape = self._shapes[at]
+        told = self._bits(at).possible if shape.length else f"q{at} BETWEEN 0 AND {shape.cells - 1}"
+        return f"(q{at} IS NULL OR ({told}))"
+
+    def _bits(self, at: int) -> BitColumn:
+        return BitColumn(f"q{at}", self._shapes[at], self._engine.capabilities.dialect)
 
     def _check_type(self, column: str, shape: ReportShape) -> None:
         kind = self._run(f"SELECT {column} FROM {self._relation} WHERE 1 = 0").schema.field(0).type
@@ -99,39 +108,30 @@ class ColumnReports:
         return self._count(self._good)
 
     def refused(self) -> dict[str, int]:
-        """Return how many donations or strings of bits no device can have made, if there are any."""
-        count = self._count(self._relation) - self.reports() + sum(bad for _, bad in self._counted)
+        """Return how many donations no device can have made, if there are any."""
+        count = self._count(self._relation) - self.reports()
         return {str(Refusal.SHAPE): count} if count else {}
 
     def least_alike(self) -> int:
         """Return how many donations answer the same questions, of the fewest that do."""
         answered = ", ".join(f"q{at} IS NULL" for at in range(len(self._shapes)))
         found = self._run(f"SELECT COUNT(*) AS alike FROM {self._good} GROUP BY {answered}")
-        return int(_whole(found["alike"]).min(initial=self.reports()))
+        return int(whole(found["alike"]).min(initial=self.reports()))
 
     def tallies(self) -> list[QuestionTally]:
         """Return the tally of every question."""
-        return [tally for tally, _ in self._counted]
-
-    @cached_property
-    def _counted(self) -> list[tuple[QuestionTally, int]]:
         return [self._tally(at, shape) for at, shape in enumerate(self._shapes)]
 
-    def _tally(self, at: int, shape: ReportShape) -> tuple[QuestionTally, int]:
-        """Return the tally of one question, and how many strings of bits were left out of it."""
+    def _tally(self, at: int, shape: ReportShape) -> QuestionTally:
+        answered = f"{self._good} AND q{at} IS NOT NULL"
         if shape.length:
-            found = self._run(f"SELECT q{at} AS told FROM {self._good} AND q{at} IS NOT NULL")[
-                "told"
-            ]
-            told = _bits(found, shape.length)
-            good = told[_right(told, shape)]
-            tally = self._plan.choices[at].randomizer.tally(good)
-            return QuestionTally(len(good), tally), len(told) - len(good)
-        sql = f"SELECT q{at} AS told, COUNT(*) AS times FROM {self._good} AND q{at} IS NOT NULL GROUP BY q{at}"
-        found = self._run(sql)
+            bits, answers = self._bits(at), self._count(answered)
+            sums = self._run(bits.sums(f"SELECT q{at} FROM {answered}", answers))
+            return QuestionTally(answers, bits.tally(sums, answers))
+        found = self._run(f"SELECT q{at} AS told, COUNT(*) AS times FROM {answered} GROUP BY q{at}")
         counts = np.zeros(shape.cells, dtype=np.int64)
-        counts[_whole(found["told"])] = _whole(found["times"])
-        return QuestionTally(int(counts.sum()), counts), 0
+        counts[whole(found["told"])] = whole(found["times"])
+        return QuestionTally(int(counts.sum()), counts)
 
     def pairs(self, names: tuple[str, str]) -> tuple[tuple[Reports, Reports], Tally]:
         """Return the different pairs of reports to two questions, and how often each occurs."""
@@ -142,18 +142,19 @@ class ColumnReports:
             f"SELECT {columns}, COUNT(*) AS times FROM {self._good} AND {there} GROUP BY {columns}"
         )
         found = self._run(sql)
-        told, right = [], np.ones(len(found), dtype=np.bool_)
-        for place, shape in enumerate(self._shapes[at] for at in sides):
-            column = found.column(place)
-            told.append(_bits(column, shape.length) if shape.length else _whole(column))
-            right &= _right(told[-1], shape) if shape.length else right
-        return (told[0][right], told[1][right]), _whole(found["times"])[right]
+        told = [
+            _strings(found.column(place), self._shapes[at].length)
+            if self._shapes[at].length
+            else whole(found.column(place))
+            for place, at in enumerate(sides)
+        ]
+        return (told[0], told[1]), whole(found["times"])
 
     def _count(self, relation: str) -> int:
         return int(self._run(f"SELECT COUNT(*) AS n FROM {relation}")["n"][0].as_py())
 
     def _run(self, sql: str) -> pa.Table:
-        return open_exact(self._engine.run(sql))
+        return open_exact(self._engine.run(sql, seconds=_PATIENCE))
 
 
 @contextmanager
@@ -172,26 +173,7 @@ def attached(table: str | None, url: str) -> Iterator[tuple[Engine, str] | None]
         engine.close()
 
 
-def _possible(column: str, shape: ReportShape) -> str:
-    """Return the condition that a column is empty or holds what could be a report."""
-    if shape.length:
-        return f"({column} IS NULL OR octet_length({column}) = {shape.length})"
-    return f"({column} IS NULL OR {column} BETWEEN 0 AND {shape.cells - 1})"
-
-
-def _whole(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return np.array(column.to_pylist(), dtype=np.int64)
-
-
-def _right(rows: Reports, shape: ReportShape) -> npt.NDArray[np.bool_]:
-    """Return which strings of the right length a device could have told; see `ReportShape.accepts`."""
-    right: npt.NDArray[np.bool_] = (rows[:, -1] & ((1 << shape.spare_bits) - 1)) == 0
-    if shape.rows:
-        right &= rows[:, 0].astype(np.int64) * 256 + rows[:, 1] < shape.rows
-    return right
-
-
-def _bits(column: pa.ChunkedArray, length: int) -> Reports:
+def _strings(column: pa.ChunkedArray, length: int) -> Reports:
     """Return strings of one length as rows of bytes."""
     told = np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8)
     return told.reshape(len(column), length)

@@ -108,8 +108,10 @@ def question_result(
 def _warning(question: SurveyQuestion, answers: int, error: float, wanted: SurveyWanted) -> str:
     listed = question.mechanism != "prefix-tree"
     if question.kind is QuestionKind.OPEN and listed and not wanted.candidates.get(question.name):
-        said = f"An open question is read for given words: --candidates {question.name}=FILE"
-        return f'{said}. With mechanism = "prefix-tree" it would find them itself.'
+        said = (
+            f"An open question is read for words that are given: --candidates {question.name}=FILE"
+        )
+        return f'{said}, or on its page. With mechanism = "prefix-tree" it would find them itself.'
     if not answers or error > TOO_WIDE:
         return f"{answers:,} answers are too few: the intervals say next to nothing."
     return ""

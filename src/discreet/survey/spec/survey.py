@@ -37,10 +37,8 @@ class SurveyQuestion:
     options: tuple[str, ...] = field(
         metadata=_help("The answers of a choice, in order."), default=()
     )
-    lower: float = field(
-        metadata=_help("The least number; smaller answers are told as this one."), default=0.0
-    )
-    upper: float = field(metadata=_help("The greatest number."), default=1.0)
+    lower: float = field(metadata=_help("The least number that may be answered."), default=0.0)
+    upper: float = field(metadata=_help("The greatest number that may be answered."), default=1.0)
     candidates: str = field(
         metadata=_help("A file of words, one a line, that an open question is read for."),
         default="",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sqlite3
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from checkpoint_kit import checkpointed, differences
 from discreet.errors import LedgerTampered, RequestConflict
 from discreet.ledger import Cap, Ledger
-from discreet.ledger import ledger as ledger_module
+from discreet.ledger import session as session_module
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.checkpoint import making
 from discreet.ledger.loading import load
@@ -24,7 +27,7 @@ def small(monkeypatch):
     """Checkpoints after every few entries, merged as those of millions are."""
     monkeypatch.setattr(making, "LEAST", 5)
     monkeypatch.setattr(making, "LARGEST", 60)
-    monkeypatch.setattr(ledger_module, "PAUSE", 1)
+    monkeypatch.setattr(session_module, "PAUSE", 1)
 
 
 def files(base, kind: str = "") -> list:
@@ -305,7 +308,7 @@ def test_files_are_few_and_private(tmp_path, small):
     assert len(files(tmp_path)) <= 2
     assert len(files(tmp_path, "part")) < 20
     assert {path.stat().st_mode & 0o77 for path in files(tmp_path) + files(tmp_path, "part")} == {0}
-    assert len(ledger._book.requests) < 12, "what a checkpoint knows is not held in memory"
+    assert len(ledger._kept.book.requests) < 12, "what a checkpoint knows is not held in memory"
     assert differences(ledger) == []
 
 
@@ -327,11 +330,11 @@ def test_a_handle_goes_on_after_its_parts_were_removed(tmp_path, small):
     first = open_ledger(tmp_path, "100")
     for turn in range(12):
         pay(first, "1/10", f"r{turn}")
-    assert first._book.past is not None
+    assert first._kept.book.past is not None
     second = open_ledger(tmp_path, "100")
     for turn in range(60):
         pay(second, "1/10", f"s{turn}")
-    assert not all(part.path.exists() for part in first._book.past.parts)
+    assert not all(part.path.exists() for part in first._kept.book.past.parts)
     assert pay(first, "1/10", "r0").repeated
     for turn in range(12):
         pay(first, "1/10", f"t{turn}")
@@ -355,8 +358,8 @@ def test_an_announcement_is_never_doubled(tmp_path):
     """While the head announces a link, no checkpoint is named at the same position."""
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "r0")
-    ledger._head.announce(ledger._as_head(announced="0" * 64))
-    assert not making.make(ledger._store, ledger._book)
+    ledger._kept.announce("0" * 64)
+    assert not making.make(ledger._store, ledger._kept.book)
     assert sum(bool(slot.announced) for slot in HeadFile(tmp_path / "ledger.db.head").slots()) == 1
 
 
@@ -378,7 +381,7 @@ def test_shares_and_strangers_keep_their_own_ids(tmp_path):
 def test_a_charge_costs_the_same_with_a_checkpoint(tmp_path):
     """Looking up a new id in parts is little beside a charge: less than a tenth of a millisecond each."""
     ledger = kept(tmp_path)
-    past = ledger._book.past
+    past = ledger._kept.book.past
     start = time.process_time()
     for turn in range(1000):
         assert past.request((None, f"new {turn}")) is None
@@ -407,7 +410,7 @@ def test_an_interrupt_leaves_no_book_that_counts_twice(tmp_path):
         before = sys.gettrace()
         sys.settrace(interrupt)
         try:
-            making.make(ledger._store, ledger._book)
+            making.make(ledger._store, ledger._kept.book)
             broken = False
         except KeyboardInterrupt:
             broken = True
@@ -432,7 +435,7 @@ def test_a_failed_one_leaves_nothing_that_takes_room(tmp_path, monkeypatch):
 
     monkeypatch.setattr(making.head_file, "sync_folder", full)
     with pytest.raises(OSError, match="space"):
-        making.make(ledger._store, ledger._book)
+        making.make(ledger._store, ledger._kept.book)
     assert set(tmp_path.iterdir()) <= named | {tmp_path / "ledger.db.head.checkpoint.lock"}
     ledger.close()
 
@@ -450,7 +453,62 @@ def test_one_that_cannot_be_used_is_replaced_at_the_same_place(tmp_path, slot):
             path.unlink()
     again = open_ledger(tmp_path, "100")
     assert rests_on(again) is None
-    again._book = load(again._store)
+    again._kept.book = load(again._store)
     assert checkpointed(again)
-    assert rests_on(again) == again._book.position
+    assert rests_on(again) == again._kept.book.position
     again.close()
+
+
+def opened_parts() -> int:
+    """Return how many descriptors of this process lead to parts of a checkpoint."""
+    found = 0
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found += ".part-" in each.readlink().name
+    return found
+
+
+@pytest.fixture
+def uncollected():
+    """Nothing is freed by the collector meanwhile."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+
+
+@needs_proc
+def test_closing_lets_go_of_its_files_and_a_later_call_opens_them_again(tmp_path, uncollected):
+    before = opened_parts()
+    ledger = kept(tmp_path)
+    ledger.close()
+    for _ in range(3):
+        ledger = open_ledger(tmp_path, "100")
+        assert rests_on(ledger) is not None
+        assert opened_parts() > before
+        known, identity = spent(ledger), ledger.identity
+        ledger.close()
+        assert opened_parts() == before
+        assert ledger.identity == identity
+        assert len(ledger.links()) == ledger.verify()
+        assert spent(ledger) == known
+        assert not differences(ledger)
+        ledger.close()
+        assert opened_parts() == before
+
+
+@needs_proc
+def test_what_was_merged_or_compared_is_let_go_of_at_once(tmp_path, small, uncollected):
+    before = opened_parts()
+    ledger = kept(tmp_path)
+    for turn in range(12):
+        pay(ledger, "0.001", f"more {turn}")
+        checkpointed(ledger)
+        ledger.verify()
+        with ledger.session() as session:
+            assert opened_parts() - before == len(session.book.past.parts)
+    ledger.close()
+    assert opened_parts() == before

@@ -2,21 +2,27 @@ from __future__ import annotations
 
 import shutil
 import signal
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from discreet.core.region import EVERYONE
 from discreet.errors import (
+    AnswerLost,
     BudgetExceeded,
+    EngineFailed,
     InvalidInput,
     LedgerBusy,
     LedgerTampered,
     NotALedger,
+    RequestConflict,
 )
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
+from discreet.ledger.once.outcomes import Turn
 from discreet.ledger.store.presence import alone
 from discreet.ledger.store.sqlite import SqliteStore
-from ledger_kit import ALICE, MEN, WOMEN, forked, open_ledger, pay, policy
+from ledger_kit import ALICE, MEN, OWNER, WOMEN, forked, open_ledger, pay, policy, quote
 
 CAPS = {"alice": {"census": Cap.of("0.9")}}
 URL = "sqlite:ledger.db"
@@ -249,3 +255,81 @@ def test_a_backup_that_is_none_is_refused(saved):
     (saved / "text.db").write_text("hello" * 100)
     with pytest.raises(NotALedger):
         restore(saved, saved / "text.db")
+
+
+def test_a_receipt_of_a_lost_charge_begins_and_ends_nothing(tmp_path):
+    ledger = open_ledger(tmp_path, analysts=CAPS)
+    ledger.backup(tmp_path / "copy.db")
+    lost = [pay(ledger, "0.1", f"lost {turn}", payer=ALICE) for turn in range(3)]
+    ledger.close()
+    ledger = restore(tmp_path, tmp_path / "copy.db")
+    other = pay(ledger, "0.1", "another")
+    assert other.position == lost[1].position
+    before = ledger.links()
+    for receipt in (*lost, replace(other, payer=ALICE), replace(other, position=0)):
+        for act in (
+            lambda r: ledger.outcomes.fail(r, EngineFailed("It failed.")),
+            ledger.outcomes.take,
+            lambda r: ledger.store_answer(r, b"answer"),
+        ):
+            with pytest.raises(AnswerLost, match="stays counted"):
+                act(receipt)
+    assert ledger.links() == before
+    assert ledger.outcomes.state(other.position) is None
+    assert not ledger.incidents.open()
+    assert ledger.outcomes.take(other) is Turn.MINE
+    ledger.close()
+
+
+@pytest.mark.parametrize("region", [EVERYONE, MEN])
+def test_a_restore_that_loses_entries_closes_reservations_and_gives_nothing_back(tmp_path, region):
+    """Drawn 0.4 before the copy was lost and 0.4 again after it would be 0.8 for 0.5 paid."""
+    ledger = open_ledger(tmp_path, analysts=CAPS)
+    asked = {"request_id": "synth", "body": "b"}
+    allowance = ledger.reserve(ALICE, quote("0.5", region), **asked)
+    ledger.backup(tmp_path / "copy.db")
+    allowance.draw(quote("0.4").cost)
+    ledger.close()
+    ledger = restore(tmp_path, tmp_path / "copy.db")
+    again = ledger.reserve(ALICE, quote("0.5", region), **asked)
+    assert again.receipt.repeated
+    with pytest.raises(RequestConflict, match="not known"):
+        again.draw(quote("0.1").cost)
+    for refund in (True, False):
+        again.settle(refund=refund)
+    for who in (None, "alice"):
+        assert ledger.spent("census", who).epsilon == Fraction(1, 2)
+    assert ledger.verify()
+    pay(ledger, "0.4", "there is room for this")
+    ledger.close()
+
+
+def test_a_restore_that_loses_nothing_keeps_reservations(tmp_path):
+    ledger = open_ledger(tmp_path, analysts=CAPS)
+    asked = {"request_id": "synth", "body": "b"}
+    ledger.reserve(ALICE, quote("0.5"), **asked).draw(quote("0.2").cost)
+    ledger.backup(tmp_path / "copy.db")
+    ledger.close()
+    ledger = restore(tmp_path, tmp_path / "copy.db")
+    again = ledger.reserve(ALICE, quote("0.5"), **asked)
+    again.draw(quote("0.1").cost)
+    again.settle(refund=True)
+    assert ledger.spent("census").epsilon == Fraction(3, 10)
+    ledger.close()
+
+
+def test_an_allowance_of_a_lost_reservation_draws_from_no_other(tmp_path):
+    ledger = open_ledger(tmp_path, analysts=CAPS)
+    ledger.backup(tmp_path / "copy.db")
+    pay(ledger, "0.1", "first")
+    lost = ledger.reserve(ALICE, quote("0.2"), request_id="synth")
+    ledger.close()
+    ledger = restore(tmp_path, tmp_path / "copy.db")
+    lost._ledger = ledger
+    other = ledger.reserve(OWNER, quote("0.2"), request_id="another")
+    assert other.receipt.position == lost.receipt.position
+    for act in (lambda: lost.draw(quote("0.1").cost), lost.settle, lambda: lost.left):
+        with pytest.raises(AnswerLost, match="stays counted"):
+            act()
+    assert other.left.epsilon == Fraction(1, 5)
+    ledger.close()

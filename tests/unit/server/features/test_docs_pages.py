@@ -14,14 +14,13 @@ from discreet.server.notes import all_notes
 
 ROOT = Path(__file__).resolve().parents[4]
 NAMES = [name for names in GROUPS.values() for name in names]
-NOT_SHOWN = {"benchmarks"}  # figures of a machine, for those who have the repository
 
 
 def test_every_document_is_in_the_contents():
     folder = docs_folder()
     files = [*folder.glob("*.md"), *folder.glob("tutorials/*.md"), *folder.glob("reference/*.md")]
     found = {path.relative_to(folder).with_suffix("").as_posix() for path in files}
-    assert found - NOT_SHOWN == set(NAMES)
+    assert found == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,7 +34,7 @@ def test_every_link_of_a_document_leads_somewhere(name):
             assert path.removeprefix("/notes/") in all_notes(), address
         elif path.startswith("/docs/"):
             target = path.removeprefix("/docs/")
-            assert target in {*NAMES, *NOT_SHOWN}, address
+            assert target in NAMES, address
             if part:
                 assert f'id="{part}"' in doc(target).body, address
         elif path == "":

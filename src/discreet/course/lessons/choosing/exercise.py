@@ -65,7 +65,7 @@ QUESTIONS = (
     ),
     LessonQuestion(
         "chance",
-        "The same four bids; only the prices 1.00, 3.01 and 3.02 may be chosen. One bid moves the revenue by at most 4 (the highest price allowed). With which probability is 1.00 chosen at epsilon 2?",
+        "The same four bids; only the prices 1.00, 3.01 and 3.02 may be chosen. Bids were declared to be at most 4, so take 4 for the sensitivity. With which probability is 1.00 chosen at epsilon 2?",
         AnswerKind.NUMBER,
         _chance,
         "exp(4/4) / (exp(4/4) + exp(3.01/4) + exp(0))",

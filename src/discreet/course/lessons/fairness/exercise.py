@@ -31,11 +31,12 @@ def _group(given: float) -> GradedAnswer:
 
 
 def _above(given: float) -> GradedAnswer:
-    found, baseline = 0.673, 0.673
+    found, baseline = 70.8, 67.3
+    points = found - baseline
     return judged(
-        abs(given - (found - baseline)) < 1e-9,
-        "Yes: nothing above guessing. Against this adversary.",
-        "Compare with always saying the most common, which is right 67.3 times in 100.",
+        close_to(points, given, within=1e-6) or close_to(points / 100, given, within=1e-6),
+        f"Yes: {points:.1f} points. After hiding it is none; of this adversary.",
+        "Compare with always saying the most common, which is right 67.3 times in 100; a coin is no baseline here.",
     )
 
 
@@ -58,10 +59,10 @@ QUESTIONS = (
     ),
     LessonQuestion(
         "above",
-        "After adversarial training an adversary tells the sex 67.3 times in 100; always saying the most common is right 67.3 times in 100. How many points above guessing is it?",
+        "From codes without hiding, an adversary tells the sex 70.8 times in 100; always saying the most common is right 67.3 times in 100. How many points above guessing is it?",
         AnswerKind.NUMBER,
         _above,
-        "0",
+        "3.5",
         "A score means nothing without its baseline.",
     ),
 )

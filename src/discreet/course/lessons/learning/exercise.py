@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
 from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, close_to, judged
 from discreet.learn.select import loss_bound
 
 MODELS, ROWS = 50, 1_000
+LENGTH = 5.0
 
 
 def _area(given: float) -> GradedAnswer:
@@ -40,6 +43,18 @@ def _tuning(given: float) -> GradedAnswer:
     )
 
 
+def _products(given: float) -> GradedAnswer:
+    leanings = np.full(
+        9, LENGTH / 3
+    )  # nine films, all liked alike; any list of that length moves as far
+    truth = float(np.linalg.norm(np.outer(leanings, leanings)))
+    return judged(
+        close_to(truth, given),
+        f"Yes: {truth:.0f}, whichever films they are, and however many.",
+        "Take one film only, with a leaning of 5: what is its product with itself?",
+    )
+
+
 QUESTIONS = (
     LessonQuestion(
         "area",
@@ -65,5 +80,13 @@ QUESTIONS = (
         "2/1000 * ln(50/0.05)",
         "2/(n epsilon) x ln(k/beta) = 0.0138.",
         "A share such as 0.02, or 2%.",
+    ),
+    LessonQuestion(
+        "products",
+        "Everybody's list of leanings is cut to length 5 before the products of all pairs of films are summed over people. How far can one person move that matrix, as a length over all of its entries?",
+        AnswerKind.NUMBER,
+        _products,
+        "25",
+        "The matrix x x^T has the length |x|^2 = 5^2.",
     ),
 )

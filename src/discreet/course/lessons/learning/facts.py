@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from discreet.course.facts import attack_sweep, epsilons, facts_json
 
 
@@ -25,6 +27,7 @@ def facts() -> str:
                 settings={"models": 8},
                 released="genotype told with the exact model",
                 private="genotype told with the private model",
+                told=attrgetter("private_words"),
             ),
         }
     )

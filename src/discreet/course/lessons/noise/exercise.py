@@ -99,11 +99,11 @@ QUESTIONS = (
     ),
     LessonQuestion(
         "from",
-        "One person may be in each of k counts; epsilon 1, delta 1e-6 for all together. From which k on has Gaussian noise the smaller variance?",
+        "One person may be in each of k counts; epsilon 1, delta 1e-6 for all together. From which k on has Gaussian noise the smaller variance, calibrated through rho as in the second Python block?",
         AnswerKind.NUMBER,
         _from,
         "11",
-        "Laplace's variance is 2 k^2, the Gaussian's k times that of one count (its sigma is about 4.2, so 18 k): run the second cell of the notebook for other k.",
+        "Laplace's variance is about 2 k^2, the Gaussian's k times 20.5 (sigma is 4.53 for k = 1): run the second cell of the notebook for other k.",
         "A whole number; the Python above helps.",
     ),
 )

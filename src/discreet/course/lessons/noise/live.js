@@ -1,8 +1,8 @@
 // One count or many, each person in one of them or in all: the noise ± of Laplace and of Gaussian.
 import { Stage, bars, facts } from "/static/course/kit.js";
 
-const { sigma } = await facts("noise");
-const epsilons = Object.keys(sigma).sort((a, b) => a - b);
+const { one, many: sharing } = await facts("noise");
+const epsilons = Object.keys(one).sort((a, b) => a - b);
 
 const stage = new Stage("", { caption: "Noise ± of one of the counts (95%), in people; the height is a logarithm." });
 const place = stage.slider("epsilon for all together", { low: 0, high: epsilons.length - 1, value: epsilons.indexOf("1"), say: (i) => epsilons[i] });
@@ -20,7 +20,8 @@ stage.begin(() => {
   const k = Math.round(many());
   const moves = shared() ? k : 1;
   const laplace = laplaceWidth(moves / Number(epsilon), 1);
-  const gaussian = Math.ceil(1.96 * sigma[epsilon] * Math.sqrt(moves));
+  const sigma = moves > 1 ? sharing[epsilon] * Math.sqrt(moves) : one[epsilon];
+  const gaussian = Math.ceil(1.96 * sigma);
   const values = [
     { name: "Laplace", value: Math.log10(1 + laplace), text: `± ${laplace.toLocaleString("en")}`, quiet: laplace > gaussian },
     { name: "Gaussian", value: Math.log10(1 + gaussian), text: `± ${gaussian.toLocaleString("en")}`, quiet: laplace <= gaussian },

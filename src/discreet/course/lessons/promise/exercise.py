@@ -54,7 +54,7 @@ def _holds(given: frozenset[str]) -> GradedAnswer:
         [ratio <= 1.0, hundred <= Fraction(1, 10), not learns, knows_all <= 1.0],
         given,
         [
-            "whatever is computed from an output is a set of outputs.",
+            "what is computed from an output lies in a set exactly when the output lies in some other set, and the promise is for every set.",
             f"a hundred answers at 0.1 cost {float(hundred):g} together.",
             "the study says the same with you and without you; your data did not raise the premium.",
             "knowing all others leaves exactly two neighbouring worlds, and these are what the definition compares.",

@@ -16,7 +16,7 @@ def _epsilon(given: float) -> GradedAnswer:
     return judged(
         close_to(truth, given, within=0.002),
         f"Yes: the factor is 3, and epsilon is its logarithm, {truth:.4f}.",
-        "A yes is three times as likely from one than from the other. Epsilon is the logarithm of that factor.",
+        "A yes is three times as likely from one as from the other. Epsilon is the logarithm of that factor.",
     )
 
 
@@ -43,7 +43,9 @@ def _estimate(given: float) -> GradedAnswer:
 
 
 def _crowd(given: float) -> GradedAnswer:
-    half = 1.96 * math.sqrt(0.25 / given) / 0.5 if given > 0 else math.inf
+    if given < 1:
+        return GradedAnswer(False, "At least one person must be asked.")
+    half = 1.96 * math.sqrt(0.25 / given) / 0.5
     return judged(
         close_to(0.05, half, within=0.01),
         f"Yes: ± {100 * half:.2f} points.",
@@ -54,7 +56,7 @@ def _crowd(given: float) -> GradedAnswer:
 QUESTIONS = (
     LessonQuestion(
         "epsilon",
-        "What is the epsilon of Warner's two fair coins?",
+        "What is the epsilon of the two fair coins?",
         AnswerKind.NUMBER,
         _epsilon,
         "ln(3)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 
 from discreet.course.bench import PLAIN
@@ -9,6 +10,8 @@ from discreet.course.exercise import AnswerKind, GradedAnswer, LessonQuestion, c
 from discreet.noise.laws import LaplaceLaw
 
 WANTED, PEOPLE = 120, 400
+_MOVED = re.compile(r"one unit moves it by ([\d,]+)")
+"""How far one person moves a measure in its own steps, in the planner's words; choices have none."""
 
 
 def _moves(sql: str) -> GradedAnswer:
@@ -18,11 +21,16 @@ def _moves(sql: str) -> GradedAnswer:
         return GradedAnswer(
             False, "One output with additive noise is wanted, such as a single SUM."
         )
-    right = noise[0] == LaplaceLaw.of(WANTED).half_width("0.95")
+    in_steps = _MOVED.search(plan.mechanisms[0])
+    if in_steps is None:
+        return GradedAnswer(False, f"The planner says: {plan.mechanisms[0]}.")
+    # The answer's noise over the noise of one step is how many units of the answer a step is.
+    moved = int(in_steps[1].replace(",", ""))
+    found = noise[0] * moved / LaplaceLaw.of(moved).half_width("0.95")
     return judged(
-        right,
+        close_to(WANTED, found, within=1e-9),
         f"Yes. The planner says: {plan.mechanisms[0]}.",
-        f"The planner says: {plan.mechanisms[0]}.",
+        f"One person moves that by {found:g}. The planner says: {plan.mechanisms[0]}.",
     )
 
 
@@ -54,7 +62,8 @@ QUESTIONS = (
         AnswerKind.SQL,
         _moves,
         "SELECT SUM(age) AS total FROM people",
-        "Ages are declared from 0 to 120. (income - income + 120 would do as well: what counts is the range.)",
+        "Ages are declared from 0 to 120. (SUM(15 * household_size) would do as well: sizes are declared up to 8. "
+        "SUM(income - income + 120) would not: the planner bounds each part by itself.)",
         "Which column is declared up to 120?",
     ),
     LessonQuestion(

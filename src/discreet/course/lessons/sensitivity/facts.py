@@ -23,8 +23,8 @@ STATEMENTS = {
         "The declared maximum of household_size.",
     ),
     "SELECT COUNT(*) AS n, SUM(smoker::int) AS s FROM people": (
-        1,
-        "Each number moves by 1, and both may move: each gets half of epsilon.",
+        2,
+        "Each number moves by 1, and both may move: 2 in all, so each gets half of epsilon.",
     ),
     "SELECT MAX(age) AS oldest FROM people": (
         120,

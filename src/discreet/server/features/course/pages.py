@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
+from discreet.catalog.declare.analysts import free_name
 from discreet.course.facts import facts_of
 from discreet.course.lesson import LIVE, Lesson, all_lessons, lesson_named, syllabus
 from discreet.server.access.auth import GuardedRoute, allow, everybody
@@ -55,6 +56,7 @@ def teacher(request: Request) -> Response:
     context = context_of(request)
     with context.workspace.curator() as curator:
         datasets = curator.share_report()["datasets"]
+        free = free_name("student", curator.catalog.analysts)
     return page(
         request,
         "course_teacher.html",
@@ -62,6 +64,7 @@ def teacher(request: Request) -> Response:
         lessons=all_lessons(),
         datasets=[(name, facts["epsilon"]) for name, facts in datasets.items()],
         most=MOST,
+        free=free,
         only_here=context.settings.loopback,
         encrypted=context.settings.tls,
     )

@@ -52,6 +52,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "server",
         "operators",
         "scale",
+        "benchmarks",
         "pages",
         "pgwire",
         "security",
@@ -64,6 +65,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "reference/endpoints",
         "reference/errors",
         "reference/python",
+        "reference/settings",
         "versions",
     ),
 }

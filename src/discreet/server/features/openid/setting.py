@@ -14,7 +14,15 @@ from urllib.parse import urlsplit
 from discreet.errors import InvalidInput
 from discreet.server.access.tokens import Role
 
-_KNOWN = {"issuer", "client_id", "client_secret_env", "address", "claim", "people"}
+KEYS = {
+    "issuer": "The provider's address, https://...",
+    "client_id": "What the provider calls this server.",
+    "client_secret_env": "The environment variable that holds the client's secret; without it PKCE alone.",
+    "address": "The address by which browsers reach this server.",
+    "claim": "Which claim says who somebody is; `sub` unless named.",
+    "people": "Maps each value of the claim to an analyst, or to `role:owner` or `role:reviewer`.",
+}
+"""What the file may say."""
 _ROLES = {f"role:{role.value}": role for role in (Role.OWNER, Role.REVIEWER)}
 
 
@@ -50,7 +58,7 @@ def read_openid(path: Path) -> OpenIdSettings:
         raise InvalidInput(f"There is no readable file '{path}'.") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path.name} is not valid TOML: {error}.") from None
-    unknown = sorted(raw.keys() - _KNOWN)
+    unknown = sorted(raw.keys() - KEYS.keys())
     if unknown:
         raise InvalidInput(f"{path.name} has an unknown setting '{unknown[0]}'.")
     people = raw.get("people", {})

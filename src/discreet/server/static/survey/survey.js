@@ -50,9 +50,12 @@ function part(found, key, question) {
     ),
     lines.length > FEW ? element("p", { class: "quiet small" }, `and ${whole(lines.length - FEW)} more: discreet survey estimate ${name}`) : undefined,
     element("p", { class: "quiet small" }, needs(found, question)),
-    question.warning ? element("p", { class: "care" }, element("strong", {}, "Too early."), ` ${question.warning}`) : undefined,
+    question.warning ? element("p", { class: "care" }, element("strong", {}, care(question)), ` ${question.warning}`) : undefined,
   );
 }
+
+// An open question without words has nothing to show, however many answered.
+const care = ({ answers, estimates }) => (answers && estimates && !Object.keys(estimates).length ? "No words yet." : "Too early.");
 
 function needs(found, question) {
   const more = question.respondents_needed - question.answers;
