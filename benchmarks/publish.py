@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.descendants import Descendants
 from benchmarks.figures import figure
 
 CELLS = {"sex": 2, "age": 18, "origin": 8, "household": 7}
@@ -122,12 +123,12 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     def tell(_done: int, _of: int, what: str) -> None:
         steps.append((time.monotonic() - begun, what))
 
-    with discreet.open(folder / "discreet.toml") as curator:
+    with Descendants() as others, discreet.open(folder / "discreet.toml") as curator:
         out = folder / "RELEASE.zip"
         found = curator.publish(read_spec(folder / "SPEC.toml"), out=out, progress=tell)
     whole = time.monotonic() - begun
     used = time.process_time() - busy
-    used += resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    used += others.seconds
     for (at, what), (end, _) in zip(steps, [*steps[1:], (whole, "")], strict=True):
         print(f"  {at:7.1f} s  {what}: {end - at:.1f} s")
     figure(f"whole release, {areas:,} areas x 2,016 cells, {people:,} people", whole, "s")
@@ -135,7 +136,7 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
         f"whole release {whole:.1f} s, {used:.1f} s of processor time; package {out.stat().st_size / 1e9:.2f} GB"
     )
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+    child = others.gigabytes
     figure("its greatest memory, here and in the engine", own + child, "GB")
     print(f"memory {own:.2f} GB here, {child:.2f} GB in the largest child; free: {found.free}")
 
