@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,10 @@ class ColumnReports:
 
     def reports(self) -> int:
         """Return how many donations there are that devices can make."""
+        return self._reports
+
+    @cached_property
+    def _reports(self) -> int:
         return self._count(self._good)
 
     def refused(self) -> dict[str, int]:
