@@ -94,7 +94,7 @@ class Allowance:
         return reservation
 
     def _held(self, session: LedgerTransaction) -> Reservation:
-        require_held(session, self.receipt)
+        require_held(session.book, session, self.receipt)
         return session.book.reservations[self.receipt.position]
 
 

@@ -46,7 +46,7 @@ class Answers:
     def keep(self, receipt: Receipt, payload: bytes) -> bytes:
         """Return the answer now stored for `receipt`: `payload`, or the one that came first."""
         with self.session() as session:
-            paid = require_held(session, receipt)
+            paid = require_held(session.book, session, receipt)
             answer = _sealed(receipt.position, paid, payload)
             known = session.book.outcomes.get(receipt.position)
             if known is not None and known.state in (AccountState.FAILED, AccountState.LOST):

@@ -77,6 +77,7 @@ def others_of(book: Accounts, key: Key) -> Account:
     stamp = (total.charges - own.charges, total.limit)
     known = book.beside.get(key)
     if known is None or known[0] != stamp:
+        book.beside.pop(key, None)  # whatever interrupts this: half of it is not remembered
         bills = total.bills - own.bills
         before = known[1] if known is not None and known[0][1] == total.limit else None
         if before is None or not _grown(before, total, bills):
@@ -99,22 +100,36 @@ def _capped(book: Accounts, key: Key, quote: Quote, limits: Limits) -> Cost:
     """Return others' bill in whole steps, but not above all that their shares ever allowed together.
 
     What the local owner asked has no share; it counts on top, in whole steps of its own. So nothing
-    but steps and limits is told, also where a share was lowered below what it had paid.
+    but steps and limits is told, also where a share was lowered below what it had paid. A share that
+    fits by one of epsilon and rho may hold more of the other than its limit says: where one does,
+    that one is not capped.
+
+    Guarantee: never below others' bill in the region.
     """
     told = coarse(in_region(others_of(book, key), quote), limits)
     shares = [
-        limits_of(*account.highest)
+        (limits_of(*account.highest), account.top)
         for (budget, analyst), account in book.accounts.items()
         if budget == key[0] and analyst not in (None, key[1]) and account.highest is not None
     ]
     owner = coarse(in_region(owner_of(book, key[0]), quote), limits)
-    most = sum((share.epsilon for share in shares), Fraction(0))
-    most_rho = sum((share.rho for share in shares), Fraction(0))
+    most = _together((share.epsilon, top.epsilon) for share, top in shares)
+    most_rho = _together((share.rho, top.rho) for share, top in shares)
     return replace(
         told,
         epsilon=_least(told.epsilon, owner.epsilon, most),
         rho=_least(told.rho, owner.rho, most_rho),
     )
+
+
+def _together(shares: Iterable[tuple[Fraction, Fraction | None]]) -> Fraction | None:
+    """Return the sum of limits, each beside what was paid under it; None: somebody has paid more."""
+    total = Fraction(0)
+    for limit, paid in shares:
+        if paid is None or paid > limit:
+            return None
+        total += limit
+    return total
 
 
 def owner_of(book: Accounts, budget: str) -> Account:
@@ -127,8 +142,10 @@ def owner_of(book: Accounts, budget: str) -> Account:
     return replace(total, bills=bills, _worst=None, _quanta=None)
 
 
-def _least(told: Fraction | None, owner: Fraction | None, most: Fraction) -> Fraction | None:
-    return told if told is None or owner is None else min(told, owner + most)
+def _least(told: Fraction | None, owner: Fraction | None, most: Fraction | None) -> Fraction | None:
+    if told is None or owner is None or most is None:
+        return told
+    return min(told, owner + most)
 
 
 def _fits(limits: Limits, theirs: Cost, mine: Cost, quote: Quote) -> bool:
@@ -160,15 +177,6 @@ class Probes:
         self._hour = -1
         self._told: dict[Key, int] = {}
 
-    def require_room(self, book: Accounts, key: Key, quote: Quote) -> None:
-        """Raise as `require_room` does, MOST_REFUSALS times an hour; then nothing is looked up.
-
-        Guarantee: an analyst learns of others' spending, for nothing, at most so many coarse answers
-            an hour for each budget, from one server and the processes of its jobs: these go on from
-            its count (`go_on`), and what they tell is added to it (`add`).
-        """
-        self.counted(key, lambda: require_room(book, key, quote))
-
     def so_far(self) -> Told:
         """Return how often whom, in this hour."""
         return self._hour, dict(self._told)
@@ -193,7 +201,14 @@ class Probes:
                 self._told[key] = self._told.get(key, 0) + times
 
     def counted(self, key: Key, look: Callable[[], T]) -> T:
-        """Return what `look` finds; that it does not fit is told so many times an hour."""
+        """Return what `look` finds; that it does not fit is told MOST_REFUSALS times an hour.
+
+        Then nothing is looked up.
+
+        Guarantee: an analyst learns of others' spending, for nothing, at most so many coarse answers
+            an hour for each budget, from one server and the processes of its jobs: these go on from
+            its count (`go_on`), and what they tell is added to it (`add`).
+        """
         hour = int(self._clock() // HOUR)
         if hour != self._hour:
             self._hour, self._told = hour, {}

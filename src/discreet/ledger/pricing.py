@@ -11,7 +11,7 @@ from discreet.core.cost import Cost, Quote
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import Balance, Payer
-from discreet.ledger.others_spending import Probes, has_room, no_room
+from discreet.ledger.others_spending import Probes, has_room, no_room, require_room
 from discreet.ledger.refusal import in_region, refusal, refusal_together
 from discreet.ledger.worst.account import Account
 
@@ -46,10 +46,17 @@ def priced(book: Accounts, payer: Payer, quote: Quote, probes: Probes) -> dict[s
     if payer.analyst is not None:
         own = known_account(book, payer.budget, payer.analyst)
         share = _fitting(own, quote)
-        probes.require_room(book, (payer.budget, payer.analyst), quote)
-    after = total.peak_with(quote.region, quote.cost)
-    if not total.limits.allows(after):
-        raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
+
+    def bound() -> Cost:
+        if payer.analyst is not None:
+            require_room(book, (payer.budget, payer.analyst), quote)
+        after = total.peak_with(quote.region, quote.cost)
+        if not total.limits.allows(after):
+            raise refusal(total, quote) if payer.analyst is None else no_room(total, quote)
+        return after
+
+    # Whatever refuses beside others' bills is told as often as `Probes` allows, and no more.
+    after = bound() if share is None else probes.counted((payer.budget, payer.analyst), bound)
     own_after = after if share is None else share
     return {
         "total": after.to_json(),

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
+from discreet.errors import DiscreetError, LedgerBusy, LedgerError
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.beyond import gives_back
 from discreet.ledger.chain.head import Head, HeadFile
@@ -80,7 +81,7 @@ class KeptBook:
     @contextmanager
     def session(self) -> Iterator[LedgerTransaction]:
         """Return one exclusive transaction; what it appends is entered once it is durable."""
-        with self.guarded():
+        with self.guarded(), self._whole():
             try:
                 with self._store.exclusive() as writer:
                     self.book = catch_up(self._store, writer, self.book, self.limits)
@@ -103,9 +104,24 @@ class KeptBook:
     @contextmanager
     def current(self) -> Iterator[Accounts]:
         """Lend the book as of now; nobody else of this process changes it meanwhile."""
-        with self.guarded():
+        with self.guarded(), self._whole():
             self.book = catch_up(self._store, self._store, self.book, self.limits)
             yield self.book
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Throw the book away if anything but a plain refusal ends this: it may be half-way.
+
+        An interrupt or a lack of memory comes between any two lines, also while a charge is entered.
+        What the history says is read anew at the next use.
+        """
+        try:
+            yield
+        except BaseException as error:
+            refused = isinstance(error, DiscreetError) and not isinstance(error, LedgerError)
+            if not refused and not isinstance(error, LedgerBusy):
+                self.book = Accounts(genesis=self.book.genesis)
+            raise
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

@@ -33,21 +33,22 @@ def main():
 
 @pytest.fixture
 def begin():
-    """Start a module, and close what leads to it in the end."""
+    """Start a module; in the end close what leads to it, and wait until it has ended."""
     kept = []
 
     def begun(module):
         ours, theirs = socket.socketpair()
-        kept.append(ours)
         with theirs:
             started = template.start(module, theirs, ready=module, numpy=False)
+        kept.append((started, ours))
         assert started.pid > 0
         ours.settimeout(LONG)
         return started, ours
 
     yield begun
-    for each in kept:
-        each.close()
+    for started, wire in kept:
+        wire.close()
+        assert started.ended(LONG)
 
 
 @pytest.fixture

@@ -8,12 +8,16 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.core.cost import Cost, Quote
+from discreet.core.event import Concentrated
+from discreet.core.numbers import Delta, Epsilon
 from discreet.core.region import EVERYONE
 from discreet.errors import BudgetExceeded, DiscreetError, TooManyRequests
 from discreet.ledger import Cap, Payer, pricing
 from discreet.ledger import others_spending as beside
 from discreet.ledger.others_spending import HOUR, MOST_REFUSALS, Probes
 from discreet.ledger.report import history_report
+from discreet.ledger.worst.account import limits_of
 from discreet.ledger.worst.worst_hit import Worst
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
 
@@ -82,13 +86,13 @@ def test_the_twin_that_checks_the_exact_budget_is_caught(tmp_path, monkeypatch):
 
 
 def test_the_twin_that_says_what_is_left_is_caught(tmp_path, monkeypatch):
-    monkeypatch.setattr(Probes, "require_room", lambda *_: None)
+    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
     monkeypatch.setattr(pricing, "no_room", pricing.refusal)
     assert told_after(tmp_path / "a", ("0.31",)) != told_after(tmp_path / "b", ("0.4",))
 
 
 def test_the_budget_itself_holds_whatever_the_steps_say(tmp_path, monkeypatch):
-    monkeypatch.setattr(Probes, "require_room", lambda *_: None)
+    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
     ledger = opened(tmp_path / "a")
     pay(ledger, "0.75", "a", payer=ALICE)
     with pytest.raises(BudgetExceeded, match="Nothing fits here"):
@@ -317,3 +321,47 @@ def test_the_twin_that_enters_nothing_is_noticed(tmp_path, monkeypatch):
     known, fresh = others(ledger)
     assert known != fresh
     ledger.close()
+
+
+def concentrated(rho):
+    return Quote(Concentrated(rho), Cost(None, Fraction(0), rho, Fraction(0)), EVERYONE)
+
+
+def least_refused(folder, paid):
+    """Return how many probes Eve has, in rho from above, and the first that is granted, if any is."""
+    shares = {"alice": {"census": Cap.of(1, "1e-6")}, "eve": {"census": Cap.of(2, "1e-6")}}
+    ledger = open_ledger(folder, "2", "1e-6", analysts=shares)
+    pay(ledger, paid, "alice", payer=ALICE)
+    rho = limits_of(Epsilon.of(2), Delta.of("1e-6")).rho
+    for place in range(100):
+        asked = rho * (100 - place) / 100
+        try:
+            ledger.charge(EVE, concentrated(asked), request_id="eve", body="eve")
+        except BudgetExceeded:
+            continue
+        except TooManyRequests:
+            return place, None
+        return place, asked
+    return None
+
+
+def test_who_holds_more_rho_than_a_share_allows_is_told_in_steps(tmp_path):
+    """A share that fits by epsilon may hold more rho than its limit says: no cap on that, then."""
+    told = []
+    for paid in ("0.315", "0.32", "0.325"):  # within one step of rho
+        (tmp_path / paid).mkdir()
+        told.append(least_refused(tmp_path / paid, paid))
+    assert len(set(told)) == 1
+    assert told[0][1] is None, "she is told too seldom to find out"
+
+
+def test_the_exact_bill_is_probed_no_more_often_than_steps_are(tmp_path, monkeypatch):
+    """Should steps ever pass what the budget refuses: that is counted, too."""
+    monkeypatch.setattr(pricing, "require_room", lambda *_: None)
+    ledger = opened(tmp_path / "ledger")
+    pay(ledger, "0.9", "alice", payer=ALICE)
+    for _ in range(MOST_REFUSALS):
+        with pytest.raises(BudgetExceeded):
+            pay(ledger, "0.5", "eve", payer=EVE)
+    with pytest.raises(TooManyRequests):
+        pay(ledger, "0.5", "eve", payer=EVE)

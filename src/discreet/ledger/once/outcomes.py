@@ -47,7 +47,7 @@ class Outcomes:
 
     def take(self, receipt: Receipt) -> Turn:
         """Return MINE to one caller, once for ever; raise what a failed or lost request ended in."""
-        known = self.state(receipt.position) if receipt.repeated else None
+        known = self._known(receipt) if receipt.repeated else None
         if known is not None and known.state is AccountState.BEGUN and self.alive(receipt.position):
             return Turn.RUNNING
         if known is None or known.state is AccountState.BEGUN:
@@ -60,12 +60,17 @@ class Outcomes:
             return Turn.OVER
         raise error_of(known)
 
+    def _known(self, receipt: Receipt) -> ChargeOutcome | None:
+        with self.current() as book:
+            require_held(book, self.store, receipt)
+            return book.outcomes.get(receipt.position)
+
     def _settled(self, receipt: Receipt) -> ChargeOutcome | None:
         """Return how the request stands after one exclusive look; None: begun now, by us."""
         position, claimed = receipt.position, False
         try:
             with self.session() as session:
-                require_held(session, receipt)
+                require_held(session.book, session, receipt)
                 found = session.book.outcomes.get(position)
                 if found is not None and found.state is not AccountState.BEGUN:
                     return found
@@ -98,7 +103,7 @@ class Outcomes:
         """
         said = error if isinstance(error, DiscreetError) else AnswerLost()
         with self.session() as session:
-            require_held(session, receipt)
+            require_held(session.book, session, receipt)
             found = session.book.outcomes.get(receipt.position)
             if found is None or found.state is AccountState.BEGUN:
                 words = {"kind": said.kind, "message": said.message, "hint": said.hint}

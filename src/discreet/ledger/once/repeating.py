@@ -12,9 +12,8 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger.accounts import Accounts
+from discreet.ledger.accounts import Accounts, LinkFinder
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
-from discreet.ledger.session import LedgerTransaction
 from discreet.ledger.store.base import Store
 
 
@@ -85,7 +84,7 @@ def require_fitting(book: Accounts, receipt: Receipt) -> None:
             )
 
 
-def require_held(session: LedgerTransaction, receipt: Receipt) -> Mapping[str, Any]:
+def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mapping[str, Any]:
     """Return what the charge of `receipt` says, or refuse one that this history does not hold.
 
     A restore may have lost it, and another charge may stand at its position by now. What was paid stays
@@ -93,7 +92,7 @@ def require_held(session: LedgerTransaction, receipt: Receipt) -> Mapping[str, A
 
     Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
     """
-    found = session.book.link(session, receipt.position)
+    found = book.link(source, receipt.position)
     if found is not None and found.kind == "charge":
         data = Entry.of(found).data
         held = receipt_of(receipt.position, data, repeated=receipt.repeated)

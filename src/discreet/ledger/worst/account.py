@@ -70,11 +70,13 @@ class Account:
         if self._worst is None or self._quanta is None:
             assert self._highest is not None
             highest = limits_of(*self._highest)
-            self._quanta = Quanta.of(highest.epsilon, highest.delta, highest.rho, highest.rho_delta)
+            quanta = Quanta.of(highest.epsilon, highest.delta, highest.rho, highest.rho_delta)
             assert self.last_limit is not None
             neighbours = self.last_limit.neighbours
-            self._worst = Worst(COMPONENTS, ceiling=(CEILING,) * COMPONENTS, neighbours=neighbours)
-            self._worst.extend(self._billed(self._quanta))
+            worst = Worst(COMPONENTS, ceiling=(CEILING,) * COMPONENTS, neighbours=neighbours)
+            worst.extend(self._billed(quanta))
+            # Last of all: a count that was interrupted must not be taken for the whole bill.
+            self._quanta, self._worst = quanta, worst
         return self._worst, self._quanta
 
     def _billed(self, quanta: Quanta) -> Iterator[tuple[Region, tuple[int, ...]]]:

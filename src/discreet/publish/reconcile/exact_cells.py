@@ -56,8 +56,9 @@ def _several(
     """Return the whole numbers nearest to the estimates that meet all facts, by linear programming."""
     size = near.size
     check_several(size)
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import coo_array, eye_array, hstack, vstack
+    with needs("scipy", extra="lab"):
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import coo_array, eye_array, hstack, vstack
 
     rows = [_incidence(fact, classes, near.shape) for fact in facts]
     sums = vstack([coo_array((np.ones(len(i)), (i, j)), shape=(n, size)) for i, j, n in rows])

@@ -49,7 +49,7 @@ class Method:
             return True
         try:
             return find_spec(self.needs[0]) is not None
-        except ValueError:  # a module that was put away on purpose
+        except (ValueError, ModuleNotFoundError):  # put away on purpose
             return False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -37,7 +38,7 @@ def opened(tmp_path, monkeypatch):
         ),
     )
     api = ModuleType("discreet.api")
-    api.open = lambda config: curator
+    api.open = lambda config: nullcontext(curator)
     api.restore_ledger = lambda config, path, *, reason: Ledger.restore(
         "sqlite:ledger.db", policy(), path, base=tmp_path, reason=reason
     )

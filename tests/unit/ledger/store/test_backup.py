@@ -266,7 +266,8 @@ def test_a_receipt_of_a_lost_charge_begins_and_ends_nothing(tmp_path):
     other = pay(ledger, "0.1", "another")
     assert other.position == lost[1].position
     before = ledger.links()
-    for receipt in (*lost, replace(other, payer=ALICE), replace(other, position=0)):
+    again = [replace(receipt, repeated=True) for receipt in lost]
+    for receipt in (*lost, *again, replace(other, payer=ALICE), replace(other, position=0)):
         for act in (
             lambda r: ledger.outcomes.fail(r, EngineFailed("It failed.")),
             ledger.outcomes.take,
