@@ -294,7 +294,7 @@ def test_what_was_lost_is_counted_before_it_is_read(tmp_path):
 
 SHOP = """
 [datasets.shop]
-epsilon = 1000
+epsilon = 1000000
 [datasets.shop.tables.customers]
 source = "customers"
 unit = "customer"
@@ -328,7 +328,7 @@ def test_a_path_leads_over_folders(tmp_path):
     (tmp_path / "discreet.toml").write_text(SHOP)
     with discreet.open(tmp_path / "discreet.toml") as curator:
         asked = "SELECT SUM(price) AS s, COUNT(*) AS n FROM items"
-        assert curator.query(asked, epsilon=900).rows == ((6, 3),)
+        assert curator.query(asked, epsilon=900_000).rows == ((6, 3),)
 
 
 @pytest.mark.parametrize("source", ["p.parquet", "*.parquet"])
