@@ -39,6 +39,8 @@ class Child:
         self._ready = False
         self._sending = threading.Lock()
         self.alive = True
+        self.failed = False
+        """Whether it ever could not answer: what that left behind in it is unknown."""
         self.known: dict[str, object] = {}
         """What this child has been told to open, by relation."""
 
@@ -64,8 +66,15 @@ class Child:
             raise engine_failed() from None
         reply = self._receive(seconds)
         if reply == b"E":
+            self.failed = True
             raise engine_failed()
         return reply[1:]
+
+    @property
+    def fit(self) -> bool:
+        """Return whether it may be asked: it runs, and has answered all that it was asked."""
+        ended = self._ready and self._process.ended(0)  # one that starts is not waited for here
+        return self.alive and not self.failed and not ended
 
     def interrupt(self) -> None:
         """Ask the child to stop what it is doing."""

@@ -39,7 +39,7 @@ class ChildPool:
         """Lend a child that knows these stored tables, uploads and snapshots."""
         with self._places:
             with self._lock:
-                child = self._idle.pop() if self._idle else _spawn(setup())
+                child = self._fit() or _spawn(setup())
                 self._busy[child] = threading.get_ident()
             try:
                 child.wait_ready()
@@ -48,8 +48,19 @@ class ChildPool:
             finally:
                 with self._lock:
                     self._busy.pop(child, None)
-                    if child.alive:
+                    if child.fit:
                         self._idle.append(child)
+                if not child.fit:
+                    child.close()
+
+    def _fit(self) -> Child | None:
+        """Return an idle child that still runs; the system may have ended one for its memory."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.fit:
+                return child
+            child.close()
+        return None
 
     def _teach(
         self, child: Child, kept: Mapping[str, Path | bytes], canon: Mapping[str, Path]

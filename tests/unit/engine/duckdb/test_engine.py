@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import duckdb
@@ -12,7 +13,7 @@ import pytest
 from discreet.engine.base import EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, EngineFailed
-from patience import eventually
+from patience import SLACK, eventually
 
 LIMITS = EngineLimits(seconds=100.0, memory_mb=512, threads=1, workers=2)
 
@@ -87,14 +88,40 @@ def test_a_broken_parquet_file_is_named(tmp_path, opened):
         engine.columns("people")
 
 
-def test_a_child_that_dies_is_replaced(tmp_path, opened):
+def test_a_child_that_was_ended_while_idle_is_replaced(tmp_path, opened):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
     sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
     assert rows(engine, sql) == [(1,)]
-    engine._raw._idle[0]._process.kill()
+    process = engine._raw._idle[0]._process
+    process.kill()
+    assert process.ended(SLACK)
+    assert rows(engine, sql) == [(1,)]
+
+
+def test_a_child_that_dies_while_it_works_fails_one_question(tmp_path, opened):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
+    sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
+    assert rows(engine, sql) == [(1,)]
+    process = engine._raw._idle[0]._process
+    threading.Timer(0.3, process.kill).start()
     with pytest.raises(EngineFailed):
-        engine.run(sql)
+        engine.run("SELECT SUM(i * j) AS x FROM range(10000000) AS a(i), range(10000000) AS b(j)")
+    assert process.ended(SLACK)
+    assert rows(engine, sql) == [(1,)]
+
+
+def test_a_child_that_could_not_answer_is_not_asked_again(tmp_path, opened):
+    # DuckDB may be left beyond use by what it could not do; nobody else is to find out.
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
+    sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
+    assert rows(engine, sql) == [(1,)]
+    process = engine._raw._idle[0]._process
+    with pytest.raises(EngineFailed):
+        engine.run("SELECT nothing FROM nowhere")
+    assert process.ended(SLACK)
     assert rows(engine, sql) == [(1,)]
 
 
