@@ -107,14 +107,15 @@ _FORMS: dict[str, tuple[str, ...]] = {
     "texts": ("CONCAT(s, t)",),
     "dates": (
         *("EXTRACT(YEAR FROM d)", "DATE_PART('month', d)", "YEAR(d)", "QUARTER(d)", "MONTH(d)"),
-        *("DAY(d)", "DAYOFMONTH(d)", "DAYOFWEEK(d)", "DAYOFYEAR(d)", "WEEK(d)", "WEEKOFYEAR(d)"),
+        *("DAY(d)", "DAYOFMONTH(d)", "DAYOFWEEK(d)", "ISODOW(d)", "DAYOFYEAR(d)", "WEEK(d)"),
+        *("WEEKOFYEAR(d)", "LAST_DAY(d)"),
         *("HOUR(d)", "MINUTE(d)", "SECOND(d)", "DATE_TRUNC('month', d)", "DATE(d)"),
         *("DATE_ADD(d, INTERVAL 3 DAY)", "DATE_DIFF('day', d, e)", "EPOCH(d)"),
         *("TIME_BUCKET(INTERVAL '15 minutes', ts)", "STRFTIME(d, '%Y-%m')"),
         *("TO_CHAR(d, 'YYYY-MM')", "DAYNAME(d)", "MONTHNAME(d)"),
         *("CURRENT_DATE", "CURRENT_TIMESTAMP", "NOW()"),
     ),
-    "types": ("CAST(x AS INTEGER)", "TRY_CAST(x AS INTEGER)"),
+    "types": ("CAST(x AS INTEGER)", "CAST(x AS DECIMAL(9, 2))", "TRY_CAST(x AS INTEGER)"),
 }
 """What is more than a function of one operand and constants, beside the rows of `plan.functions`."""
 _HEADINGS = (

@@ -290,6 +290,7 @@ class Questions:
             for (name, _), (other, _) in zip(s.texts, s.texts[1:], strict=False)
         ]
         options += [f"STRFTIME({day}, '%Y-%m')" for day in s.days[:1]]
+        options += [f"LAST_DAY({day})" for day in s.days[:1]]
         options += [f"SUBSTRING(UPPER({name}), 1, 2)" for name in s.private]
         options += [f"WIDTH_BUCKET({n}, 0, 100, 4)" for n in s.numbers[:1]]
         return self.rng.choice(options)
@@ -360,6 +361,8 @@ class Questions:
             f"({one} / NULLIF(ABS({two}), 0))",
             f"ROUND({one}, {self.pick('0', '1', '-1', '-2')})",
             f"LN({self.pick(*s.numbers)} + 2)",
+            f"CAST({one} AS DECIMAL(20, {self.pick('0', '1')}))",
+            f"SIGN({one} - {self.constant()})",
         ]
         options += [f"POSITION('a' IN {name})" for name, _ in s.texts]
         options += [
@@ -371,7 +374,7 @@ class Questions:
         return self.rng.choice(options)
 
     def part(self) -> str:
-        return self.pick("YEAR", "QUARTER", "MONTH", "DAY", "DOW", "WEEK", "DOY")
+        return self.pick("YEAR", "QUARTER", "MONTH", "DAY", "DOW", "ISODOW", "WEEK", "DOY")
 
     def comparison(self) -> str:
         return self.pick("=", "<>", "<", "<=", ">", ">=")
@@ -385,6 +388,9 @@ class Questions:
         options = [
             f"{column} {self.comparison()} {self.constant()}",
             f"{column} BETWEEN {self.constant()} AND 60",
+            f"{column} BETWEEN SYMMETRIC 60 AND {self.constant()}",
+            f"({column}, {self.pick(*s.numbers)}) IN ((1, 2), (30, 50.5))",
+            f"({column}, {self.pick(*s.numbers)}) <> (30, 2)",
             f"{column} IN (1, 2, 30, 50.5)",
             f"{column} IS NULL",
             f"{column} IS NOT NULL",

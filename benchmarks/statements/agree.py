@@ -61,6 +61,10 @@ def plain(sql: str) -> str:
     found = re.search(r"\bSELECT TOP (\d+)\b", sql, re.IGNORECASE)
     if found:
         sql = f"{sql[: found.start()]}SELECT{sql[found.end() :]} LIMIT {found[1]}"
+    sql = re.sub(
+        r"BETWEEN SYMMETRIC (\d+) AND (\d+)", r"BETWEEN least(\1, \2) AND greatest(\1, \2)", sql
+    )
+    sql = re.sub(r"width_bucket\((\w+), 0, 100, 10\)", r"least(greatest(1 + \1 // 10, 0), 11)", sql)
     sql = re.sub(r"\bVAR\s*\(", "VARIANCE(", sql, flags=re.IGNORECASE)
     return re.sub(r"\bSTD\s*\(", "STDDEV(", sql, flags=re.IGNORECASE)
 

@@ -288,6 +288,7 @@ def _smartnoise(folder: Path) -> Path:
 
 WORLDS: dict[str, Callable[[Path], Path]] = {
     "everyday": _town,
+    "more": _town,
     "clickbench": lambda folder: _written(folder, {"hits": _HITS}, _CLICKBENCH),
     "smartnoise": _smartnoise,
     "qrlew": lambda folder: _written(folder, {"census": _CENSUS}, _QREW),

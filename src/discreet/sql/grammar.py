@@ -55,7 +55,7 @@ _WRITTEN: dict[type[exp.Expr], frozenset[str]] = {
         ((exp.TryCast,), ("this", "to", "safe")),
         # Functions that are more than a row of `plan.functions`.
         ((exp.Year, exp.Quarter, exp.Month, exp.Hour, exp.Minute, exp.Second), _ONE),
-        ((exp.Day, exp.DayOfMonth, exp.DayOfWeek), _ONE),
+        ((exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfWeekIso, exp.LastDay), _ONE),
         ((exp.Nullif, exp.Extract, exp.Log), _TWO),
         ((exp.Least, exp.Greatest), ("this", "expressions", "ignore_nulls")),
         ((exp.Coalesce, exp.Anonymous), ("this", "expressions")),

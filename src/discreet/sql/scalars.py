@@ -272,7 +272,7 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
     operand = to_expr(node.this, scope)
     target = node.to
     if target.expressions and not _bare(target):
-        raise refusal("clause", what="CAST to a type with a given length")
+        return _rounded(operand, target)
     if target.is_type("date", "timestamp", "timestampntz") and isinstance(operand, e.Literal):
         return constant_day(operand.value)
     if target.is_type(*exp.DataType.INTEGER_TYPES):
@@ -288,6 +288,15 @@ def _cast(node: exp.Cast, scope: Scope) -> Expr:
     if target.is_type("time"):
         return e.Call("time_of_day", operand)
     raise refusal("function", what=f"CAST to {target.sql()}")
+
+
+def _rounded(operand: Expr, target: exp.DataType) -> Expr:
+    """CAST(x AS DECIMAL(5, 2)) has two digits; DuckDB would fail on what needs more than five."""
+    digits = [str(part.name) for part in target.expressions]
+    if not target.is_type("decimal") or not all(d.isdigit() and int(d) <= 38 for d in digits):
+        raise refusal("clause", what="CAST to a type with a given length")
+    places = int(digits[1]) if len(digits) > 1 else 0
+    return e.Call("round", e.Call("number", operand), (places,))
 
 
 def _bare(target: exp.DataType) -> bool:

@@ -30,7 +30,6 @@ def test_a_select_is_parsed():
         ("SELECT (", "syntax"),
         ("SELECT 1 FROM t UNION SELECT 2 FROM t", "set operation"),
         ("SELECT DISTINCT a FROM t", "distinct"),
-        ("SELECT a FROM t GROUP BY ALL", "clause"),
         ("SELECT a FROM t WINDOW w AS (ORDER BY a)", "clause"),
     ],
 )

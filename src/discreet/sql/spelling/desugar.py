@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from discreet.sql.refuse import refusal
@@ -83,10 +85,112 @@ def _right_join(node: exp.Expr) -> exp.Expr:
     return found
 
 
+def _fetched(node: exp.Expr) -> exp.Expr:
+    """FETCH FIRST 5 ROWS ONLY is LIMIT 5."""
+    options = node.args.get("limit_options")
+    if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+        return node
+    count = node.args.get("count") or exp.Literal.number(1)
+    return exp.Limit(expression=count.copy())
+
+
+def _either_way(node: exp.Expr) -> exp.Expr:
+    """BETWEEN SYMMETRIC a AND b is BETWEEN a AND b OR BETWEEN b AND a."""
+    if not node.args.get("symmetric"):
+        return node
+    low, high = node.args["low"], node.args["high"]
+    return _any_of(
+        exp.Between(this=node.this.copy(), low=one.copy(), high=other.copy())
+        for one, other in ((low, high), (high, low))
+    )
+
+
+def _rows_alike(node: exp.Expr) -> exp.Expr:
+    """(a, b) = (1, 2) is a = 1 AND b = 2."""
+    pairs = _pairs(node.this, node.expression)
+    if pairs is None:
+        return node
+    alike = [type(node)(this=one.copy(), expression=other.copy()) for one, other in pairs]
+    return _any_of(alike) if isinstance(node, exp.NEQ) else _all_of(alike)
+
+
+def _row_listed(node: exp.Expr) -> exp.Expr:
+    """(a, b) IN ((1, 2), (3, 4)) is a = 1 AND b = 2 OR a = 3 AND b = 4."""
+    found = [_pairs(node.this, each) for each in node.expressions]
+    if not found or node.args.get("query") or any(pairs is None for pairs in found):
+        return node
+    return _any_of(
+        _all_of(exp.EQ(this=one.copy(), expression=other.copy()) for one, other in pairs or ())
+        for pairs in found
+    )
+
+
+def _pairs(one: exp.Expr, other: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]] | None:
+    if not (isinstance(one, exp.Tuple) and isinstance(other, exp.Tuple)):
+        return None
+    if not one.expressions or len(one.expressions) != len(other.expressions):
+        return None
+    return list(zip(one.expressions, other.expressions, strict=True))
+
+
+def _any_of(parts: Iterable[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.or_(*parts, copy=False))
+
+
+def _all_of(parts: Iterable[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.and_(*parts, copy=False))
+
+
+def _group_by_all(node: exp.Expr) -> exp.Expr:
+    """GROUP BY ALL is by every output that is neither aggregate nor constant, ORDER BY ALL by all of them."""
+    group, order = node.args.get("group"), node.args.get("order")
+    if group is not None and group.args.get("all") and not group.expressions:
+        keys = [
+            exp.Literal.number(place)
+            for place, output in enumerate(node.expressions, 1)
+            if output.find(exp.Column) and not output.find(exp.AggFunc, exp.Window, exp.Star)
+        ]
+        node.set("group", exp.Group(expressions=keys) if keys else None)
+    stars = any(output.is_star for output in node.expressions)
+    if order is not None and len(order.expressions) == 1 and not stars:
+        (ordered,) = order.expressions
+        if isinstance(ordered.this, exp.Var) and ordered.this.name.upper() == "ALL":
+            places = range(1, len(node.expressions) + 1)
+            order.set("expressions", [_ordered_by(place, ordered) for place in places])
+    return node
+
+
+def _ordered_by(place: int, like: exp.Expr) -> exp.Expr:
+    found = like.copy()
+    found.set("this", exp.Literal.number(place))
+    return found
+
+
+def _different_rows(node: exp.Expr) -> exp.Expr:
+    """A subquery SELECT DISTINCT a, b is SELECT a, b GROUP BY a, b: of people, one row for each."""
+    distinct = node.args.get("distinct")
+    inner = isinstance(node.parent, exp.Subquery | exp.CTE)
+    more = any(node.args.get(part) for part in ("group", "having", "qualify"))
+    if not inner or more or distinct is None or distinct.args.get("on"):
+        return node
+    columns = [output.unalias() for output in node.expressions]
+    if not all(isinstance(each, exp.Column) and not each.find(exp.Star) for each in columns):
+        return node
+    node.set("distinct", None)
+    node.set("group", exp.Group(expressions=[each.copy() for each in columns]))
+    return node
+
+
 _RULES = (
     ((exp.CountIf,), _count_if),
     ((exp.ApproxDistinct,), _counted_about),
     ((exp.Anonymous,), _by_name),
+    ((exp.Fetch,), _fetched),
+    ((exp.Between,), _either_way),
+    ((exp.EQ, exp.NEQ), _rows_alike),
+    ((exp.In,), _row_listed),
+    ((exp.Select,), _group_by_all),
+    ((exp.Select,), _different_rows),
     ((exp.Subquery,), _bracketed_table),
     ((exp.Select,), _right_join),
 )

@@ -94,10 +94,24 @@ def part_named(name: str, operand: Expr) -> Expr:
     """Return a part of a date by its name."""
     if name.lower() == "epoch":
         return e.Call("ticks", operand, (1,))
+    if name.lower() == "isodow":
+        return _from_monday(operand)
     part = _PARTS.get(name.lower())
     if part is None:
         raise refusal("function", what=f"the date part {name[:20]}")
     return e.DatePart(part, operand)
+
+
+def _from_monday(day: Expr) -> Expr:
+    """Return the day of the week from 1, Monday, to 7, Sunday, which otherwise is 0."""
+    shifted = e.Arithmetic(Operator.ADD, e.DatePart(Part.WEEKDAY, day), e.Literal(6))
+    within = e.Arithmetic(Operator.MODULO, shifted, e.Literal(7))
+    return e.Arithmetic(Operator.ADD, within, e.Literal(1))
+
+
+def _last_of_month(node: exp.LastDay, value: Value) -> Expr:
+    first = e.Call("truncate_date", value(node.this), ("month",))
+    return e.Call("move_date", e.Call("move_date", first, (1, "month")), (-1, "day"))
 
 
 def _extract(node: exp.Extract, value: Value) -> Expr:
@@ -209,6 +223,8 @@ DAYS: dict[type[exp.Expr], Rule] = {
     exp.Day: _part(Part.DAY),
     exp.DayOfMonth: _part(Part.DAY),
     exp.DayOfWeek: _part(Part.WEEKDAY),
+    exp.DayOfWeekIso: lambda node, value: _from_monday(value(node.this)),
+    exp.LastDay: _last_of_month,
     exp.DayOfYear: _part(Part.DAY_OF_YEAR),
     exp.Week: _part(Part.WEEK),
     exp.WeekOfYear: _part(Part.WEEK),
