@@ -119,6 +119,15 @@ def test_moments_cut_to_the_hour(asked):
     assert counted(asked, sql) == {(moment,): n for moment, n in Counter(cut).items()}
 
 
+def test_a_timestamp_by_itself_is_its_moment_and_cast_to_a_date_its_day(asked):
+    to_the_second = Counter(m.replace(microsecond=0) for m in MOMENTS)
+    found = counted(asked, "SELECT at, COUNT(*) FROM seen GROUP BY at")
+    assert found == {(moment,): n for moment, n in to_the_second.items()}
+    for day in ("CAST(at AS DATE)", "DATE_TRUNC('day', at)", "DATE(at)"):
+        found = counted(asked, f"SELECT {day} AS day, COUNT(*) FROM seen GROUP BY day")
+        assert found == {(day,): n for day, n in Counter(m.date() for m in MOMENTS).items()}
+
+
 def test_times_that_are_written_as_texts(asked):
     said = Counter(WRITTEN[i % len(WRITTEN)][1] for i in range(len(MOMENTS)))
     for second in {value for _, value in WRITTEN if value is not None}:

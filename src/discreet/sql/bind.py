@@ -88,7 +88,7 @@ class _Outer:
     def _add_key(self, node: exp.Expr) -> None:
         if is_aggregate(node):
             raise refusal("clause", what="GROUP BY an aggregate")
-        value = row_expr(node, self.names)
+        value = self._moment(node, row_expr(node, self.names))
         if isinstance(value, e.Literal):
             return
         self.names.sizes.add(value)
@@ -98,6 +98,11 @@ class _Outer:
         field = self.names.fields().get(value.name) if isinstance(value, e.ColumnRef) else None
         missing = field.missing if field else self._may_be_missing(value)
         self.keys.append(Key(f"key{len(self.keys)}", value, domain, missing))
+
+    def _moment(self, node: exp.Expr, value: Expr) -> Expr:
+        """Return a key; a timestamp by itself is its moment, and one that was cast to a date its day."""
+        found = timed(value, self.domains) if isinstance(node.unnest(), exp.Column) else None
+        return value if found is None else found.moment()
 
     def _may_be_missing(self, value: Expr) -> bool:
         fields = self.names.fields()
@@ -164,7 +169,7 @@ class _Outer:
         if not any(isinstance(part, exp.Column) for part in node.walk()):
             return None
         try:
-            value = row_expr(node, self.names)
+            value = self._moment(node, row_expr(node, self.names))
         except Exception:  # noqa: BLE001  # the whole may not bind although its parts are keys
             return None
         for key in self.keys:
@@ -174,7 +179,7 @@ class _Outer:
 
     def _bare_column(self, column: exp.Column) -> Expr:
         try:
-            value: Expr | None = self.names.find(column)
+            value: Expr | None = self._moment(column, self.names.find(column))
         except Exception:
             if column.table or column.name.lower() not in self.aliases:
                 raise
