@@ -66,9 +66,15 @@ def read_checked(sql: str | Written) -> exp.Expr:
     tree = sql.tree if isinstance(sql, Written) else read(sql)
     if _depth(tree) > DEEPEST:
         raise refusal("clause", what=f"A question nested more than {DEEPEST} levels deep")
+    _only_short(tree)
+    found = desugared(tree)
+    _only_short(found)
+    return found
+
+
+def _only_short(tree: exp.Expr) -> None:
     if sum(1 for _ in tree.walk()) > MOST_NODES:
         raise refusal("too large", what=f"The question has over {MOST_NODES:,} words")
-    return desugared(tree)
 
 
 def read(sql: str) -> exp.Expr:

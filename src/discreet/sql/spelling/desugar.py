@@ -119,6 +119,8 @@ def _row_listed(node: exp.Expr) -> exp.Expr:
     found = [_pairs(node.this, each) for each in node.expressions]
     if not found or node.args.get("query") or any(pairs is None for pairs in found):
         return node
+    if not all(isinstance(part, exp.Column) for part in node.this.expressions):
+        return node  # it is written once for each row of the list: nothing long is
     return _any_of(
         _all_of(exp.EQ(this=one.copy(), expression=other.copy()) for one, other in pairs or ())
         for pairs in found

@@ -1,7 +1,8 @@
 """Times of day in SQL to plan expressions: arithmetic over a timestamp's day and the second of it.
 
-A timestamp column is its day wherever it stands by itself as a value. Beside it runs the second of the day, a whole number like any other, so hours, minutes, moments and their comparisons need nothing
-but whole numbers: the SQL that an engine gets, and the kernel reads, knows no timestamps.
+A timestamp column is its day wherever it stands by itself as a value. Beside it runs the second of the
+day, a whole number like any other, so hours, minutes, moments and their comparisons need nothing but
+whole numbers: the SQL that an engine gets, and the kernel reads, knows no timestamps.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import pytest
 
+from discreet.errors import QueryRefused
 from discreet.sql.parse import parse, read_checked
 
 ALIKE = [
@@ -60,6 +61,7 @@ def test_a_short_form_is_the_long_one(short, long):
         "SELECT COUNT(*) FROM t WHERE (a, b) = (1, 2, 3)",
         "SELECT COUNT(*) FROM t WHERE (a, b) < (1, 2)",
         "SELECT COUNT(*) FROM t WHERE (a, b) IN ((1, 2), 3)",
+        "SELECT COUNT(*) FROM t WHERE (a + 1, b) IN ((1, 2), (3, 4))",
         "SELECT COUNT(*) FROM t WHERE (a, b) IN (SELECT c, d FROM u)",
         "SELECT COUNT(*) FROM (SELECT DISTINCT ON (a) a, b FROM t) AS q",
         "SELECT COUNT(*) FROM (SELECT DISTINCT a + 1 AS b FROM t) AS q",
@@ -71,3 +73,14 @@ def test_what_means_something_else_is_left_alone(kept):
     tree = read_checked(kept)
     assert tree == read_checked(tree.sql("duckdb"))
     assert tree.sql("duckdb") == kept
+
+
+def test_a_short_form_that_becomes_long_is_refused():
+    pairs = ", ".join(f"({i}, {i})" for i in range(1_500))
+    with pytest.raises(QueryRefused, match="12,000 words"):
+        parse(f"SELECT COUNT(*) FROM t WHERE (a, b) IN ({pairs})")
+    nested = "a"
+    for _ in range(30):
+        nested = f"CASE WHEN {nested} BETWEEN SYMMETRIC 2 AND 1 THEN 1 END"
+    with pytest.raises(QueryRefused, match="BETWEEN SYMMETRIC"):
+        parse(f"SELECT SUM({nested}) FROM t")
