@@ -7,9 +7,10 @@ import csv
 import hashlib
 import json
 import os
+import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -98,8 +99,7 @@ def find_files(
     place, part = split_part(source, base)
     there = False
     if _is_pattern(source):
-        root = Path(place.anchor or ".")
-        paths = sorted(path for path in root.glob(str(place.relative_to(root))) if path.is_file())
+        paths = files_like(place)
         there = _fixed(place).is_dir()
     elif place.is_dir():
         lake = lake_files(name, place)
@@ -168,6 +168,24 @@ def _each_once(paths: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
+def files_like(place: Path) -> list[Path]:
+    """Return the files of a pattern, sorted; ** is any folders by itself, and * beside other letters."""
+    root = Path(place.anchor or ".")
+    parts = place.relative_to(root).parts
+    pattern = "/".join(p if p == "**" else re.sub(r"\*\*+", "*", p) for p in parts)
+    return _only_files(root.glob(pattern))
+
+
+def _only_files(paths: Iterable[Path]) -> list[Path]:
+    try:
+        return sorted(path for path in paths if path.is_file())
+    except PermissionError:
+        raise CatalogError(
+            "A source holds a folder that may not be looked into.",
+            hint="Give this user the right to read it, or name the files.",
+        ) from None
+
+
 def split_part(source: str, base: Path) -> tuple[Path, str]:
     """Return the path of a source, and the part of the file that stands after a #."""
     place = base / source
@@ -179,7 +197,7 @@ def split_part(source: str, base: Path) -> tuple[Path, str]:
 
 def files_in(folder: Path) -> list[Path]:
     """Return the files of a folder that hold rows, at any depth, in a fixed order."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = _only_files(folder.rglob("*"))
     # What writers leave beside their files (_SUCCESS, .crc) holds no rows.
     return [path for path in found if path.suffix.lower() in READABLE and path.name[0] not in "._"]
 

@@ -89,3 +89,21 @@ def test_the_hash_is_remembered_between_processes(tmp_path, monkeypatch):
     assert ContentHashes(memory).of(source) != first
     memory.write_text("broken")
     assert ContentHashes(memory).of(source) == first
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("*.csv", ["a.csv", "aa.csv"]),
+        ("a**.csv", ["a.csv", "aa.csv"]),
+        ("**/*.csv", ["a.csv", "aa.csv", "b/c.csv"]),
+        ("**/***.csv", ["a.csv", "aa.csv", "b/c.csv"]),
+        ('"**', []),
+    ],
+)
+def test_two_stars_are_any_folders_only_by_themselves(tmp_path, pattern, meant):
+    (tmp_path / "b").mkdir()
+    for name in ("a.csv", "aa.csv", "b/c.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    found = files.files_like(tmp_path / pattern)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == meant

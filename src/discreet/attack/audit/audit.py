@@ -104,7 +104,8 @@ def audit(
         1 - confidence, for any mechanism whose outputs are independent. (docs/notes/0029)
     """
     end = time.monotonic() + effort.seconds
-    found = _searched(target, effort, LossMeasure(gaussian=gaussian, delta=delta), end, progress)
+    measure = LossMeasure(gaussian=gaussian, delta=delta, alpha=1 - effort.confidence)
+    found = _searched(target, effort, measure, end, progress)
     progress(len(target.pairs), len(target.pairs) + 1, "measuring it on fresh samples")
     bound = _measure(target, effort, found, end, (claim, delta, gaussian))
     progress(1, 1, "done")

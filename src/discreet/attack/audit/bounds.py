@@ -9,7 +9,7 @@ from statistics import NormalDist
 from discreet.noise.bars.binomial import lower_limit, upper_limit
 
 _STEPS = 60
-_STRICT = 3.09  # standard deviations: a level of 1e-3
+_STRICT = 1e-3  # the level at which a rule is chosen, unless the measurement asks for more
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,24 @@ class GuessCount:
 
 @dataclass(frozen=True, slots=True)
 class LossMeasure:
-    """What is bounded from below: mu, or epsilon at `delta`; `fair` if each input had a fair coin."""
+    """What is bounded from below: mu, or epsilon at `delta`; `fair` if each input had a fair coin.
+
+    `alpha`: how often the bound may exceed the truth when it is measured.
+    """
 
     gaussian: bool = False
     delta: float = 0.0
     fair: bool = True
+    alpha: float = _STRICT
 
     def promise(self, tally: GuessCount) -> float:
-        """Return about the bound at a level of 1e-3, quickly: for choosing, never for telling."""
-        right = _near(tally.right, tally.guesses)
+        """Return about the bound, quickly: for choosing, never for telling.
+
+        A rule of few guesses looks good by luck more often than one of many, and of many rules the luckiest is
+        taken: so the level is that of the measurement, and 1e-3 at least.
+        """
+        z = -NormalDist().inv_cdf(min(self.alpha, _STRICT))
+        right = _near(tally.right, tally.guesses, z)
         if not (self.gaussian or self.delta) and self.fair:
             return max(0.0, math.log(right / (1 - right))) if right > 0 else 0.0
         found = 0.0
@@ -55,7 +64,7 @@ class LossMeasure:
             (tally.first_right, tally.second_wrong, (tally.first, tally.second)),
             (tally.second_right, tally.first_wrong, (tally.second, tally.first)),
         ):
-            above, below = _near(likely, n), 1 - _near(m - unlikely, m)
+            above, below = _near(likely, n, z), 1 - _near(m - unlikely, m, z)
             if self.gaussian and above > 0 and below < 1:
                 found = max(found, NormalDist().inv_cdf(above) - NormalDist().inv_cdf(below))
             elif not self.gaussian and above > self.delta + below:
@@ -75,11 +84,11 @@ class LossMeasure:
         return max(epsilon_from_shares(*side, delta=self.delta, alpha=alpha / 2) for side in sides)
 
 
-def _near(successes: int, trials: int) -> float:
+def _near(successes: int, trials: int, z: float) -> float:
     """Return Wilson's lower limit of a share, inside (0, 1): close to the exact one, in closed form."""
     if not successes:
         return 0.0
-    share, z = successes / trials, _STRICT
+    share = successes / trials
     middle = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
     return (middle - half) / (1 + z * z / trials)

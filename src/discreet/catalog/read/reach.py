@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 from urllib.parse import unquote
 
-from discreet.engine.files import READABLE, split_part
+from discreet.engine.files import READABLE, files_like, split_part
 from discreet.errors import CatalogError
 
 _MAGIC = re.compile(r"[*?\[]")
@@ -69,7 +70,7 @@ def reach_of(source: str, *, base: Path, engine_url: str) -> Reach:
             hint="Declare the file itself.",
         )
     if _MAGIC.search(source):
-        return Reach((_pieces(place),), _identities(_matches(place)), table, exact=False)
+        return Reach((_pieces(place),), _identities(files_like(place)), table, exact=False)
     own = _pieces(place)
     if place.is_dir():
         return Reach((own, (*own, DEEP, "*")), _identities(_below(place)), table, exact=False)
@@ -85,7 +86,7 @@ def files_of(source: str, *, base: Path, engine_url: str) -> frozenset[tuple[int
         return frozenset()
     place, _ = split_part(source, base)
     if _MAGIC.search(source):
-        return _identities(_matches(place))
+        return _identities(files_like(place))
     if place.is_dir():
         return _identities(_below(place))
     return _identities([place])
@@ -115,7 +116,8 @@ def _remote_pieces(source: str) -> tuple[str, ...]:
 
 
 def _below(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    # Not Path.is_file: what may not be looked at is refused where it is read, not here.
+    return [path for path in folder.rglob("*") if os.path.isfile(path)]  # noqa: PTH113
 
 
 def _named_as_file(source: str) -> bool:
@@ -136,11 +138,6 @@ def _pieces(place: Path) -> tuple[str, ...]:
     fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
     start = Path(*parts[:fixed]).resolve()
     return tuple(part.casefold() for part in (*start.parts, *parts[fixed:]))
-
-
-def _matches(place: Path) -> list[Path]:
-    root = Path(place.anchor or ".")
-    return [path for path in root.glob(str(place.relative_to(root))) if path.is_file()]
 
 
 def _identities(paths: Sequence[Path]) -> frozenset[tuple[int, int]]:

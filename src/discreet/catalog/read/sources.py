@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from discreet.engine.files import PARQUET_FILES, READABLE, delimiter, files_in, split_part
+from discreet.engine.files import (
+    PARQUET_FILES,
+    READABLE,
+    delimiter,
+    files_in,
+    files_like,
+    split_part,
+)
 from discreet.engine.formats.convert import first_line, rows_of
 from discreet.engine.formats.packed import start_of, unpacked
 from discreet.engine.formats.text import detected_encoding
@@ -79,8 +86,7 @@ def _files(words: Sequence[str], base: Path) -> Sources:
 def _meant(word: str, path: Path) -> list[Path]:
     """Return the files that a word means: one, those of a folder, or those of a pattern."""
     if any(letter in word for letter in "*?[") and not path.exists():
-        root = Path(path.anchor or ".")
-        found = sorted(p for p in root.glob(str(path.relative_to(root))) if p.is_file())
+        found = files_like(path)
         if not found:
             raise InvalidInput(f"No file is called '{word}'.")
         return found
