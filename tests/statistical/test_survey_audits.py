@@ -22,7 +22,7 @@ def bound(found, samples):
     return audit(found, Effort(samples=samples, seconds=900, confidence=CONFIDENCE), claim=found.epsilon, delta=0.0).bound  # fmt: skip
 
 
-@pytest.mark.parametrize("epsilon", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("epsilon", [1, 2])
 @pytest.mark.parametrize("name", MAKERS)
 def test_at_most_the_claim_and_within_a_twentieth_of_it(name, epsilon):
     found = bound(target(name, epsilon), 400_000)
