@@ -19,6 +19,7 @@ from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Delta, Epsilon
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, Exact, engine_failed
+from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.live import LiveHeld
 from discreet.kernel.look import exact
 from discreet.ledger.entry import Receipt
@@ -145,7 +146,7 @@ class MemoryEngine:
     capabilities = Capabilities(dialect="duckdb")
 
     def __init__(self, tables: dict[str, pa.Table], *, hide: bool = False) -> None:
-        self.connection = duckdb.connect(config={"threads": "1"})
+        self.connection = duckdb.connect(config={**CLOSED, "threads": "1"})
         self.hide = hide
         self.asked: list[str] = []
         self.types: dict[str, list[tuple[str, str]]] = {}

@@ -25,6 +25,7 @@ from discreet.core.schema import (
     Table,
 )
 from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.engine.duckdb.settings import CLOSED
 from discreet.kernel.derive.scans import CatalogScans, Declared
 from discreet.kernel.mechanism import Mechanisms, Selection
 from discreet.kernel.seal import Draft, Read, admit, exact_of, sealed
@@ -196,7 +197,7 @@ class World:
     """One DuckDB that holds a canonical database, with the types that canonical rows are stored as."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
+        self.connection = duckdb.connect(":memory:", config={**CLOSED, "threads": "1"})
         self.connection.execute("CREATE SCHEMA canon")
         self.held: dict[str, Counter[tuple[Any, ...]]] = {table: Counter() for table in _COLUMNS}
         for table, columns in _COLUMNS.items():

@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.output import OutputType
+from discreet.engine.duckdb.settings import CLOSED
 from discreet.errors import QueryRefused
 
 SECONDS = 20.0
@@ -78,14 +79,7 @@ def outcome(sql: str, tables: Mapping[str, Small]) -> list[tuple[Any, ...]]:
 
 
 def _opened(tables: Mapping[str, Small]) -> duckdb.DuckDBPyConnection:
-    config = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "allow_community_extensions": "false",
-        "python_enable_replacements": "false",
-        "memory_limit": f"{MEMORY_MB}MiB",
-        "threads": "1",
-    }
+    config = {**CLOSED, "memory_limit": f"{MEMORY_MB}MiB", "threads": "1"}
     database = duckdb.connect(":memory:", config=config)
     database.execute("SET TimeZone = 'UTC'; SET temp_directory = ''")
     for name, table in tables.items():

@@ -22,6 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
+from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
 from discreet.engine.types import storage
@@ -54,10 +55,7 @@ def hold_down(memory_mb: int) -> None:
 def open_database(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     """Return an empty DuckDB in memory that cannot fetch extensions or see Python's variables."""
     config = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "allow_community_extensions": "false",
-        "python_enable_replacements": "false",
+        **CLOSED,
         "memory_limit": f"{setup['memory_mb']}MiB",
         # One for each process: DuckDB believes that it owns this folder.
         "temp_directory": f"{setup['temporary']}/{os.getpid()}",
