@@ -362,7 +362,6 @@ class Questions:
             f"ROUND({one}, {self.pick('0', '1', '-1', '-2')})",
             f"LN({self.pick(*s.numbers)} + 2)",
             f"CAST({one} AS DECIMAL(20, {self.pick('0', '1')}))",
-            f"SIGN({one} - {self.constant()})",
         ]
         options += [f"POSITION('a' IN {name})" for name, _ in s.texts]
         options += [

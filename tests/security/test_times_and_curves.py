@@ -50,7 +50,7 @@ TYPES = {"person": "BIGINT", "at": "TIMESTAMP", "met": "TIMESTAMP", "income": "D
 CLOCK = len(TABLE.columns) + 1
 STATEMENTS = (
     "SELECT HOUR(at), COUNT(*) FROM seen GROUP BY 1",
-    "SELECT at, COUNT(*), SUM(SIGN(income - 5)) FROM seen GROUP BY at",
+    "SELECT at, COUNT(*), SUM(income - 5) FROM seen GROUP BY at",
     "SELECT LAST_DAY(at), SUM(ISODOW(met)), AVG(CAST(income AS DECIMAL(9, 1))) FROM seen GROUP BY 1",
     "SELECT DATE_TRUNC('minute', at), COUNT(*) FROM seen WHERE at >= '2024-01-01 12:00:00' GROUP BY 1",
     "SELECT COUNT(DISTINCT DATE_TRUNC('second', at)), COUNT(DISTINCT MINUTE(met)) FROM seen",

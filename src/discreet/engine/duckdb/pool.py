@@ -46,11 +46,12 @@ class ChildPool:
                 self._teach(child, kept, canon or {})
                 yield child
             finally:
+                fit = child.fit
                 with self._lock:
                     self._busy.pop(child, None)
-                    if child.fit:
+                    if fit:
                         self._idle.append(child)
-                if not child.fit:
+                if not fit:
                     child.close()
 
     def _fit(self) -> Child | None:

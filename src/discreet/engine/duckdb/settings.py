@@ -11,7 +11,7 @@ CLOSED = {
 }
 """It fetches no extension and sees none of Python's variables.
 
-Guarantee: no expression is rewritten because of what statistics say of the rows (that no row has an x, or
-    all the same). DuckDB 2.0.0 fails on `CASE WHEN x IS NOT NULL THEN COALESCE(x, '') END = 'a'`, hence on
+Guarantee: the step that rewrites expressions by what statistics say of the rows (that no row has an x, or
+    all the same) does not run. DuckDB 2.0.0 fails on `CASE WHEN x IS NOT NULL THEN COALESCE(x, '') END = 'a'`, hence on
     SPLIT_PART, where no row has an x: an error that depends on one person. (docs/notes/0077-planned-as-written.md)
 """

@@ -21,20 +21,6 @@ def ceil(operand: Expr) -> Expr:
     return e.Negate(floor(e.Negate(operand)))
 
 
-def sign(operand: Expr) -> Expr:
-    """Return 1 above zero, -1 below it, and 0."""
-    zero = e.Literal(0)
-    cases = [
-        (e.Compare(how, operand, zero), e.Literal(value))
-        for how, value in (
-            (Comparison.GREATER, 1),
-            (Comparison.LESS, -1),
-            (Comparison.EQUAL, 0),
-        )
-    ]
-    return e.Case(tuple(cases), e.Literal(None))
-
-
 def rounded(call: e.Call, found: Lattice) -> Expr:
     """Return the nearest number with so many digits, halves away from zero, as SQL rounds."""
     digits = int(call.options[0]) if call.options else 0  # type: ignore[arg-type]  # numbers by the grammar

@@ -141,7 +141,6 @@ PLANNED: dict[str, ScalarFunction] = {
         compute=lambda value: (value > 0) - (value < 0),
         whole=Whole.ALWAYS,
         steps=True,
-        rewritten=rewrites.sign,
     ),
     "cos": _of_float("COS(x)", math.cos),
     "sin": _of_float("SIN(x)", math.sin),
