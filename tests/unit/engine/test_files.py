@@ -107,3 +107,15 @@ def test_two_stars_are_any_folders_only_by_themselves(tmp_path, pattern, meant):
         (tmp_path / name).write_text("x\n1\n")
     found = files.files_like(tmp_path / pattern)
     assert [path.relative_to(tmp_path).as_posix() for path in found] == meant
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("x\n1\n")
+
+    def denied(_path):
+        raise PermissionError
+
+    monkeypatch.setattr(type(tmp_path), "is_file", denied)
+    for look in (lambda: files.files_like(tmp_path / "*.csv"), lambda: files.files_in(tmp_path)):
+        with pytest.raises(CatalogError, match="may not be looked into"):
+            look()

@@ -42,3 +42,11 @@ def test_shares_and_mu():
 def test_an_unfair_coin_falls_back_on_shares():
     tally = GuessCount(900, 100, 900, 100, 1000, 1000)
     assert LossMeasure(fair=False).bound(tally, alpha=0.05) < LossMeasure().bound(tally, alpha=0.05)
+
+
+def test_a_lucky_rule_of_few_guesses_is_not_chosen_where_the_measurement_is_strict():
+    lucky = GuessCount(560, 440, 560, 440, 150_000, 150_000)
+    honest = GuessCount(78_750, 71_250, 78_750, 71_250, 150_000, 150_000)  # 52.5%: epsilon 0.1
+    strict, loose = LossMeasure(alpha=1e-9), LossMeasure()
+    assert strict.promise(honest) > strict.promise(lucky)
+    assert loose.promise(honest) < loose.promise(lucky), "nothing to be strict about"

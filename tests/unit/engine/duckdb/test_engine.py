@@ -88,37 +88,40 @@ def test_a_broken_parquet_file_is_named(tmp_path, opened):
         engine.columns("people")
 
 
-def test_a_child_that_was_ended_while_idle_is_replaced(tmp_path, opened):
+@pytest.fixture
+def counted(tmp_path, opened):
+    """Return an engine, a question that it has answered, and the process that did."""
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
     sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
     assert rows(engine, sql) == [(1,)]
-    process = engine._raw._idle[0]._process
+    return engine, sql, engine._raw._idle[0]._process
+
+
+def test_a_child_that_was_ended_while_idle_is_replaced(counted):
+    engine, sql, process = counted
     process.kill()
     assert process.ended(SLACK)
     assert rows(engine, sql) == [(1,)]
 
 
-def test_a_child_that_dies_while_it_works_fails_one_question(tmp_path, opened):
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
-    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
-    sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
-    assert rows(engine, sql) == [(1,)]
-    process = engine._raw._idle[0]._process
-    threading.Timer(0.3, process.kill).start()
+def test_a_child_that_dies_while_it_works_fails_one_question(counted):
+    engine, sql, process = counted
+
+    def kill() -> None:
+        eventually(lambda: engine._raw._busy, "nobody was lent")
+        process.kill()
+
+    threading.Thread(target=kill).start()
     with pytest.raises(EngineFailed):
         engine.run("SELECT SUM(i * j) AS x FROM range(10000000) AS a(i), range(10000000) AS b(j)")
     assert process.ended(SLACK)
     assert rows(engine, sql) == [(1,)]
 
 
-def test_a_child_that_could_not_answer_is_not_asked_again(tmp_path, opened):
+def test_a_child_that_could_not_answer_is_not_asked_again(counted):
     # DuckDB may be left beyond use by what it could not do; nobody else is to find out.
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
-    engine = opened("duckdb:", {"t": "t.parquet"}, tmp_path)
-    sql = f"SELECT COUNT(*) AS n FROM {engine.relation('t')}"
-    assert rows(engine, sql) == [(1,)]
-    process = engine._raw._idle[0]._process
+    engine, sql, process = counted
     with pytest.raises(EngineFailed):
         engine.run("SELECT nothing FROM nowhere")
     assert process.ended(SLACK)
