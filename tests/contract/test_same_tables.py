@@ -9,7 +9,7 @@ import pytest
 
 from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planned, world_rows
 from discreet.engine.connect import connect
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan.ir import scans_of
 from engines import LIMITS, SPARK, fill_postgres, postgres_url
 from queries import Questions
@@ -61,7 +61,11 @@ def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
     try:
         found = []
         for plan in asked:
-            exact = Planned(plan.sql, plan.proposed, plan.catalog).exact(engine)
+            try:
+                exact = Planned(plan.sql, plan.proposed, plan.catalog).exact(engine)
+            except QueryRefused as refused:
+                found.append(str(refused))
+                continue
             histograms = {name: h.tolist() for name, h in exact.histograms.items()}
             found.append((plan.sql, exact.groups, dict(exact.measures), histograms))
         return found
@@ -72,7 +76,9 @@ def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
 def _cuts_rows(plan: Planned) -> bool:
     scans = scans_of(plan.question.statement.source)
     people = [scan for scan in scans if scan.unit is not None]
-    return plan.question.enforced or len(people) > 1 or any(s.table.bounded for s in people)
+    repeated = any(scan.public and scan.table.max_rows is not None for scan in scans)
+    bounded = any(scan.table.bounded for scan in people)
+    return plan.question.enforced or len(people) > 1 or bounded or repeated
 
 
 @pytest.mark.timeout(900)
@@ -93,6 +99,11 @@ def test_every_engine_gives_the_same_exact_tables(kind, count, tmp_path):
         asked = [plan for plan in asked if not _cuts_rows(plan)]
     rows = world_rows(random.Random(18), 30)
     wanted = tables_of("memory", rows, tmp_path, catalog, asked)
-    for one, two in zip(wanted, tables_of(kind, rows, tmp_path, catalog, asked), strict=True):
-        assert one == two, one[0]
+    found = tables_of(kind, rows, tmp_path, catalog, asked)
+    refused = [said for said in found if isinstance(said, str)]
+    # Some functions are on DuckDB only, and the sentence says so.
+    assert all("needs another engine: duckdb" in said for said in refused)
+    assert len(refused) <= len(asked) / 5
+    for one, two in zip(wanted, found, strict=True):
+        assert isinstance(two, str) or one == two, one[0]
     assert any(any(values) for _, _, measures, _ in wanted for values in measures.values())
