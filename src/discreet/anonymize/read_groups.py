@@ -34,8 +34,7 @@ def read_groups(
         count += "n"
     cells = ", ".join(quoted(engine, name) for name in dict.fromkeys(wanted))
     where = f" WHERE {condition}" if condition else ""
-    sql = (
-        f"SELECT {cells}, COUNT(*) AS {count} FROM {engine.relation(table)}{where} GROUP BY {cells}"
-    )
+    rows = f"{engine.relation(table)} AS f{where}"
+    sql = f"SELECT {cells}, COUNT(*) AS {count} FROM {rows} GROUP BY {cells}"
     found = open_exact(engine.run(sql, seconds=seconds))
     return group_table(found, quasi, sensitive=sensitive, count=count)

@@ -20,7 +20,7 @@ from discreet.engine.base import Engine, EngineLimits, open_exact
 from discreet.engine.connect import connect
 from discreet.engine.files import READABLE
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
-from discreet.kernel.canonical.paths import followed_paths
+from discreet.kernel.canonical.paths import followed_paths, path_dialect
 from discreet.kernel.canonical.source import PlainSource
 
 PATIENCE = 3600.0
@@ -70,14 +70,14 @@ class AnonymizeSource:
     @property
     def relation(self) -> str:
         """Return what stands after FROM: the rows that are kept."""
-        return self._rows if self.condition is None else f"{self._rows} AS kept_rows"
+        return f"{self._rows} AS kept_rows"
 
     @property
     def _rows(self) -> str:
         whole = self.engine.relation(self.table)
         if self.condition is None:
             return whole
-        return f"(SELECT * FROM {whole} WHERE {self.condition})"
+        return f"(SELECT * FROM {whole} AS w WHERE {self.condition})"
 
     def run(self, sql: str) -> pa.Table:
         """Return the result of a query of ours; it is exact, and stays in this room."""
@@ -174,7 +174,7 @@ def _declared_engine(catalog: Catalog, dataset: str, table: str, *, keep: bool) 
     steps = () if found.path is None else found.path.steps
     on_the_way = [catalog.table(step.table, dataset) for step in steps]
     names = [engine_name(owner, each) for each in (found, *on_the_way)]
-    paths = followed_paths(owner.name, owner.tables)
+    paths = followed_paths(owner.name, owner.tables, path_dialect(catalog.engine_url))
     return connect(
         catalog.engine_url,
         {name: catalog.sources[name] for name in names},

@@ -54,7 +54,7 @@ class OpenedCatalog:
             self.catalog.engine_url,
             self.catalog.sources,
             encodings=self.catalog.encodings,
-            paths=every_path(self.catalog.datasets.values()),
+            paths=every_path(self.catalog.datasets.values(), self.catalog.engine_url),
             cells=declared_cells(self.catalog.datasets.values(), self.catalog.engine_url),
             base=self.catalog.base,
             state=self.catalog.base / STATE,

@@ -73,7 +73,7 @@ def curator_over(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
-                    paths=every_path(catalog.datasets.values()),
+                    paths=every_path(catalog.datasets.values(), catalog.engine_url),
                 )
             ) as engine,
         ):
@@ -106,7 +106,7 @@ def synthetic_copy(
                     base=base,
                     state=base,
                     encodings=catalog.encodings,
-                    paths=every_path(catalog.datasets.values()),
+                    paths=every_path(catalog.datasets.values(), catalog.engine_url),
                 )
             ) as engine,
         ):

@@ -53,16 +53,18 @@ def connect(
             paths=paths,
             cells=cells,
         )
-    if encodings or paths:
-        raise CatalogError(
-            "Declared encodings, and units over a path of tables, are for DuckDB.",
-            hint="Give the engine a table or view that has the person in every row.",
-        )
+    if encodings:
+        raise CatalogError("Declared encodings are for files that DuckDB reads.")
     if scheme in ("postgresql", "postgres"):
         from discreet.engine.postgres.engine import PostgresEngine
 
         return PostgresEngine(
-            url, sources, state=state, limits=bounds, allow_superuser=allow_superuser
+            url, sources, state=state, limits=bounds, allow_superuser=allow_superuser, paths=paths
+        )
+    if paths:
+        raise CatalogError(
+            "Units over a path of tables are for DuckDB and PostgreSQL.",
+            hint="Give the engine a table or view that has the person in every row.",
         )
     if scheme == "spark" or url.startswith("local"):
         from discreet.engine.spark.engine import SparkEngine

@@ -23,18 +23,18 @@ _SAMPLE = 2000
 _AT_ONCE = 64
 _DICTIONARY = 1_000
 """Columns of more values are written as they are: a dictionary of them costs more than it saves."""
-_CELL = "CELL"
 _TESTS: Mapping[str, str] = {
-    "BIGINT": "CAST(TRY_CAST(CELL AS BIGINT) AS VARCHAR) = CELL AND length(CELL) <= 18",
+    "BIGINT": "CAST({read} AS VARCHAR) = {cell} AND length({cell}) <= 18",
     "DOUBLE": (
-        "CAST(TRY_CAST(CELL AS DOUBLE) AS VARCHAR) = CELL AND CELL <> '-0.0' "
+        "CAST({read} AS VARCHAR) = {cell} AND {cell} <> '-0.0' "
         # No exponent: other readers of the text spell those differently. No inf and no nan.
-        "AND length(CELL) <= 25 AND contains(CELL, '.') "
-        "AND NOT contains(CELL, 'e') AND NOT contains(CELL, 'n')"
+        "AND length({cell}) <= 25 AND contains({cell}, '.') "
+        "AND NOT contains({cell}, 'e') AND NOT contains({cell}, 'n')"
     ),
-    "DATE": "CAST(TRY_CAST(CELL AS DATE) AS VARCHAR) = CELL AND length(CELL) = 10",
-    "BOOLEAN": "CAST(TRY_CAST(CELL AS BOOLEAN) AS VARCHAR) = CELL",
+    "DATE": "CAST({read} AS VARCHAR) = {cell} AND length({cell}) = 10",
+    "BOOLEAN": "CAST({read} AS VARCHAR) = {cell}",
 }
+"""Whether the text of a cell comes back from what was read of it."""
 EVERY = tuple(_TESTS)
 
 
@@ -49,10 +49,14 @@ def _holds(connection: duckdb.DuckDBPyConnection, tests: list[str], table: str) 
     return found
 
 
-def _every(test: str, column: str) -> str:
+def _every(kind: str, column: str) -> str:
     name = quoted(column)
-    holds = test.replace(_CELL, name)
-    return f"bool_and(coalesce({holds}, false)) FILTER (WHERE {name} IS NOT NULL)"
+    holds = _holding(kind, name, f"TRY_CAST({name} AS {kind})")
+    return f"bool_and({holds}) FILTER (WHERE {name} IS NOT NULL)"
+
+
+def _holding(kind: str, cell: str, read: str) -> str:
+    return f"coalesce({_TESTS[kind].format(cell=cell, read=read)}, false)"
 
 
 def store_typed(
@@ -72,7 +76,7 @@ def store_typed(
     if _stored(connection, select, columns, found, target):
         return
     # A later row contradicts the first ones: only now all rows are read to find out where.
-    tests = [_every(_TESTS[kind], column) for column, kind in found.items()]
+    tests = [_every(kind, column) for column, kind in found.items()]
     sure = _holds(connection, tests, f"({select})")
     held = {c: k for (c, k), holds in zip(found.items(), sure, strict=True) if holds}
     if not _stored(connection, select, columns, held, target):
@@ -87,7 +91,7 @@ def likely_encodings(
 ) -> dict[str, str]:
     """Return the columns of some rows whose every text survives another type, with that type."""
     tries = [(column, kind) for column in columns for kind in _TESTS if kind in kinds]
-    tests = [_every(_TESTS[kind], column) for column, kind in tries]
+    tests = [_every(kind, column) for column, kind in tries]
     likely: dict[str, str] = {}
     for (column, kind), holds in zip(tries, _holds(connection, tests, rows), strict=True):
         if holds:
@@ -103,11 +107,19 @@ def _stored(
     target: str,
 ) -> bool:
     """Return whether every text survives its type; the file is whole only then."""
+    # Each text is read once, below: reading it is what takes the time.
+    texts = [f"s.{quoted(column)} AS t{i}" for i, column in enumerate(columns)]
+    reads = [
+        f"TRY_CAST(s.{quoted(column)} AS {kinds[column]}) AS r{i}"
+        for i, column in enumerate(columns)
+        if column in kinds
+    ]
+    below = f"SELECT {', '.join([*texts, *reads])} FROM ({select}) AS s"
     cells = ", ".join(
-        f"{_cell(c, kinds[c]) if c in kinds else quoted(c)} AS {quoted(c)}" for c in columns
+        f"{_cell(i, kinds.get(column))} AS {quoted(column)}" for i, column in enumerate(columns)
     )
     how = f"FORMAT parquet, DICTIONARY_SIZE_LIMIT {_DICTIONARY}"
-    order = f"COPY (SELECT {cells} FROM ({select}) AS s) TO {literal(target)} ({how})"
+    order = f"COPY (SELECT {cells} FROM ({below}) AS b) TO {literal(target)} ({how})"
     try:
         connection.execute(order)
     except duckdb.InvalidInputException:
@@ -117,13 +129,13 @@ def _stored(
     return True
 
 
-def _cell(column: str, kind: str) -> str:
-    name = quoted(column)
-    holds = _TESTS[kind].replace(_CELL, name)
+def _cell(place: int, kind: str | None) -> str:
+    if kind is None:
+        return f"t{place}"
+    holds = _holding(kind, f"t{place}", f"r{place}")
     # error() ends the whole statement: a text that is not spelled alike must not be stored so.
     return (
-        f"CASE WHEN {name} IS NULL THEN NULL WHEN coalesce({holds}, false) "
-        f"THEN TRY_CAST({name} AS {kind}) ELSE error('misfit') END"
+        f"CASE WHEN t{place} IS NULL THEN NULL WHEN {holds} THEN r{place} ELSE error('misfit') END"
     )
 
 

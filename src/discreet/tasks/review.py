@@ -16,7 +16,7 @@ from discreet.catalog.write import write_over
 from discreet.core.path import FollowedPath
 from discreet.engine.connect import connect
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.kernel.canonical.paths import followed_paths
+from discreet.kernel.canonical.paths import followed_paths, path_dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     }
     paths: dict[str, FollowedPath] = {}
     for name in {each.dataset: None for each in tables}:
-        paths |= followed_paths(name, [each.table for each in tables if each.dataset == name])
+        own = [each.table for each in tables if each.dataset == name]
+        paths |= followed_paths(name, own, path_dialect(url))
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
     found = []
     try:

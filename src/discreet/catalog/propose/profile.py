@@ -66,12 +66,12 @@ def quoted(engine: Engine, name: str) -> str:
 def read_profile(engine: Engine, table: str, column: str) -> Profile | None:
     """Return the profile of one column, or None if its type cannot be grouped or is too odd."""
     cell = quoted(engine, column)
-    few = f"(SELECT {cell} FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}) AS f"
+    few = f"(SELECT {cell} FROM {engine.relation(table)} AS w LIMIT {_FIRST_ROWS}) AS f"
     try:
         found = _grouped(engine, few, cell)
         # So many values in the first rows are enough to judge by; all of them would be as many more.
         if found.num_rows <= MOST_VALUES:
-            found = _grouped(engine, engine.relation(table), cell)
+            found = _grouped(engine, f"{engine.relation(table)} AS f", cell)
     except EngineFailed:
         return None
     values = found.column("v").combine_chunks()
@@ -95,7 +95,7 @@ def _partial(engine: Engine, table: str, part: Profile) -> Profile:
     cell = quoted(engine, part.name)
     sql = (
         f"SELECT COUNT(*) AS n, COUNT({cell}) AS k, MIN({cell}) AS low, MAX({cell}) AS high "
-        f"FROM {engine.relation(table)}"
+        f"FROM {engine.relation(table)} AS f"
     )
     found = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()[0]
     known = part.keep(np.asarray(pc.is_valid(part.values)))
@@ -128,7 +128,7 @@ def columns_that_read(
         cell = quoted(engine, name)
         read = read_as(kind, cell, engine_type=engine_type, dialect=dialect)
         tests.append(f"COUNT({cell}) AS k{i}, COUNT({read}) AS r{i}")
-    sql = f"SELECT {', '.join(tests)} FROM {engine.relation(table)}"
+    sql = f"SELECT {', '.join(tests)} FROM {engine.relation(table)} AS f"
     (found,) = open_exact(engine.run(sql, seconds=PATIENCE)).to_pylist()
     return {
         name
@@ -139,7 +139,8 @@ def columns_that_read(
 
 def count_distinct(engine: Engine, table: str, column: str) -> int:
     """Return how many different values a column has."""
-    sql = f"SELECT COUNT(DISTINCT {quoted(engine, column)}) AS n FROM {engine.relation(table)}"
+    cell = quoted(engine, column)
+    sql = f"SELECT COUNT(DISTINCT {cell}) AS n FROM {engine.relation(table)} AS f"
     return int(open_exact(engine.run(sql, seconds=PATIENCE)).column("n")[0].as_py())
 
 
@@ -148,7 +149,8 @@ def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, floa
     cell = quoted(engine, unit)
     sql = (
         f"SELECT n, COUNT(*) AS people FROM (SELECT {cell}, COUNT(*) AS n "
-        f"FROM {engine.relation(table)} WHERE {cell} IS NOT NULL GROUP BY {cell}) AS t GROUP BY n"
+        f"FROM {engine.relation(table)} AS f WHERE {cell} IS NOT NULL "
+        f"GROUP BY {cell}) AS t GROUP BY n"
     )
     found = open_exact(engine.run(sql, seconds=PATIENCE))
     rows = found.column("n").cast(pa.int64()).to_numpy()
@@ -167,7 +169,7 @@ def constant_columns(engine: Engine, table: str, unit: str, columns: Sequence[st
     """Return the columns in which no person of the data has two different values."""
     if not columns:
         return set()
-    few = f"SELECT * FROM {engine.relation(table)} LIMIT {_FIRST_ROWS}"
+    few = f"SELECT * FROM {engine.relation(table)} AS w LIMIT {_FIRST_ROWS}"
     kinds = dict(engine.columns(table))
     cells = {name: _ordered(f"f.{quoted(engine, name)}", kinds[name]) for name in columns}
     likely = _constant(engine, f"({few}) AS f", unit, cells)

@@ -21,11 +21,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from discreet.core.path import PathCell
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
+from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
-from discreet.engine.types import storage
 
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
@@ -168,42 +169,19 @@ def _has_unit(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> bo
 
 
 def _joined_rows(connection: duckdb.DuckDBPyConnection, join: dict[str, Any]) -> str:
-    """Return the rows of a table, each beside the person whom it reaches over other tables.
-
-    A key that two people have makes a row of each; one that a person has twice makes one. Keys and
-    people are compared as their own tables read them, so a person of many spellings is one.
-    """
-    base, unit = _rows(connection, join["base"]), join["unit"]
-    first = _cell(join["steps"][0]["here"], _types(connection, base))
-    people = _people(connection, join["steps"], unit)
-    return (
-        f"SELECT b.*, p.unit AS {quoted(unit['column'])} FROM ({base}) AS b "
-        f"LEFT JOIN ({people}) AS p ON {first} = p.key"
-    )
+    """Return the rows of a table, each beside the person whom it reaches over other tables."""
+    base = _rows(connection, join["base"])
+    steps = []
+    for step in join["steps"]:
+        rows = _rows(connection, step["place"])
+        here, key = _path_cell(step["here"]), _path_cell(step["key"])
+        steps.append(Reached(f"({rows})", _types(connection, rows), here, key))
+    unit = _path_cell(join["unit"])
+    return joined_rows(f"({base})", _types(connection, base), steps, unit, quoted)
 
 
-def _people(
-    connection: duckdb.DuckDBPyConnection, steps: list[dict[str, Any]], unit: dict[str, Any]
-) -> str:
-    """Return the keys of the first step's table with the people whom they lead to, each pair once."""
-    step, rest = steps[0], steps[1:]
-    rows = _rows(connection, step["place"])
-    types = _types(connection, rows)
-    key, more = _cell(step["key"], types), ""
-    if rest:
-        whose, next_key = "n.unit", _cell(rest[0]["here"], types)
-        more = f" JOIN ({_people(connection, rest, unit)}) AS n ON {next_key} = n.key"
-    else:
-        whose = _cell(unit, types)
-    return (
-        f"SELECT DISTINCT {key} AS key, {whose} AS unit FROM ({rows}) AS o{more} "
-        f"WHERE {key} IS NOT NULL AND {whose} IS NOT NULL"
-    )
-
-
-def _cell(read: dict[str, Any], types: dict[str, str]) -> str:
-    """Return the SQL of a cell of a path, for what its column is stored as."""
-    return str(read["by_storage"][storage(types[folded(str(read["column"]))]).value])
+def _path_cell(read: dict[str, Any]) -> PathCell:
+    return PathCell(str(read["column"]), tuple(read["by_storage"].items()))
 
 
 def csv_rows(part: dict[str, Any], first: dict[str, Any]) -> str:

@@ -56,13 +56,12 @@ def columns_of(wire: Connection, relation: str) -> list[tuple[str, str]]:
     return [(str(column), str(kind)) for column, kind in rows]
 
 
-def fingerprint(wire: Connection, relation: str) -> str:
-    """Return a hash over all rows of a table, in whatever order they lie.
+def fingerprint(wire: Connection, relation: str, columns: list[tuple[str, str]]) -> str:
+    """Return a hash over all rows of a table of these columns, in whatever order they lie.
 
     Guarantee: it changes with every inserted, deleted or altered row (up to a collision of two
         64-bit sums), and not by VACUUM, CLUSTER, dump and restore.
     """
-    columns = columns_of(wire, relation)
     row = f"ROW({', '.join(_image(name, kind) for name, kind in columns)})"
     sql = (
         f"SELECT count(*), sum(hash_record_extended({row}, 0)), "

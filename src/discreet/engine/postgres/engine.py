@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 
 from discreet.core.extras import needs
+from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe
 from discreet.engine.copies import canonical_of, plain_name, state_key
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken, quoted
+from discreet.engine.places import placed
 from discreet.errors import CatalogError, UnknownName
 
 with needs("psycopg", extra="postgres"):
@@ -25,6 +28,8 @@ from discreet.engine.postgres.held import kind_of
 from discreet.engine.postgres.holder import Holder
 from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.rows import fetch_table
+from discreet.engine.postgres.session import Connection
+from discreet.engine.postgres.sources import PostgresSources
 
 
 class PostgresEngine:
@@ -45,22 +50,20 @@ class PostgresEngine:
         limits: EngineLimits,
         state: Path | None = None,
         allow_superuser: bool = False,
+        paths: Mapping[str, FollowedPath] = MappingProxyType({}),
     ) -> None:
         self._limits = limits
         self._pool = ConnectionPool(url, limits, allow_superuser=allow_superuser)
         folder = None if state is None else state / "postgres"
         self._key = os.urandom(32) if folder is None else state_key(folder)
-        self._sources: dict[str, str] = {}
-        for name, source in sources.items():
-            parts = source.split(".") if "." in source else ["public", source]
-            self._sources[name] = ".".join(quoted(part) for part in parts)
-        self._holder = Holder(self._pool, self._key, folder)
+        self._sources = PostgresSources(sources, paths)
+        self._holder = Holder(self._pool, self._key, folder, self._sources)
         self._check_sources()
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
         if name in self._sources:
-            return self._sources[name]
+            return self._sources.relation(name)
         if name in self._pool.uploads or name in self._pool.temporary:
             return f"pg_temp.{quoted(name)}"
         if self._stored(name):
@@ -75,17 +78,17 @@ class PostgresEngine:
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
         """Return the result of one SELECT."""
-        only_select(sql, self.capabilities.dialect)
         with self._pool.lend(self._limits.seconds if seconds is None else seconds) as wire:
-            return Exact(plain_table(fetch_table(wire, sql)))
+            return Exact(plain_table(fetch_table(wire, self._placed(wire, sql))))
 
     def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return the tables as they are now: one transaction, or stored copies that never change."""
-        wanted = {}
-        for name, recipe in tables.items():
-            place = self.relation(name)
-            wanted[name] = (place, canonical_of(recipe, name, place, "postgres", self.columns))
-        return self._holder.hold(wanted)
+        return self._holder.hold(
+            {
+                name: canonical_of(recipe, name, self.relation(name), "postgres", self.columns)
+                for name, recipe in tables.items()
+            }
+        )
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table: a temporary one of each session."""
@@ -102,25 +105,26 @@ class PostgresEngine:
         It is kept in the schema `discreet_state` if the role may write there, otherwise in a
         temporary table that every session computes for itself.
         """
-        only_select(sql, self.capabilities.dialect)
         if checked_name(name) in self._sources:
             raise name_taken(name)
         if self.has(name):
             return self.relation(name)
         seconds = self._limits.store_seconds
         with self._pool.lend(seconds) as wire:
+            text = self._placed(wire, sql)
             if may_store(wire):
-                store(wire, self._pool.url, self._stored_name(name), sql, seconds=seconds)
+                store(wire, self._pool.url, self._stored_name(name), text, seconds=seconds)
                 return place_of(self._stored_name(name))
-        self._pool.temporary[name] = sql
+        self._pool.temporary[name] = text
         with self._pool.lend(seconds):
             return f"pg_temp.{quoted(name)}"
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with PostgreSQL's names for their types."""
-        relation = self.relation(name)
         with self._pool.lend(self._limits.seconds) as wire:
-            return columns_of(wire, relation)
+            if name in self._sources:
+                return self._sources.now(wire, name).columns
+            return columns_of(wire, self.relation(name))
 
     def fingerprint(self, name: str) -> str:
         """Return a hash over all rows of a table.
@@ -128,9 +132,12 @@ class PostgresEngine:
         It reads the whole table: give a big or busy one a declared version instead, and nobody will
         ask here.
         """
-        relation = self.relation(name)
         with self._pool.lend(self._limits.store_seconds) as wire:
-            return fingerprint(wire, relation)
+            if name in self._sources:
+                now = self._sources.now(wire, name)
+                return fingerprint(wire, now.rows, now.columns)
+            relation = self.relation(name)
+            return fingerprint(wire, relation, columns_of(wire, relation))
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns."""
@@ -159,14 +166,20 @@ class PostgresEngine:
             return is_stored(wire, self._stored_name(name))
 
     def _stored_name(self, name: str) -> str:
-        return plain_name(self._key, name, repr(sorted(self._sources.items())))
+        return plain_name(self._key, name, repr(self._sources))
+
+    def _placed(self, wire: Connection, sql: str) -> str:
+        behind = self._sources.behind(wire, sql)
+        return only_select(placed(sql, "postgres", behind), self.capabilities.dialect)
 
     def _check_sources(self) -> None:
         try:
             with self._pool.lend(self._limits.seconds) as wire:
-                for name, place in self._sources.items():
+                for name, place in self._sources.places.items():
                     kind_of(wire, name, place)
                     _refuse_twins(name, [column for column, _ in columns_of(wire, place)])
+                for name in self._sources.places:
+                    self._sources.now(wire, name)
         except BaseException:
             self.close()
             raise

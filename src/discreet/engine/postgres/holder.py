@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.engine.copies import Canonical, copy_name
 from discreet.engine.files import write_whole
 from discreet.engine.labels import Labels
+from discreet.engine.places import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (
     drop_older,
@@ -22,16 +24,20 @@ from discreet.engine.postgres.copies import (
 from discreet.engine.postgres.held import PostgresHeld, begin
 from discreet.engine.postgres.pool import ConnectionPool
 from discreet.engine.postgres.session import Connection, PostgresSession
+from discreet.engine.postgres.sources import PostgresRows, PostgresSources
 
-Wanted = Mapping[str, tuple[str, Canonical | None]]
-"""For each table of a question its relation, and its canonical form where that is known."""
+Wanted = Mapping[str, Canonical | None]
+"""For each table of a question its canonical form, where that is known."""
 
 
 class Holder:
     """Holds tables for one question at a time on each session."""
 
-    def __init__(self, pool: ConnectionPool, key: bytes, folder: Path | None) -> None:
+    def __init__(
+        self, pool: ConnectionPool, key: bytes, folder: Path | None, sources: PostgresSources
+    ) -> None:
         self._pool = pool
+        self._sources = sources
         self._key = key
         self._contents = _Contents(folder)
 
@@ -46,24 +52,29 @@ class Holder:
         session = self._pool.take()
         try:
             counters = self._counters(session, tables)
-            relations = {name: relation for name, (relation, _) in tables.items()}
-            begin(session, relations, seconds=limits.seconds)
-            places, labels = {}, {}
-            for name, (relation, wanted) in tables.items():
-                if wanted is not None and wanted.copy:
-                    places[name], labels[name] = self._copy(
-                        session, relation, wanted, counters[name]
-                    )
-                elif wanted is not None:
-                    places[name] = f"({wanted.select})"
+            read = {k: place for n in tables for k, place in self._sources.tables(n).items()}
+            begin(session, read, seconds=limits.seconds)
+            with session.within(limits.seconds) as wire:
+                now = {name: self._sources.now(wire, name) for name in tables}
+            behind = {f"{name} ->": source.rows for name, source in now.items()}
+            places, labels = dict(behind), {}
+            for name, wanted in tables.items():
+                if wanted is None:
+                    continue
+                form = replace(wanted, select=placed(wanted.select, "postgres", behind))
+                if form.copy:
+                    found = self._copy(session, now[name], form, counters[name])
+                    places[name], labels[name] = found
+                else:
+                    places[name] = f"({form.select})"
         except BaseException:
             self._pool.give_back(session)
             raise
 
         def label(name: str) -> str:
-            return labels[name] if name in labels else self._label(session, relations[name])
+            return labels[name] if name in labels else self._label(session, now[name])
 
-        return PostgresHeld(self._pool, session, Labels(relations, label), places)
+        return PostgresHeld(self._pool, session, Labels(tables, label), places)
 
     def _counters(self, session: PostgresSession, tables: Wanted) -> dict[str, str | None]:
         """Return the change counters of what is copied, from *before* the transaction.
@@ -73,23 +84,23 @@ class Holder:
         """
         with session.within(self._pool.limits.seconds) as wire:
             return {
-                name: change_counter(wire, relation)
-                for name, (relation, wanted) in tables.items()
+                name: _counter(wire, self._sources.tables(name).values())
+                for name, wanted in tables.items()
                 if wanted is not None and wanted.copy
             }
 
-    def _label(self, session: PostgresSession, relation: str) -> str:
+    def _label(self, session: PostgresSession, source: PostgresRows) -> str:
         with session.within(self._pool.limits.store_seconds) as wire:
-            return fingerprint(wire, relation)
+            return fingerprint(wire, source.rows, source.columns)
 
     def _copy(
-        self, session: PostgresSession, relation: str, wanted: Canonical, counter: str | None
+        self, session: PostgresSession, source: PostgresRows, wanted: Canonical, counter: str | None
     ) -> tuple[str, str]:
         """Return where the copy of a table's present content lies, made now if need be."""
         seconds = self._pool.limits.store_seconds
         with session.within(seconds) as wire:
-            label = self._content(wire, relation, wanted, counter)
-            name = copy_name(self._key, relation, label, wanted)
+            label = self._content(wire, source, wanted, counter)
+            name = copy_name(self._key, source.rows, label, wanted)
             if not is_stored(wire, name.whole):
                 if not may_store(wire):
                     raise no_place()
@@ -100,16 +111,23 @@ class Holder:
         return place_of(name.whole), label
 
     def _content(
-        self, wire: Connection, relation: str, wanted: Canonical, counter: str | None
+        self, wire: Connection, source: PostgresRows, wanted: Canonical, counter: str | None
     ) -> str:
         if wanted.version is not None:
             return f"declared {wanted.version}"
-        known = None if counter is None else self._contents.at(relation, counter)
+        known = None if counter is None else self._contents.at(source.rows, counter)
         if known is None:
-            known = fingerprint(wire, relation)
+            known = fingerprint(wire, source.rows, source.columns)
             if counter is not None:
-                self._contents.remember(relation, counter, known)
+                self._contents.remember(source.rows, counter, known)
         return known
+
+
+def _counter(wire: Connection, places: Iterable[str]) -> str | None:
+    """Return the change counters of all tables that are read; None where one of them has none."""
+    found = [change_counter(wire, place) for place in places]
+    known = [counter for counter in found if counter is not None]
+    return " ".join(known) if len(known) == len(found) else None
 
 
 class _Contents:

@@ -18,13 +18,13 @@ from discreet.kernel.canonical.declared import STORED
 from discreet.kernel.canonical.literals import column_name
 from discreet.kernel.canonical.spelled import plain_cell
 
-_DIALECT = "duckdb"
-"""The one engine that follows paths (engine/connect.py)."""
 OWN, OTHER = "b", "o"
 """What the rows at hand, and those of the tables on the way, go by in these texts."""
 
 
-def followed_paths(dataset: str, tables: Sequence[Table]) -> dict[str, FollowedPath]:
+def followed_paths(
+    dataset: str, tables: Sequence[Table], dialect: str = "duckdb"
+) -> dict[str, FollowedPath]:
     """Return by the engine's name the paths of a dataset's tables.
 
     Guarantee: two cells lead to one person exactly if the table that names people reads them as one:
@@ -32,21 +32,28 @@ def followed_paths(dataset: str, tables: Sequence[Table]) -> dict[str, FollowedP
     """
     by_name = {table.name.lower(): table for table in tables}
     return {
-        f"{dataset}.{table.name}": followed_path(dataset, table, by_name)
+        f"{dataset}.{table.name}": followed_path(dataset, table, by_name, dialect)
         for table in tables
         if table.path is not None
     }
 
 
-def every_path(datasets: Iterable[Dataset]) -> dict[str, FollowedPath]:
+def every_path(datasets: Iterable[Dataset], engine_url: str) -> dict[str, FollowedPath]:
     """Return by the engine's name the paths of all tables of these datasets."""
     found: dict[str, FollowedPath] = {}
     for dataset in datasets:
-        found |= followed_paths(dataset.name, dataset.tables)
+        found |= followed_paths(dataset.name, dataset.tables, path_dialect(engine_url))
     return found
 
 
-def followed_path(dataset: str, table: Table, by_name: Mapping[str, Table]) -> FollowedPath:
+def path_dialect(engine_url: str) -> str:
+    """Return in whose SQL the cells of a path are read (engine/connect.py refuses other engines)."""
+    return "postgres" if engine_url.startswith("postgres") else "duckdb"
+
+
+def followed_path(
+    dataset: str, table: Table, by_name: Mapping[str, Table], dialect: str = "duckdb"
+) -> FollowedPath:
     """Return the path of one table; `by_name` are all tables of the dataset in small letters."""
     assert table.path is not None, "only a table with a path is asked"
     steps = []
@@ -58,13 +65,13 @@ def followed_path(dataset: str, table: Table, by_name: Mapping[str, Table]) -> F
         steps.append(
             FollowedStep(
                 f"{dataset}.{reached.name}",
-                _cell(step.column, key, side),
-                _cell(step.key, key, OTHER),
+                _cell(step.column, key, side, dialect),
+                _cell(step.key, key, OTHER, dialect),
             )
         )
     person = _declared(reached, table.path.column)
     whole = isinstance(person.domain, IntegerDomain)
-    return FollowedPath(tuple(steps), _cell(table.path.column, person, OTHER), whole)
+    return FollowedPath(tuple(steps), _cell(table.path.column, person, OTHER, dialect), whole)
 
 
 def _declared(table: Table, name: str) -> Column:
@@ -74,10 +81,10 @@ def _declared(table: Table, name: str) -> Column:
     return Column(name, IdentifierDomain())
 
 
-def _cell(name: str, read_as: Column, side: str) -> PathCell:
-    bare = f"{side}.{column_name(name, _DIALECT)}"
+def _cell(name: str, read_as: Column, side: str, dialect: str) -> PathCell:
+    bare = f"{side}.{column_name(name, dialect)}"
     texts = []
     for kind, engine_type in STORED.items():
-        plain, now = plain_cell(read_as, bare, engine_type, _DIALECT)
-        texts.append((kind.value, unit_cell(read_as, plain, now, _DIALECT, whole=False)))
+        plain, now = plain_cell(read_as, bare, engine_type, dialect)
+        texts.append((kind.value, unit_cell(read_as, plain, now, dialect, whole=False)))
     return PathCell(name, tuple(texts))

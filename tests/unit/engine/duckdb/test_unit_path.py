@@ -120,7 +120,7 @@ def joined(connection, select):
 def test_the_rows_of_one_person_depend_on_nobody_else(tmp_path):
     dice = random.Random(3)
     catalog = loads(TOML.replace("{max_rows}", "50"), base=tmp_path)
-    path = every_path(catalog.datasets.values())["shop.items"]
+    path = every_path(catalog.datasets.values(), "duckdb:")["shop.items"]
     files = [{"parquet": [str(tmp_path / f"{name}.parquet")]} for name in ("items", "orders")]
     origin = SourceOrigin("items", None, joined=((path.steps[0], None),), unit=path.unit)
     connection = duckdb.connect(config={"threads": "1"})
@@ -229,7 +229,9 @@ def test_another_reading_of_the_parent_is_another_path(tmp_path):
     found = []
     for person in (WHOLE, TRIMMED, 'type = "identifier"'):
         catalog = loads(SPELLED % (person, WHOLE), base=tmp_path)
-        found.append((catalog.table("items").path, every_path(catalog.datasets.values())))
+        found.append(
+            (catalog.table("items").path, every_path(catalog.datasets.values(), "duckdb:"))
+        )
     assert len({path for path, _ in found}) == 3
     assert len({repr(every) for _, every in found}) == 3
 

@@ -1,0 +1,61 @@
+"""Rows beside the people whom they reach over other tables, as SQL that every engine reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from discreet.core.path import PathCell
+from discreet.engine.declared import folded
+from discreet.engine.types import storage
+
+Types = Mapping[str, str]
+"""The engine's types of a source's columns, by their folded names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A table on the way: its rows, their types, and the cells that are compared to get there."""
+
+    rows: str
+    types: Types
+    here: PathCell
+    key: PathCell
+
+
+def joined_rows(
+    base: str, types: Types, steps: Sequence[Reached], unit: PathCell, quoted: Callable[[str], str]
+) -> str:
+    """Return the SELECT of a table's rows, each beside the person whom it reaches.
+
+    `base` and the rows of the steps stand behind FROM: a name, or a SELECT in brackets.
+
+    Guarantee: a key that two people have makes a row of each; one that a person has twice makes one.
+        Keys and people are compared as their own tables read them, so a person of many spellings is
+        one, and the rows of a person depend on nobody else's.
+    """
+    first = _cell(steps[0].here, types)
+    return (
+        f"SELECT b.*, p.unit AS {quoted(unit.column)} FROM {base} AS b "
+        f"LEFT JOIN ({_people(steps, unit)}) AS p ON {first} = p.key"
+    )
+
+
+def _people(steps: Sequence[Reached], unit: PathCell) -> str:
+    """Return the keys of the first step's table with the people whom they lead to, each pair once."""
+    step, rest = steps[0], steps[1:]
+    key, more = _cell(step.key, step.types), ""
+    if rest:
+        whose, next_key = "n.unit", _cell(rest[0].here, step.types)
+        more = f" JOIN ({_people(rest, unit)}) AS n ON {next_key} = n.key"
+    else:
+        whose = _cell(unit, step.types)
+    return (
+        f"SELECT DISTINCT {key} AS key, {whose} AS unit FROM {step.rows} AS o{more} "
+        f"WHERE {key} IS NOT NULL AND {whose} IS NOT NULL"
+    )
+
+
+def _cell(read: PathCell, types: Types) -> str:
+    """Return the SQL of a cell of a path, for what its column is stored as."""
+    return dict(read.by_storage)[storage(types[folded(read.column)]).value]

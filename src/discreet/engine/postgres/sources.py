@@ -1,0 +1,110 @@
+"""What stands behind the name of a table: one of the database, or one beside the people it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from discreet.core.path import FollowedPath, PathCell
+from discreet.engine.declared import folded
+from discreet.engine.follow import Reached, joined_rows
+from discreet.engine.names import quoted
+from discreet.engine.places import canon
+from discreet.engine.postgres.content import columns_of
+from discreet.errors import CatalogError, UnknownName
+
+Connection = psycopg.Connection[Any]
+Columns = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresRows:
+    """The rows of a source, for the columns that its tables have: what stands behind FROM."""
+
+    rows: str
+    columns: Columns
+
+
+class PostgresSources:
+    """The tables of the catalog, and the paths over which some of them reach their people."""
+
+    def __init__(self, sources: Mapping[str, str], paths: Mapping[str, FollowedPath]) -> None:
+        self._places: dict[str, str] = {}
+        for name, source in sources.items():
+            parts = source.split(".") if "." in source else ["public", source]
+            self._places[name] = ".".join(quoted(part) for part in parts)
+        self._paths = {name: path for name, path in paths.items() if name in self._places}
+        self._behind = {f"{name} ->": name for name in self._paths}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __repr__(self) -> str:
+        said = repr(sorted(self._places.items()))
+        return said + (repr(sorted(self._paths.items())) if self._paths else "")
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Return the quoted SQL names of the tables themselves."""
+        return self._places
+
+    def relation(self, name: str) -> str:
+        """Return what generated SQL calls a table; `behind` says what that stands for."""
+        return canon(f"{name} ->", "postgres") if name in self._paths else self._places[name]
+
+    def tables(self, name: str) -> dict[str, str]:
+        """Return the quoted SQL names of all tables that are read for one."""
+        steps = self._paths[name].steps if name in self._paths else ()
+        return {each: self._place(each) for each in (name, *(step.table for step in steps))}
+
+    def behind(self, wire: Connection, sql: str) -> dict[str, str]:
+        """Return what the names in generated SQL stand for that are no tables of the database."""
+        return {
+            key: self.now(wire, name).rows
+            for key, name in self._behind.items()
+            if quoted(key) in sql
+        }
+
+    def now(self, wire: Connection, name: str) -> PostgresRows:
+        """Return the rows of a table, for the columns that the tables have now."""
+        path, own = self._paths.get(name), columns_of(wire, self._places[name])
+        if path is None:
+            return PostgresRows(self._places[name], own)
+        _refuse_own(name, path, own)
+        _named(name, own, path.steps[0].here)
+        steps = []
+        for step, then in zip(path.steps, [*path.steps[1:], None], strict=True):
+            columns = columns_of(wire, self._place(step.table))
+            _named(step.table, columns, step.key, path.unit if then is None else then.here)
+            types = {folded(column): kind for column, kind in columns}
+            steps.append(Reached(self._place(step.table), types, step.here, step.key))
+        types = {folded(column): kind for column, kind in own}
+        rows = joined_rows(self._places[name], types, steps, path.unit, quoted)
+        added = (path.column, "bigint" if path.whole else "text")
+        return PostgresRows(f"({rows})", [*own, added])
+
+    def _place(self, name: str) -> str:
+        if name not in self._places:
+            raise UnknownName(f"The engine has no table '{name}'.")
+        return self._places[name]
+
+
+def _refuse_own(name: str, path: FollowedPath, columns: Columns) -> None:
+    if folded(path.column) in {folded(column) for column, _ in columns}:
+        raise CatalogError(
+            f"Table '{name}' has a column '{path.column}' of its own; its unit needs no path.",
+            hint=f'Write unit = "{path.column}".',
+        )
+
+
+def _named(table: str, columns: Columns, *cells: PathCell) -> None:
+    known = {column for column, _ in columns}
+    for cell in cells:
+        if cell.column not in known:
+            raise CatalogError(
+                f"A path leads over column '{cell.column}' of table '{table}', which its source lacks.",
+                hint="Write it in the letters that the database uses.",
+            )
