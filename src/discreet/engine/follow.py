@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet.core.path import PathCell
 from discreet.engine.declared import folded
 from discreet.engine.types import storage
+from discreet.errors import CatalogError
 
 Types = Mapping[str, str]
 """The engine's types of a source's columns, by their folded names."""
@@ -58,4 +59,12 @@ def _people(steps: Sequence[Reached], unit: PathCell) -> str:
 
 def _cell(read: PathCell, types: Types) -> str:
     """Return the SQL of a cell of a path, for what its column is stored as."""
-    return dict(read.by_storage)[storage(types[folded(read.column)]).value]
+    kind = types[folded(read.column)]
+    found = dict(read.by_storage).get(storage(kind).value)
+    if found is None:
+        raise CatalogError(
+            f"A path leads over column '{read.column}', which is stored as {kind.lower()}: nobody "
+            "would be reached.",
+            hint="Give the table a source in which it is converted.",
+        )
+    return found

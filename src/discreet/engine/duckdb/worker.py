@@ -27,6 +27,7 @@ from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
+from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096
 """Address space beyond DuckDB's own limit: code, stacks, and results on their way out."""
@@ -84,7 +85,7 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
                 return str(name)
             view = f"CREATE VIEW source.{quoted(name)} AS {_rows(connection, place)}"
             connection.execute(view)
-    except (duckdb.Error, KeyError):  # a path may name a column that is not there
+    except (duckdb.Error, KeyError, CatalogError):  # a path may name a column that is not there
         return name or ""
     return None
 

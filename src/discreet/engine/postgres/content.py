@@ -40,7 +40,12 @@ FROM base WHERE typtype <> 'd' ORDER BY attnum
 _COUNTER = """
 SELECT concat_ws('|', pg_postmaster_start_time(), d.stat_reset, c.oid, c.relfilenode,
                  pg_stat_get_tuples_inserted(c.oid), pg_stat_get_tuples_updated(c.oid),
-                 pg_stat_get_tuples_deleted(c.oid))
+                 pg_stat_get_tuples_deleted(c.oid),
+                 (SELECT string_agg(concat_ws(':', a.attnum, a.attname, a.xmin), ','
+                                    ORDER BY a.attnum)
+                  FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0),
+                 (SELECT string_agg(concat_ws(':', f.adnum, f.xmin), ',' ORDER BY f.adnum)
+                  FROM pg_attrdef f WHERE f.adrelid = c.oid))
 FROM pg_class c,
      LATERAL (SELECT pg_stat_get_db_stat_reset_time(oid) AS stat_reset
               FROM pg_database WHERE datname = current_database()) d
@@ -81,6 +86,8 @@ def _image(name: str, kind: str) -> str:
 
 def change_counter(wire: Connection, relation: str) -> str | None:
     """Return a text that moves some time after a table has changed; None where there is none.
+
+    Columns that are renamed or computed otherwise move it, too.
 
     It may lag behind a change by seconds, so it must never say what rows are *read*: it only says
     when a stored copy, whose own content is known, is worth comparing with its source again. Views,

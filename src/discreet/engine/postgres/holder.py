@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from discreet.engine.copies import Canonical, copy_name
+from discreet.engine.copies import Canonical, CopyName, copy_name
 from discreet.engine.files import write_whole
 from discreet.engine.labels import Labels
 from discreet.engine.places import placed
@@ -56,7 +56,7 @@ class Holder:
             begin(session, read, seconds=limits.seconds)
             with session.within(limits.seconds) as wire:
                 now = {name: self._sources.now(wire, name) for name in tables}
-            behind = {f"{name} ->": source.rows for name, source in now.items()}
+            behind = self._sources.standing(now)
             places, labels = dict(behind), {}
             for name, wanted in tables.items():
                 if wanted is None:
@@ -99,8 +99,11 @@ class Holder:
         """Return where the copy of a table's present content lies, made now if need be."""
         seconds = self._pool.limits.store_seconds
         with session.within(seconds) as wire:
-            label = self._content(wire, source, wanted, counter)
-            name = copy_name(self._key, source.rows, label, wanted)
+            label = self._known(source, wanted, counter)
+            if label is None or not is_stored(wire, self._name(source, label, wanted).whole):
+                # The counter may lag: what is stored now is called by what is read now.
+                label = self._content(wire, source, wanted, counter)
+            name = self._name(source, label, wanted)
             if not is_stored(wire, name.whole):
                 if not may_store(wire):
                     raise no_place()
@@ -110,17 +113,25 @@ class Holder:
             wire.execute(f"LOCK TABLE {place_of(name.whole)} IN ACCESS SHARE MODE".encode())
         return place_of(name.whole), label
 
+    def _name(self, source: PostgresRows, label: str, wanted: Canonical) -> CopyName:
+        return copy_name(self._key, source.rows, label, wanted)
+
+    def _known(self, source: PostgresRows, wanted: Canonical, counter: str | None) -> str | None:
+        """Return what the content was called when the counter of changes stood where it stands."""
+        if wanted.version is not None:
+            return f"declared {wanted.version}"
+        return None if counter is None else self._contents.at(source.rows, counter)
+
     def _content(
         self, wire: Connection, source: PostgresRows, wanted: Canonical, counter: str | None
     ) -> str:
+        """Return what the content is called that this transaction reads."""
         if wanted.version is not None:
             return f"declared {wanted.version}"
-        known = None if counter is None else self._contents.at(source.rows, counter)
-        if known is None:
-            known = fingerprint(wire, source.rows, source.columns)
-            if counter is not None:
-                self._contents.remember(source.rows, counter, known)
-        return known
+        found = fingerprint(wire, source.rows, source.columns)
+        if counter is not None:
+            self._contents.remember(source.rows, counter, found)
+        return found
 
 
 def _counter(wire: Connection, places: Iterable[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,9 @@ class PostgresSources:
             parts = source.split(".") if "." in source else ["public", source]
             self._places[name] = ".".join(quoted(part) for part in parts)
         self._paths = {name: path for name, path in paths.items() if name in self._places}
-        self._behind = {f"{name} ->": name for name in self._paths}
+        self._behind: dict[str, str] = {}
+        for i, name in enumerate(self._paths):
+            self._behind[_free(f"path {i}", self._places)] = name
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
@@ -53,7 +55,10 @@ class PostgresSources:
 
     def relation(self, name: str) -> str:
         """Return what generated SQL calls a table; `behind` says what that stands for."""
-        return canon(f"{name} ->", "postgres") if name in self._paths else self._places[name]
+        for key, joined in self._behind.items():
+            if joined == name:
+                return canon(key, "postgres")
+        return self._places[name]
 
     def tables(self, name: str) -> dict[str, str]:
         """Return the quoted SQL names of all tables that are read for one."""
@@ -62,11 +67,12 @@ class PostgresSources:
 
     def behind(self, wire: Connection, sql: str) -> dict[str, str]:
         """Return what the names in generated SQL stand for that are no tables of the database."""
-        return {
-            key: self.now(wire, name).rows
-            for key, name in self._behind.items()
-            if quoted(key) in sql
-        }
+        called = [(key, name) for key, name in self._behind.items() if quoted(key) in sql]
+        return {key: self.now(wire, name).rows for key, name in called}
+
+    def standing(self, found: Mapping[str, PostgresRows]) -> dict[str, str]:
+        """Return the same for the rows of some tables that are at hand already."""
+        return {key: found[name].rows for key, name in self._behind.items() if name in found}
 
     def now(self, wire: Connection, name: str) -> PostgresRows:
         """Return the rows of a table, for the columns that the tables have now."""
@@ -92,8 +98,16 @@ class PostgresSources:
         return self._places[name]
 
 
+def _free(name: str, taken: Container[str]) -> str:
+    """Return a name that no table has: what it stands for must not be mistaken for one."""
+    while name in taken:
+        name += "+"
+    return name
+
+
 def _refuse_own(name: str, path: FollowedPath, columns: Columns) -> None:
-    if folded(path.column) in {folded(column) for column, _ in columns}:
+    # As declarations are compared: in the letters of every alphabet.
+    if path.column.lower() in {column.lower() for column, _ in columns}:
         raise CatalogError(
             f"Table '{name}' has a column '{path.column}' of its own; its unit needs no path.",
             hint=f'Write unit = "{path.column}".',

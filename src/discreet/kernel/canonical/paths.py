@@ -13,6 +13,7 @@ from itertools import chain, repeat
 
 from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
+from discreet.engine.types import ColumnKind, readable
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.kernel.canonical.declared import STORED
 from discreet.kernel.canonical.literals import column_name
@@ -84,7 +85,11 @@ def _declared(table: Table, name: str) -> Column:
 def _cell(name: str, read_as: Column, side: str, dialect: str) -> PathCell:
     bare = f"{side}.{column_name(name, dialect)}"
     texts = []
+    whole = isinstance(read_as.domain, IntegerDomain)
+    wanted = ColumnKind.INTEGER if whole else ColumnKind.TEXT
     for kind, engine_type in STORED.items():
         plain, now = plain_cell(read_as, bare, engine_type, dialect)
+        if not readable(wanted, now):
+            continue  # the engine refuses it: every row would be nobody's
         texts.append((kind.value, unit_cell(read_as, plain, now, dialect, whole=False)))
     return PathCell(name, tuple(texts))

@@ -26,7 +26,7 @@ from discreet.core.spelling import (
     removed_from_numbers,
 )
 from discreet.engine.functions import TEXT
-from discreet.engine.types import ColumnKind, Storage, read_as, storage
+from discreet.engine.types import ColumnKind, Storage, read_as, short, storage
 from discreet.kernel.canonical.literals import text as literal
 
 _SPELT = frozenset({Storage.TEXT, Storage.INTEGER, Storage.BOOLEAN})
@@ -165,7 +165,7 @@ def _fits(read: str, pattern: str, dialect: str) -> str:
     if dialect == "duckdb":
         return f"regexp_full_match({read}, {literal(pattern, dialect)})"
     if dialect == "postgres":
-        return f"{read} ~ {whole}"
+        return f"{short(read, dialect)} ~ {whole}"
     # Java's $ also matches before a last line break, so the match is compared with the whole.
     return f"{read} <> '' AND regexp_extract({read}, {whole}, 0) = {read}"
 
@@ -174,5 +174,5 @@ def _group(read: str, pattern: str, number: int, dialect: str) -> str:
     """Return one group of a text that fits `pattern`."""
     whole = literal(f"^{pattern}$", dialect)
     if dialect == "postgres":
-        return f"regexp_replace({read}, {whole}, '\\{number}')"
+        return f"regexp_replace({short(read, dialect)}, {whole}, '\\{number}')"
     return f"regexp_extract({read}, {whole}, {number})"

@@ -218,29 +218,30 @@ def used_columns(statement: Statement, question: Question) -> frozenset[str]:
             found |= e.columns_of(measure.operand)
     for _, choice in question.measured.choices:
         found |= e.columns_of(choice.operand)
-    _used_below(statement.source, found)
+    used_below(statement.source, found)
     return frozenset(found)
 
 
-def _used_below(relation: Relation, found: set[str]) -> None:
+def used_below(relation: Relation, found: set[str]) -> None:
+    """Add every column that a relation reads of those below it."""
     match relation:
         case Scan():
             return
         case Filter(source=source, condition=condition):
             found |= e.columns_of(condition)
-            _used_below(source, found)
+            used_below(source, found)
         case Project(source=source, values=values):
             for value in values:
                 found |= e.columns_of(value)
-            _used_below(source, found)
+            used_below(source, found)
         case Join(left=left, right=right, pairs=pairs):
             found |= {name for pair in pairs for name in pair}
-            _used_below(left, found)
-            _used_below(right, found)
+            used_below(left, found)
+            used_below(right, found)
         case PerUnit(source=source, aggregates=aggregates, keys=keys):
             for _, aggregate in aggregates:
                 if aggregate.operand is not None:
                     found |= e.columns_of(aggregate.operand)
             for _, key in keys:
                 found |= e.columns_of(key)
-            _used_below(source, found)
+            used_below(source, found)

@@ -14,6 +14,7 @@ from discreet.release.sealing import declared_scans
 from discreet.release.snapshots import tables_of
 from discreet.sql.bind import bind
 from discreet.sql.write.blocks import BlockWriter
+from discreet.sql.write.statement import used_below
 from discreet.synth.encoding.columns import Coded, Encoding, binned
 from discreet.synth.linked.table_tree import LinkedTable, TableTree
 from discreet.synth.measure.codes_sql import block_codes_sql
@@ -98,8 +99,10 @@ class JoinedRelation:
 
     @property
     def every(self) -> frozenset[str]:
-        """Return all fields: joins need their keys, which nothing above reads."""
-        return frozenset(field.name for field in fields_of(self.relation))
+        """Return all fields, and those below that keys are read from: nothing above reads them."""
+        found = {field.name for field in fields_of(self.relation)}
+        used_below(self.relation, found)
+        return frozenset(found)
 
     def of(self, table: str, name: str) -> str:
         """Return the field of a declared column of one of the tables."""
