@@ -1,4 +1,4 @@
-"""What an engine must know to hold a table in its canonical form, and the names of stored copies."""
+"""What an engine must know to hold a table in canonical form: names of copies, labels of contents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,3 +95,25 @@ def plain_name(key: bytes, *parts: str) -> str:
 def _keyed(key: bytes, *parts: str) -> str:
     said = b"".join(len(p.encode()).to_bytes(8, "big") + p.encode() for p in parts)
     return hmac.new(key, said, hashlib.sha256).hexdigest()
+
+
+class Labels(Mapping[str, str]):
+    """Labels that are computed when first asked for: a declared version makes that never."""
+
+    def __init__(self, names: Mapping[str, object], compute: Callable[[str], str]) -> None:
+        self._names = dict.fromkeys(names)
+        self._compute = compute
+        self._known: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._known:
+            self._known[name] = self._compute(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -41,8 +41,8 @@ def test_columns_are_found_without_regard_to_case():
 
 def test_a_condition_is_part_of_the_relation():
     source = narrowed(fake(), "t", "t", where="age > 3")
-    assert source.relation == '(SELECT * FROM "t" WHERE "Age" > 3) AS kept_rows'
-    assert narrowed(fake(), "t", "t").relation == '"t"'
+    assert source.relation == '(SELECT * FROM "t" AS w WHERE "Age" > 3) AS kept_rows'
+    assert narrowed(fake(), "t", "t").relation == '"t" AS kept_rows'
 
 
 def test_a_table_without_rows_is_refused():

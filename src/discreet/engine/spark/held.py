@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, Self
 
 from discreet.engine.base import Exact, engine_failed
-from discreet.engine.labels import Labels
+from discreet.engine.copies import Labels
 from discreet.engine.places import placed
 from discreet.engine.spark.pins import Facts
 
