@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import psycopg
 
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
 from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.names import quoted
 from discreet.engine.places import canon
-from discreet.engine.postgres.content import columns_of
+from discreet.engine.postgres.content import Connection, columns_of
 from discreet.errors import CatalogError, UnknownName
 
-Connection = psycopg.Connection[Any]
 Columns = list[tuple[str, str]]
 
 
