@@ -58,7 +58,7 @@ SELECT SUM(score) FROM replies
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0
+-->   SELECT (CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0
 
 SELECT SUM(change) FROM replies
 --> shows sum(change)
@@ -73,7 +73,7 @@ SELECT SUM(change) FROM replies
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((t0.c3) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s.`change` BETWEEN -3 AND 8 THEN CAST(s.`change` AS BIGINT) END AS c3 FROM `panel.replies` AS s) AS t0
+-->   SELECT (CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c3) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0 FROM (SELECT CASE WHEN s.`change` BETWEEN -3 AND 8 THEN CAST(s.`change` AS BIGINT) END AS c3 FROM `panel.replies` AS s) AS t0
 
 SELECT party, SUM(change) FROM replies GROUP BY party
 --> shows party, sum(change)
@@ -88,7 +88,7 @@ SELECT party, SUM(change) FROM replies GROUP BY party
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s.`party` IN ('red', 'green', 'blue') THEN s.`party` END AS c2, CASE WHEN s.`change` BETWEEN -3 AND 8 THEN CAST(s.`change` AS BIGINT) END AS c3 FROM `panel.replies` AS s) AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, (CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c3) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0 FROM (SELECT CASE WHEN s.`party` IN ('red', 'green', 'blue') THEN s.`party` END AS c2, CASE WHEN s.`change` BETWEEN -3 AND 8 THEN CAST(s.`change` AS BIGINT) END AS c3 FROM `panel.replies` AS s) AS t0 GROUP BY 1
 
 SELECT AVG(score) FROM replies
 --> shows avg(score)
@@ -104,7 +104,7 @@ SELECT AVG(score) FROM replies
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0
+-->   SELECT (CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s.`score` >= 0 AND s.`score` <= 1 THEN CAST(FLOOR(s.`score` * 1000 + 0.5) AS BIGINT) END AS c0 FROM `panel.replies` AS s) AS t0
 
 SELECT SUM(fee) FROM members
 --> shows sum(fee)
@@ -120,7 +120,7 @@ SELECT SUM(fee) FROM members
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '')), t0.c1) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
 --> spark:
--->   SELECT CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '')), t0.c1) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
+-->   SELECT (CAST(SUM(shiftright(CAST((t1.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t1.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t1.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '')), t0.c1) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
 
 SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
 --> shows grade, fees, n
@@ -137,7 +137,7 @@ SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
 --> postgres:
 -->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> spark:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '') || '|' || COALESCE(CAST((t0.c2) AS STRING), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
+-->   SELECT t1.c1 AS k0, (CAST(SUM(shiftright(CAST((t1.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t1.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t1.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE(CAST((t0.c1) AS STRING), '') || '|' || COALESCE(CAST((t0.c2) AS STRING), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s.`fee` BETWEEN -10 AND 90 THEN CAST(s.`fee` AS BIGINT) END AS c1, CASE WHEN s.`grade` IN ('bronze', 'gold') THEN s.`grade` END AS c2, CAST(s.`member_id` AS BIGINT) AS u FROM `club.members` AS s WHERE CAST(s.`member_id` AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 
 SELECT town, COUNT(DISTINCT member_id) AS people FROM members GROUP BY town
 --> shows town, people

@@ -30,7 +30,7 @@ SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
+-->   SELECT (CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
 
 SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
 --> shows n, years, doubled
@@ -46,7 +46,7 @@ SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
 --> postgres:
 -->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
--->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
+-->   SELECT COUNT(*) AS r0, (CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0
 
 SELECT sex, COUNT(*) AS n, n / 2 AS half FROM people GROUP BY sex
 --> shows sex, n, half
@@ -77,7 +77,7 @@ SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region OR
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
--->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS DECIMAL(19, 0))) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0, CASE WHEN s.`region` IN ('North', 'O\'Brien', 'back\\slash', 'say "hi"', 'Sør') THEN s.`region` END AS c2, CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1
+-->   SELECT t0.c2 AS k0, (CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c3) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c3) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r0, (CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104 + CAST(SUM(shiftright(CAST((t0.c0) AS BIGINT), 21) & 2097151) AS DECIMAL(38, 0)) * 2097152 + CAST(SUM(CAST((t0.c0) AS BIGINT) & 2097151) AS DECIMAL(38, 0))) AS r1 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0, CASE WHEN s.`region` IN ('North', 'O\'Brien', 'back\\slash', 'say "hi"', 'Sør') THEN s.`region` END AS c2, CASE WHEN s.`income` >= 0 AND s.`income` <= 500000 THEN CAST(FLOOR(s.`income` * 100 + 0.5) AS BIGINT) END AS c3 FROM `census.people` AS s) AS t0 GROUP BY 1
 
 SELECT UPPER(sex) AS sex, COUNT(*) FROM people GROUP BY UPPER(sex)
 --> shows sex, count(*)

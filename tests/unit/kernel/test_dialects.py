@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from discreet.engine.functions import function
 from discreet.kernel import seal
 from discreet.kernel.derive.facts import Form, facts_of
 from discreet.kernel.derive.scalars import value_of
@@ -27,6 +30,46 @@ def test_a_sum_of_64_bits_is_refused_where_it_stays_so() -> None:
         parse(summed("BIGINT"), "spark", None)
     (output,) = facts_of(parse(summed("DECIMAL(19, 0)"), "spark", None), SCANS).outputs
     assert (output.form, output.low, output.high) == (Form.SUM, -3, 9)
+
+
+IN_PARTS = f"SELECT {function('sum_integer', 'spark', CLAMP)} AS r0 FROM {SHARED}"
+
+
+def test_a_sum_21_bits_at_a_time_is_that_sum() -> None:
+    (output,) = facts_of(parse(IN_PARTS, "spark", None), SCANS).outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, -3, 9)
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        (", 42)", ", 41)"),
+        (", 21) & 2097151", ", 21) & 2097150"),
+        ("AS BIGINT) & 2097151", "AS BIGINT) & 4194303"),
+        ("* 2097152", "* 2097153"),
+        ("* 4398046511104", "* 4398046511105"),
+        ("+", "-"),
+        ("BIGINT", "INT"),
+        ("THEN 9 ", "THEN 8 "),
+        ("SUM(shift", "MAX(shift"),
+        ("SUM(shift", "SUM(DISTINCT shift"),
+        ("DECIMAL(38, 0)", "BIGINT"),
+    ],
+)
+def test_parts_of_anything_else_are_no_sum(part: str, other: str) -> None:
+    """The first, and the last, of each kind of piece is written otherwise."""
+    for sql in (IN_PARTS.replace(part, other, 1), other.join(IN_PARTS.rsplit(part, 1))):
+        assert sql != IN_PARTS
+        with pytest.raises(Unfit):
+            facts_of(parse(sql, "spark", None), SCANS)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_the_parts_of_whole_numbers_add_up(numbers: list[int]) -> None:
+    parts = [(x >> 42, x >> 21 & 2097151, x & 2097151) for x in numbers]
+    high, middle, low = map(sum, zip(*parts, strict=True))
+    assert high * 4398046511104 + middle * 2097152 + low == sum(numbers)
+    assert all(abs(part) * 2**42 <= 2**63 for parted in parts for part in parted)
 
 
 def test_elsewhere_it_is_added_up_in_more() -> None:

@@ -232,7 +232,10 @@ class CanonicalRecipe:
             check_readable(column, kind, place)
 
     def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
-        """Return the SELECT that DuckDB stores: categories as ENUM, people as numbers, sorted."""
+        """Return the SELECT that DuckDB stores: categories as ENUM, people as numbers, sorted.
+
+        Rows within the declared bound come first: whole blocks are then known to be kept or left out.
+        """
         columns = stored_columns(self.table)
         if unit_column(self.table) is None:
             rows = canonical_select(self.table, columns, types, "duckdb", relation)
@@ -242,7 +245,8 @@ class CanonicalRecipe:
         cells = ", ".join(
             [*filter(None, [_typed(columns)]), f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
         )
-        return f"SELECT {cells} FROM ({rows}) AS n ORDER BY u, r"
+        first = "" if self.table.max_rows is None else f"n.r > {self.table.max_rows}, "
+        return f"SELECT {cells} FROM ({rows}) AS n ORDER BY {first}u, r"
 
     def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
         """Return the SELECT that other engines store: texts as they are, sorted by person."""

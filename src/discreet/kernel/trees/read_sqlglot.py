@@ -251,7 +251,35 @@ def _call(node: Any) -> Term:
                 if not (isinstance(each, str) and isinstance(node, exp.Anonymous)):
                     raise Unfit(f"unexpected '{name}' in the final SQL")
                 operands.append(Constant(each.lower()))
-    return Apply(_name(node), tuple(operands))
+    return _summed(Apply(_name(node), tuple(operands)))
+
+
+_PART = 2**21 - 1
+
+
+def _summed(term: Apply) -> Term:
+    """Return a sum that was taken 21 bits at a time as the sum that it is, other terms as they are.
+
+    Every x of 64 bits is (x >> 42) 2^42 + (x >> 21 & 2^21 - 1) 2^21 + (x & 2^21 - 1), each part has
+    at most 22 bits, so that none leaves 64 bits over 2^42 rows, and one is NULL where all are.
+    """
+    match term:
+        case Apply(
+            "+", (_, Apply(_, (Fold("sum", Apply(_, (Apply("cast bigint", (x,)) as whole, _))),)))
+        ):
+            if term == _in_parts(whole):
+                return Apply(
+                    "cast decimal(38, 0)", (Fold("sum", Apply("cast decimal(19, 0)", (x,))),)
+                )
+    return term
+
+
+def _in_parts(whole: Term) -> Term:
+    high, middle = (Apply("bitwiserightshift", (whole, Constant(bits))) for bits in (42, 21))
+    parts = (high, *(Apply("bitwiseand", (each, Constant(_PART))) for each in (middle, whole)))
+    first, second, third = (Apply("cast decimal(38, 0)", (Fold("sum", each),)) for each in parts)
+    large = Apply("*", (first, Constant(2**42)))
+    return Apply("+", (Apply("+", (large, Apply("*", (second, Constant(2**21))))), third))
 
 
 def _name(node: exp.Expr) -> str:

@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -132,8 +133,9 @@ def to_confidence(written: Number) -> Fraction:
     return value
 
 
+@lru_cache(maxsize=1024)
 def _least(law: NoiseLaw, failure: Fraction) -> int:
-    """Return the least m with P(|X| > m) <= failure."""
+    """Return the least m with P(|X| > m) <= failure; the same for every group of an answer."""
     upper = 1
     while not _within(law, upper, failure):
         upper *= 2
