@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import random
+
 import duckdb
 import pytest
 
-from discreet.engine.ingest import UNAMBIGUOUS, likely_encodings, store_typed
+from discreet.engine.ingest import SHORT_DECIMAL, UNAMBIGUOUS, likely_encodings, store_typed
 from discreet.engine.types import ColumnKind, read_as
 
 CELLS = [
@@ -105,3 +107,25 @@ def test_the_broken_twin_that_trusts_a_sniffer_is_caught():
     )
     row = connection.execute(f"SELECT {as_text}, {sniffed}").fetchone()
     assert row[0] != row[1]
+
+
+def test_numbers_that_are_not_written_out_would_come_back_as_well(tmp_path):
+    """Short decimals pass by their form alone: each text of that form comes back from its double."""
+    rng = random.Random(7)
+    wholes = [
+        1,
+        9,
+        10,
+        999_999_999,
+        *(rng.randrange(1, 10 ** rng.randint(1, 9)) for _ in range(3000)),
+    ]
+    texts = [f"{whole}.{'0' * rng.randint(0, 3)}{rng.randint(1, 9)}" for whole in wholes]
+    texts += [f"{whole}.{rng.randint(0, 999):03}{rng.randint(1, 9)}" for whole in wholes]
+    texts += [f"{whole}.0" for whole in wholes]
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT unnest($1) AS x", [texts])
+    passed, same = connection.execute(
+        f"SELECT count(*) FILTER (WHERE regexp_full_match(x, '{SHORT_DECIMAL}')), "
+        "count(*) FILTER (WHERE CAST(CAST(x AS DOUBLE) AS VARCHAR) = x) FROM t"
+    ).fetchone()
+    assert passed == same == len(texts)
