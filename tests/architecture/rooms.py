@@ -67,6 +67,7 @@ ROOMS: dict[str, set[str]] = {
         "survey",
         "learn",
     },
+    "__main__": {"cli"},
     "cli": {
         "api",
         "tasks",

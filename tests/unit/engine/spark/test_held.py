@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 
@@ -12,6 +13,7 @@ import pytest
 from discreet.core.schema import Column, Dataset, DateDomain, IntegerDomain, Table
 from discreet.core.unit import Neighbours, PrivacyUnit
 from discreet.engine.base import EngineLimits, open_exact
+from discreet.engine.functions import function
 from discreet.errors import EngineFailed
 from discreet.kernel.canonical.select import CanonicalRecipe
 
@@ -184,3 +186,21 @@ def test_csv_files_may_have_their_columns_in_any_order(folder):
     with engine.hold(wanted(copy=True)) as held:
         assert copied(held) == (3, 6)
     engine.close()
+
+
+def test_sums_leave_64_bits_exactly(tmp_path):
+    """Twenty-one bits at a time; Spark's own sum of the same numbers wraps or raises."""
+    ends = [2**63 - 1, -(2**63), -1, 0, 2**21, -(2**21), 2**42, -(2**42) - 1, None]
+    worlds = [ends[:1] * 5, ends[1:2] * 5, ends * 3, [None]]
+    rows = [(i, value) for i, values in enumerate(worlds) for value in values]
+    places, cells = zip(*rows, strict=True)
+    table = pa.table({"g": places, "a": pa.array(cells, pa.int64())})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with contextlib.closing(open_engine(tmp_path)) as engine:
+        parts = function("sum_integer", "spark", "t.a")
+        sql = f"SELECT t.g AS g, {parts} AS x FROM {engine.relation('d.t')} AS t GROUP BY 1"
+        found = open_exact(engine.run(sql)).to_pylist()
+    known = [[value for value in values if value is not None] for values in worlds]
+    assert {row["g"]: row["x"] for row in found} == {
+        i: sum(values) if values else None for i, values in enumerate(known)
+    }
