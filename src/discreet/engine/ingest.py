@@ -78,7 +78,9 @@ def store_typed(
     """
     columns = [row[0] for row in connection.execute(f"DESCRIBE {select}").fetchall()]
     # The first rows by themselves: a file of thousands of columns is not read again for each few tests.
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FIRST} AS SELECT * FROM ({select}) LIMIT {_SAMPLE}")
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_FIRST} AS SELECT * FROM ({select}) LIMIT {_SAMPLE}"
+    )
     found = likely_encodings(connection, columns, _FIRST, kinds)
     connection.execute(f"DROP TABLE {_FIRST}")
     if _stored(connection, select, columns, found, target):
