@@ -42,7 +42,10 @@ class ConnectionPool:
         """Return a session; whoever takes it gives it back."""
         with self._lock:
             session = self._idle.pop() if self._idle else None
-        if session is None or not session.idle:
+        if session is not None and not session.idle:  # its server went away meanwhile
+            session.close()
+            session = None
+        if session is None:
             session = PostgresSession(self.url, self.limits, allow_superuser=self._allow_superuser)
         with self._lock:
             self._busy.add(session)

@@ -112,9 +112,13 @@ def open_connection(url: str) -> Connection:
     """Return a connection with our settings, or refuse without naming address and role."""
     try:
         wire = psycopg.connect(url, autocommit=True, connect_timeout=10)
-        for name, value in _SETTINGS.items():
-            wire.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
-        encoding = wire.info.parameter_status("server_encoding")
+        try:
+            for name, value in _SETTINGS.items():
+                wire.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+            encoding = wire.info.parameter_status("server_encoding")
+        except psycopg.Error:
+            wire.close()
+            raise
     except psycopg.Error:
         # Its text may hold the address and the role, and an analyst may be who asked.
         raise CatalogError(
