@@ -75,6 +75,6 @@ SECTIONS = (
         (_words("--seeds 1 --epsilon 1 --model logistic boosted"),),
     ),
     Section("tpch", "TPC-H", ()),
-    Section("engines", "The same plan on three engines", ()),
+    Section("engines", "The same plan on three engines", (), (_words("--rows 3000000"),)),
     Section("large", "One hundred million rows", ()),
 )

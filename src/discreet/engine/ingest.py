@@ -61,7 +61,7 @@ def _every(kind: str, column: str) -> str:
 
 
 def _holding(kind: str, cell: str, read: str) -> str:
-    return f"coalesce({_TESTS[kind].format(cell=cell, read=read)}, false)"
+    return f"coalesce({_TESTS[kind].format(cell=cell, read=read)}, {cell} IS NULL)"
 
 
 def store_typed(
@@ -70,11 +70,13 @@ def store_typed(
     *,
     target: str,
     kinds: Collection[str] = EVERY,
+    compression: str = "snappy",
 ) -> None:
     """Write the texts of a SELECT as Parquet, each column in the type that spells it alike.
 
     `kinds` are the types that may be chosen: where a spelling is declared later, only those that
-    have one text for each value in every spelling (see UNAMBIGUOUS).
+    have one text for each value in every spelling (see UNAMBIGUOUS). What is read a few times and
+    thrown away need not be compressed, which takes longer than it saves.
     """
     columns = [row[0] for row in connection.execute(f"DESCRIBE {select}").fetchall()]
     # The first rows by themselves: a file of thousands of columns is not read again for each few tests.
@@ -83,13 +85,13 @@ def store_typed(
     )
     found = likely_encodings(connection, columns, _FIRST, kinds)
     connection.execute(f"DROP TABLE {_FIRST}")
-    if _stored(connection, select, columns, found, target):
+    if _stored(connection, select, columns, found, target, compression=compression):
         return
     # A later row contradicts the first ones: only now all rows are read to find out where.
     tests = [_every(kind, column) for column, kind in found.items()]
     sure = _holds(connection, tests, f"({select})")
     held = {c: k for (c, k), holds in zip(found.items(), sure, strict=True) if holds}
-    if not _stored(connection, select, columns, held, target):
+    if not _stored(connection, select, columns, held, target, compression=compression):
         raise duckdb.InvalidInputException("the texts changed while they were read")
 
 
@@ -115,6 +117,8 @@ def _stored(
     columns: list[str],
     kinds: Mapping[str, str],
     target: str,
+    *,
+    compression: str,
 ) -> bool:
     """Return whether every text survives its type; the file is whole only then."""
     # Each text is read once, below: reading it is what takes the time.
@@ -130,14 +134,13 @@ def _stored(
         for i, column in enumerate(columns)
     )
     alike = [
-        f"coalesce({_TESTS[kinds[column]].format(cell=f't{i}', read=f'r{i}')}, t{i} IS NULL)"
+        _holding(kinds[column], f"t{i}", f"r{i}")
         for i, column in enumerate(columns)
         if column in kinds
     ]
     # error() ends the whole statement: a text that is not spelled alike must not be stored so.
     where = f"CASE WHEN {' AND '.join(alike) or 'true'} THEN true ELSE error('misfit') END"
-    # Read a few times by the owner's own tools: compressing it takes longer than it saves.
-    how = f"FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT {_DICTIONARY}"
+    how = f"FORMAT parquet, COMPRESSION {compression}, DICTIONARY_SIZE_LIMIT {_DICTIONARY}"
     order = f"COPY (SELECT {cells} FROM ({below}) AS b WHERE {where}) TO {literal(target)} ({how})"
     try:
         connection.execute(order)

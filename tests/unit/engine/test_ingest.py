@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from unittest import mock
 
 import duckdb
 import pytest
@@ -129,3 +130,15 @@ def test_numbers_that_are_not_written_out_would_come_back_as_well(tmp_path):
         "count(*) FILTER (WHERE CAST(CAST(x AS DOUBLE) AS VARCHAR) = x) FROM t"
     ).fetchone()
     assert passed == same == len(texts)
+
+
+def test_a_wide_file_is_read_three_times_and_not_for_every_few_columns(tmp_path):
+    """Once for its columns, once for its first rows, once to be stored."""
+    connection = duckdb.connect()
+    cells = ", ".join(f"'{i}' AS c{i}" for i in range(300))
+    connection.execute(f"CREATE TABLE t AS SELECT {cells}")
+    counted = mock.Mock(wraps=connection)
+    store_typed(counted, "SELECT * FROM main.t", target=str(tmp_path / "t.parquet"))
+    statements = [str(call.args[0]) for call in counted.execute.call_args_list]
+    assert sum("main.t" in statement for statement in statements) == 3
+    assert len(statements) > 3

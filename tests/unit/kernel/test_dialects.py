@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from discreet.kernel.derive.facts import Form, facts_of
 from discreet.kernel.derive.scalars import value_of
 from discreet.kernel.derive.values import Value, ValueKind
 from discreet.kernel.seal import parse
+from discreet.kernel.trees import read_sqlglot
 from discreet.kernel.trees.nodes import Name, Unfit
 from kernel_kit import SCANS
 
@@ -62,6 +65,16 @@ def test_parts_of_anything_else_are_no_sum(part: str, other: str) -> None:
         assert sql != IN_PARTS
         with pytest.raises(Unfit):
             facts_of(parse(sql, "spark", None), SCANS)
+
+
+def test_the_twin_that_does_not_compare_takes_them_for_a_sum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each part is then multiplied by anything, and one row moves the sum by more than is said."""
+    other = IN_PARTS.replace("* 4398046511104", "* 4398046511105")
+    monkeypatch.setattr(read_sqlglot, "_in_parts", lambda _: mock.ANY)
+    (output,) = facts_of(parse(other, "spark", None), SCANS).outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, -3, 9)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))

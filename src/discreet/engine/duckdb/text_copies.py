@@ -77,7 +77,12 @@ class TextCopies:
 
     def _write(self, name: str, copy: FileSource, target: Path) -> None:
         child = Child("discreet.engine.duckdb.worker", self._setup(place_of(name, copy, ())[0]))
-        order = {"sql": "SELECT * FROM source.t", "path": str(target), "typed": True}
+        order = {
+            "sql": "SELECT * FROM source.t",
+            "path": str(target),
+            "typed": True,
+            "compression": "uncompressed" if self._in_place else "snappy",
+        }
         try:
             child.wait_ready(self._seconds)
             child.ask(b"S" + json.dumps(order).encode(), self._seconds)

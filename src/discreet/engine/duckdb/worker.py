@@ -279,7 +279,8 @@ class Worker:
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
         if order.get("typed"):
-            store_typed(self._database, order["sql"], target=order["path"])
+            how = {"target": order["path"], "compression": order["compression"]}
+            store_typed(self._database, order["sql"], **how)
             return b"K"
         target = literal(order["path"])
         self._database.execute(f"COPY ({order['sql']}) TO {target} (FORMAT parquet)")
