@@ -7,7 +7,18 @@ import random
 import pyarrow.parquet as pq
 import pytest
 
-from curator_kit import TABLES, MemoryEngine, Planned, arrow, catalog_of, planned, world_rows
+from curator_kit import (
+    TABLES,
+    UNIT,
+    MemoryEngine,
+    Planned,
+    arrow,
+    catalog_of,
+    change,
+    planned,
+    violations,
+    world_rows,
+)
 from discreet.engine.connect import connect
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan.ir import scans_of
@@ -45,7 +56,8 @@ def _Types() -> MemoryEngine:  # noqa: N802  # an engine without rows, for refus
     return MemoryEngine({name: arrow(name, []) for name in TABLES})
 
 
-def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
+def exact_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
+    """Return what the engine computes for each plan before any noise, or why it refuses."""
     content = {name: arrow(name, found) for name, found in rows.items()}
     if kind == "memory":
         engine = MemoryEngine(content)
@@ -62,15 +74,25 @@ def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
         found = []
         for plan in asked:
             try:
-                exact = Planned(plan.sql, plan.proposed, plan.catalog).exact(engine)
+                found.append(Planned(plan.sql, plan.proposed, plan.catalog).exact(engine))
             except QueryRefused as refused:
                 found.append(str(refused))
-                continue
-            histograms = {name: h.tolist() for name, h in exact.histograms.items()}
-            found.append((plan.sql, exact.groups, dict(exact.measures), histograms))
         return found
     finally:
         engine.close()
+
+
+def tables_of(kind: str, rows, folder, catalog, asked: list[Planned]) -> list:
+    results = exact_of(kind, rows, folder, catalog, asked)
+    return [
+        exact if isinstance(exact, str) else _as_table(plan.sql, exact)
+        for plan, exact in zip(asked, results, strict=True)
+    ]
+
+
+def _as_table(sql: str, exact) -> tuple:
+    histograms = {name: found.tolist() for name, found in exact.histograms.items()}
+    return sql, exact.groups, dict(exact.measures), histograms
 
 
 def _cuts_rows(plan: Planned) -> bool:
@@ -107,3 +129,43 @@ def test_every_engine_gives_the_same_exact_tables(kind, count, tmp_path):
     for one, two in zip(wanted, found, strict=True):
         assert isinstance(two, str) or one == two, one[0]
     assert any(any(values) for _, _, measures, _ in wanted for values in measures.values())
+
+
+def lacking(rows, units):
+    """Return the tables without everything that some units own."""
+    return {
+        name: [row for row in found if name not in UNIT or row[UNIT[name]] not in units]
+        for name, found in rows.items()
+    }
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("kind", "count", "people"),
+    [
+        pytest.param("duckdb", 20, 3, id="duckdb"),
+        pytest.param("postgres", 20, 3, id="postgres", marks=pytest.mark.postgres),
+        pytest.param("spark", 9, 1, id="spark", marks=pytest.mark.spark),
+    ],
+)
+def test_nobody_moves_what_an_engine_adds_up_further_than_declared(kind, count, people, tmp_path):
+    """And a dozen people together do, or the test would be blind."""
+    catalog = catalog_of(tmp_path)
+    asked = plans(count, catalog)
+    rows = world_rows(random.Random(19), 12)
+    worlds = [{unit} for unit in range(people)] + [set(range(12))]
+    before = exact_of(kind, rows, tmp_path, catalog, asked)
+    moved, broken = 0, []
+    for units in worlds:
+        after = exact_of(kind, lacking(rows, units), tmp_path, catalog, asked)
+        broken.append([])
+        for plan, one, two in zip(asked, before, after, strict=True):
+            assert isinstance(one, str) == isinstance(two, str), plan.sql
+            if not isinstance(one, str):
+                found = change(plan.plan, one, two)
+                moved += not found.nothing
+                broken[-1] += [f"{said}: {plan.sql}" for said in violations(plan.plan, found)]
+    *single, together = broken
+    assert single == [[]] * people
+    assert together
+    assert moved > people
