@@ -13,6 +13,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from discreet.errors import QueryRefused
+from discreet.kernel.derive.patterns import plain_text
 from discreet.sql.calls import only_whole_calls
 from discreet.sql.grammar import only_read
 from discreet.sql.refuse import refusal
@@ -53,11 +54,16 @@ def parse(sql: str | Written) -> exp.Select:
     """Return the one SELECT statement in `sql`, or refuse it with a sentence.
 
     Guarantee: the text is parsed once, and what the parser found is never written out and parsed
-        again; every argument of every node it found is read by a rule, or the question is refused.
+        again; every argument of every node it found is read by a rule, or the question is refused;
+        and every engine can hold every text in it.
     """
     found = checked(read_checked(sql))
     for node in found.walk():
         only_read(node)
+        if isinstance(node, exp.Literal | exp.Identifier) and not plain_text(node.name):
+            raise refusal(
+                "clause", what="A letter that no text can have (a zero byte, half a letter)"
+            )
     return found
 
 

@@ -31,6 +31,9 @@ def test_a_select_is_parsed():
         ("SELECT 1 FROM t UNION SELECT 2 FROM t", "set operation"),
         ("SELECT DISTINCT a FROM t", "distinct"),
         ("SELECT a FROM t WINDOW w AS (ORDER BY a)", "clause"),
+        ("SELECT COUNT(*) FROM t WHERE a LIKE '%\0%'", "clause"),
+        ("SELECT COUNT(*) FROM t WHERE a = '\ud800'", "clause"),
+        ('SELECT COUNT(*) AS "\0" FROM t', "clause"),
     ],
 )
 def test_everything_else_is_refused(sql, expected):
