@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_the_seed_alone_decides(mutants):
 
 def test_the_kinds_of_mistakes(mutants):
     def now(code):
-        return {changed for _, changed in mutants._changes(ast.parse(code))}
+        return {changed for _, _, changed in mutants._placed(ast.parse(code), "")}
 
     assert "a <= b" in now("x = a < b")
     assert "(a - b)" in now("x = a + b")
@@ -46,6 +47,48 @@ def test_the_kinds_of_mistakes(mutants):
     assert "not (a)" in now("if a:\n    x = y")
     assert "pass" in now("raise E()")
     assert "2" in now("x = 1")
+    assert not now("@dataclass(frozen=True)\nclass A: ...")
+
+
+def test_a_mutant_keeps_its_name_wherever_its_function_goes(mutants, tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("def f(x):\n    return x < 1 or x < 1\n")
+    two.write_text("import os\n\n\ndef f(x):\n    return x < 1 or x < 1\n")
+    first, second = (
+        [each.as_key().replace(path.name, "") for each in mutants.mutants_of("noise", path)]
+        for path in (one, two)
+    )
+    assert first == second
+    assert len(set(first)) == len(first) == 5
+
+
+def _double(number):
+    return number + number
+
+
+def test_the_code_of_a_function_is_exchanged(mutants):
+    """Only in the child that asks for it; what runs on import is told apart."""
+    here = Path(__file__).resolve()
+    found = {
+        each.inside: each
+        for each in mutants.mutants_of("noise", here)
+        if each.was == "number + number"
+    }
+
+    def work():
+        assert mutants.exchange(found["_double"])
+        return mutants.PASSED if _double(4) == 0 else mutants.FAILED
+
+    assert mutants.in_a_child(work, 60) == mutants.PASSED
+    assert _double(4) == 8
+    roots = [each for each in mutants.mutants_of("noise", here) if each.inside == ""]
+    assert roots
+    assert mutants.in_a_child(lambda: mutants.exchange(roots[0]), 60) == 0
+
+
+def test_a_child_that_hangs_is_stopped(mutants):
+    assert mutants.in_a_child(lambda: time.sleep(600), 0.2) is None
 
 
 def test_outcomes_are_of_rooms_that_there_are(mutants):
