@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import uuid
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.functions import expr
 
+from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
 from discreet.engine.declared import (
     HERE,
@@ -24,6 +27,7 @@ from discreet.engine.declared import (
     nothing_of,
 )
 from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
+from discreet.engine.follow import Reached, joined_rows, refuse_own
 from discreet.engine.formats.convert import is_plain
 from discreet.engine.formats.packed import GZIP, start_of
 from discreet.engine.lakes.delta import LOG, FileColumn
@@ -35,25 +39,63 @@ def show_stored(session: Any, name: str, folder: Path) -> None:
     session.read.parquet(f"file://{folder}").createOrReplaceTempView(kept(name))
 
 
-def attach_files(session: Any, name: str, source: FileSource) -> None:
-    """Make the files of a source readable under the table's name."""
+def show(rows: Any, name: str) -> None:
+    """Make rows readable under a table's name."""
+    rows.createOrReplaceTempView(ticked(name))
+
+
+def rows_of_files(session: Any, name: str, source: FileSource) -> Any:
+    """Return the rows in the files of a source."""
+    if source.cells is not None:
+        return _read_declared(session, name, source, source.cells)
+    if source.constants:
+        return _read_with_constants(session, source)
+    if source.kind is FileKind.PARQUET:
+        return _read_parquet(session, source)
+    _refuse_foreign(name, source)
+    parts = csv_parts(name, source)
+    frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
+    return functools.reduce(lambda one, two: one.union(two), frames)
+
+
+def beside_people(
+    session: Any, name: str, rows: Any, path: FollowedPath, on_the_way: Sequence[Any]
+) -> Any:
+    """Return the rows of a table, each beside the person whom it reaches; see `joined_rows`.
+
+    `on_the_way` are the rows of the tables that the steps of the path lead to.
+    """
+    refuse_own(name, path, rows.columns)
+    views = [f"way_{uuid.uuid4().hex}" for _ in (rows, *on_the_way)]
     try:
-        if source.cells is not None:
-            frame = _read_declared(session, name, source, source.cells)
-        elif source.constants:
-            frame = _read_with_constants(session, source)
-        elif source.kind is FileKind.PARQUET:
-            frame = _read_parquet(session, source)
-        else:
-            _refuse_foreign(name, source)
-            parts = csv_parts(name, source)
-            frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
-            frame = functools.reduce(lambda one, two: one.union(two), frames)
-        frame.createOrReplaceTempView(ticked(name))
+        for frame, view in zip((rows, *on_the_way), views, strict=True):
+            show(frame, view)
+        steps = [
+            Reached(view, _types(frame), step.here, step.key)
+            for step, frame, view in zip(path.steps, on_the_way, views[1:], strict=True)
+        ]
+        return session.sql(joined_rows(views[0], _types(rows), steps, path.unit, ticked))
+    finally:  # the result has their plans in it, and needs their names no more
+        for view in views:
+            session.catalog.dropTempView(view)
+
+
+def _types(rows: Any) -> dict[str, str]:
+    return {folded(column): kind for column, kind in rows.dtypes}
+
+
+@contextlib.contextmanager
+def in_one_sentence(name: str) -> Iterator[None]:
+    """Say that a source cannot be read in our own words: Spark's text may hold a cell, hosts, files."""
+    try:
+        yield
     except CatalogError:
         raise
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
+    except Exception:  # noqa: BLE001 whatever it was
+        raise CatalogError(
+            f"The source of table '{name}' could not be read.",
+            hint="Spark reads Parquet files and CSV files with a first line of column names.",
+        ) from None
 
 
 def _refuse_foreign(name: str, source: FileSource) -> None:
@@ -111,8 +153,7 @@ def _read_declared(
     _refuse_foreign(name, replace(source, paths=tuple(texts)))
     for group in groups_of(source.paths, source.constants, lambda path: heading(name, path)):
         frame = _read_group(session, name, group)
-        types = {folded(column): kind for column, kind in frame.dtypes}
-        frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, types, ticked)))
+        frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, _types(frame), ticked)))
     if not frames:
         return session.sql(nothing_of(cells, ticked))
     return functools.reduce(lambda one, two: one.union(two), frames)
@@ -156,26 +197,17 @@ def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
     return frame.selectExpr(*cells)
 
 
-def attach_remote(session: Any, name: str, place: str) -> None:
-    """Make a place of any Hadoop file system readable under the table's name."""
-    reader = session.read
+def rows_of_place(session: Any, name: str, place: str) -> Any:
+    """Return the rows at a place of any Hadoop file system."""
     _refuse_lake(session, name, place)
-    try:
-        if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
-            frame = reader.csv(place, header=True, quote='"', escape='"', multiLine=True)
-        else:
-            frame = reader.parquet(place)
-        frame.createOrReplaceTempView(ticked(name))
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
+    if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
+        return session.read.csv(place, header=True, quote='"', escape='"', multiLine=True)
+    return session.read.parquet(place)
 
 
 def _refuse_lake(session: Any, name: str, place: str) -> None:
     """Refuse a table of a lake: reading all of its files would count deleted rows again."""
-    try:
-        found = listing(session, place)
-    except Exception:  # noqa: BLE001 Spark's text names hosts and files
-        raise _unreadable(name) from None
+    found = listing(session, place)
     if any(
         f"/{LOG}/" in file or ".metadata.json|" in file or "/.hoodie/" in file for file in found
     ):
@@ -221,10 +253,3 @@ def ticked(name: str) -> str:
 def kept(name: str) -> str:
     """Return the name of the view of an uploaded or stored table."""
     return f"kept_{name}"
-
-
-def _unreadable(name: str) -> CatalogError:
-    return CatalogError(
-        f"The source of table '{name}' could not be read.",
-        hint="Spark reads Parquet files and CSV files with a first line of column names.",
-    )
