@@ -53,11 +53,11 @@ def connect(
             paths=paths,
             cells=cells,
         )
-    if encodings:
-        raise CatalogError("Declared encodings are for files that DuckDB reads.")
     if scheme in ("postgresql", "postgres"):
         from discreet.engine.postgres.engine import PostgresEngine
 
+        if encodings:
+            raise CatalogError("Declared encodings are for files that DuckDB or Spark reads.")
         return PostgresEngine(
             url, sources, state=state, limits=bounds, allow_superuser=allow_superuser, paths=paths
         )

@@ -28,10 +28,21 @@ from discreet.engine.declared import (
 )
 from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
 from discreet.engine.follow import Reached, joined_rows, refuse_own
-from discreet.engine.formats.convert import is_plain
-from discreet.engine.formats.packed import GZIP, start_of
+from discreet.engine.formats.convert import text_codec
+from discreet.engine.formats.packed import GZIP, ZIP, ZSTD, start_of
 from discreet.engine.lakes.delta import LOG, FileColumn
 from discreet.errors import CatalogError
+
+_CHARSETS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16LE",
+    "utf-16-be": "UTF-16BE",
+    "latin-1": "ISO-8859-1",
+    "cp1252": "windows-1252",
+}
+"""Java's names for what Python calls the encodings of texts."""
 
 
 def show_stored(session: Any, name: str, folder: Path) -> None:
@@ -54,7 +65,8 @@ def rows_of_files(session: Any, name: str, source: FileSource) -> Any:
         return _read_parquet(session, source)
     _refuse_foreign(name, source)
     parts = csv_parts(name, source)
-    frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
+    first = parts[0]["columns"]
+    frames = [_read_csv(session, part, first, source.encoding) for part in parts]
     return functools.reduce(lambda one, two: one.union(two), frames)
 
 
@@ -99,12 +111,22 @@ def in_one_sentence(name: str) -> Iterator[None]:
 
 
 def _refuse_foreign(name: str, source: FileSource) -> None:
-    known = all(is_plain(path) or start_of(path, 2) == GZIP for path in source.paths)
-    if source.part or not known:
+    if source.part or None in {_charset(path, source.encoding) for path in source.paths}:
         raise CatalogError(
-            f"Spark reads the files of table '{name}' as CSV in UTF-8 or as Parquet only.",
+            f"Spark reads the files of table '{name}' as CSV or as Parquet only.",
             hint="Convert them, or let DuckDB read them.",
         )
+
+
+def _charset(path: Path, encoding: str) -> str | None:
+    """Return Java's name for the encoding of a text that Spark reads as it lies, None for other files.
+
+    Guarantee: judged as for every engine by the mark at the beginning and by what is declared.
+    """
+    start = start_of(path)
+    by_name = start[:2] != GZIP or path.suffix == ".gz"  # the name alone makes Spark unpack it
+    codec = text_codec(path, encoding) if by_name and start not in (ZIP, ZSTD) else None
+    return None if codec is None else _CHARSETS[codec]
 
 
 def _read_parquet(session: Any, source: FileSource) -> Any:
@@ -151,8 +173,12 @@ def _read_declared(
     frames = []
     texts = [path for path in source.paths if start_of(path) != b"PAR1"]
     _refuse_foreign(name, replace(source, paths=tuple(texts)))
-    for group in groups_of(source.paths, source.constants, lambda path: heading(name, path)):
-        frame = _read_group(session, name, group)
+
+    def names_of(path: Path) -> list[str] | None:
+        return heading(name, path, source.encoding)
+
+    for group in groups_of(source.paths, source.constants, names_of):
+        frame = _read_group(session, name, group, source.encoding)
         frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, _types(frame), ticked)))
     if not frames:
         return session.sql(nothing_of(cells, ticked))
@@ -166,14 +192,16 @@ def _by_constants(group: FileGroup) -> dict[tuple[FileColumn, ...], list[Path]]:
     return alike
 
 
-def _read_group(session: Any, name: str, group: FileGroup) -> Any:
+def _read_group(session: Any, name: str, group: FileGroup, encoding: str) -> Any:
     """Return the rows of files that are alike, beside the columns that each has for all of its rows."""
-    frames, first = [], [] if group.parquet else csv_part(name, group.paths[0])["columns"]
+    frames: list[Any] = []
+    first = [] if group.parquet else csv_part(name, group.paths[0], encoding)["columns"]
     for constants, paths in _by_constants(group).items():
         if group.parquet:
             read = [_read_parquet(session, FileSource(FileKind.PARQUET, tuple(paths)))]
         else:
-            read = [_read_csv(session, csv_part(name, path), first) for path in paths]
+            parts = [csv_part(name, path, encoding) for path in paths]
+            read = [_read_csv(session, part, first, encoding) for part in parts]
         for frame in read:
             for each in constants:
                 frame = frame.withColumn(each.column, _constant(each))  # noqa: PLW2901
@@ -181,12 +209,13 @@ def _read_group(session: Any, name: str, group: FileGroup) -> Any:
     return functools.reduce(lambda one, two: one.union(two), frames)
 
 
-def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
+def _read_csv(session: Any, part: dict[str, Any], wanted: list[str], encoding: str) -> Any:
     """Return every cell as text, an empty one as NULL, in the order of the first file's columns."""
     schema = ", ".join(f"{ticked(column)} STRING" for column in part["columns"])
     frame = session.read.csv(
         f"file://{part['path']}",
         schema=schema,
+        encoding=_charset(Path(part["path"]), encoding),
         header=True,
         sep=part["delimiter"],
         quote='"',
