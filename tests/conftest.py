@@ -38,6 +38,7 @@ SLOW_ON_SPARK = frozenset(
         "test_cancel_stops_a_running_query",
         "test_class_sizes_are_those_of_the_rows",
         "test_codes_and_marginals_are_the_same_everywhere",
+        "test_copies_of_linked_tables_come_from_every_engine",
         "test_curves_are_the_same_whole_numbers_and_near_the_function",
         "test_errors_on_other_engines",
         "test_every_probe_of_the_lockdown_is_closed",

@@ -317,7 +317,8 @@ price = { type = "integer", lower = 0, upper = 9 }
 """
 
 
-def test_a_path_leads_over_folders(tmp_path):
+@pytest.mark.parametrize("url", ENGINES)
+def test_a_path_leads_over_folders(url, tmp_path):
     """Keys are the same in every storage, and a key that nobody declared is read as well."""
     write(tmp_path / "customers", "a.parquet", customer=[1, 2])
     write(tmp_path / "orders", "a.parquet", id=[7, 8], customer=[1, 2])
@@ -325,7 +326,7 @@ def test_a_path_leads_over_folders(tmp_path):
     write(tmp_path / "items", "a.parquet", order_id=[7, 8], price=[1, 2])
     write(tmp_path / "items", "b.parquet", order_id=["9", "10"], price=["3", "4"])
     write(tmp_path / "items", "c.parquet", order_id=[[7]], price=[5.0])
-    (tmp_path / "discreet.toml").write_text(SHOP)
+    (tmp_path / "discreet.toml").write_text(f'[engine]\nurl = "{url}"\n{SHOP}')
     with discreet.open(tmp_path / "discreet.toml") as curator:
         asked = "SELECT SUM(price) AS s, COUNT(*) AS n FROM items"
         assert curator.query(asked, epsilon=900_000).rows == ((6, 3),)

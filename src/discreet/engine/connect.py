@@ -53,27 +53,31 @@ def connect(
             paths=paths,
             cells=cells,
         )
-    if encodings:
-        raise CatalogError("Declared encodings are for files that DuckDB reads.")
     if scheme in ("postgresql", "postgres"):
         from discreet.engine.postgres.engine import PostgresEngine
 
+        if encodings:
+            raise CatalogError("Declared encodings are for files that DuckDB or Spark reads.")
         return PostgresEngine(
             url, sources, state=state, limits=bounds, allow_superuser=allow_superuser, paths=paths
         )
-    if paths:
-        raise CatalogError(
-            "Units over a path of tables are for DuckDB and PostgreSQL.",
-            hint="Give the engine a table or view that has the person in every row.",
-        )
     if scheme == "spark" or url.startswith("local"):
         from discreet.engine.spark.engine import SparkEngine
+        from discreet.engine.spark.origins import SparkOrigins
 
         master = url.removeprefix("spark://") if url.startswith("spark://local") else url
-        return SparkEngine(master, sources, base=base, state=state, limits=bounds, cells=cells)
+        origins = SparkOrigins(sources, base, encodings=encodings, paths=paths, cells=cells)
+        return SparkEngine(master, origins, state=state, limits=bounds)
     raise CatalogError(
         f"No engine goes by '{scheme}:'.", hint="Write duckdb:, postgresql://... or spark://..."
     )
+
+
+def dialect_of(url: str) -> str:
+    """Return in whose SQL the engine behind `url` is asked."""
+    if url.startswith("postgres"):
+        return "postgres"
+    return "duckdb" if url.startswith("duckdb") else "spark"
 
 
 def check_reach(url: str, sources: Mapping[str, str]) -> None:

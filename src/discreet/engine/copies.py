@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,13 @@ def state_key(folder: Path) -> bytes:
             os.link(fresh, path)  # another process may have been first: then its key counts
         fresh.unlink()
     return path.read_bytes()
+
+
+def combined(contents: Sequence[str]) -> str:
+    """Return one hash for the contents of a table and of those that it reaches people over."""
+    if len(contents) == 1:
+        return contents[0]
+    return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

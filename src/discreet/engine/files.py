@@ -249,12 +249,13 @@ def csv_part(name: str, path: Path, encoding: str = "", part: str = "") -> dict[
     return {"path": str(path), "delimiter": delimiter(path, encoding, part), "columns": names}
 
 
-def heading(name: str, path: Path) -> list[str] | None:
-    """Return the columns of a text file in UTF-8, none where it is empty; None for Parquet."""
+def heading(name: str, path: Path, encoding: str = "") -> list[str] | None:
+    """Return the columns of a text file, none where it is empty; None for Parquet."""
     if _kind(path) is FileKind.PARQUET:
         return None
     # JSON without an object has no names, and no rows.
-    return column_names(name, path) if first_line(path).strip() else []
+    empty = not first_line(path, encoding=encoding).strip()
+    return [] if empty else column_names(name, path, encoding)
 
 
 def delimiter(path: Path, encoding: str = "", part: str = "") -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from discreet.core.path import PathCell
+from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
 from discreet.engine.types import storage
 from discreet.errors import CatalogError
@@ -42,6 +42,16 @@ def joined_rows(
     )
 
 
+def refuse_own(name: str, path: FollowedPath, own: Iterable[str]) -> None:
+    """Refuse a table that has the column already which its path would add."""
+    # As declarations are compared: in the letters of every alphabet.
+    if path.column.lower() in {column.lower() for column in own}:
+        raise CatalogError(
+            f"Table '{name}' has a column '{path.column}' of its own; its unit needs no path.",
+            hint=f'Write unit = "{path.column}", or rename the column.',
+        )
+
+
 def _people(steps: Sequence[Reached], unit: PathCell) -> str:
     """Return the keys of the first step's table with the people whom they lead to, each pair once."""
     step, rest = steps[0], steps[1:]
@@ -59,7 +69,12 @@ def _people(steps: Sequence[Reached], unit: PathCell) -> str:
 
 def _cell(read: PathCell, types: Types) -> str:
     """Return the SQL of a cell of a path, for what its column is stored as."""
-    kind = types[folded(read.column)]
+    kind = types.get(folded(read.column))
+    if kind is None:
+        raise CatalogError(
+            f"A path leads over column '{read.column}', which a table on the way lacks.",
+            hint="Compare discreet.toml with the names of the columns of all tables on the way.",
+        )
     found = dict(read.by_storage).get(storage(kind).value)
     if found is None:
         raise CatalogError(

@@ -29,7 +29,10 @@ def _relation(relation: Relation) -> str:
         case Scan(dataset=dataset, table=table, fields=fields):
             columns = [(c.name, c.fingerprint) for c in table.columns]
             where = dataset.name if dataset is not None else ""
-            return f"scan {where}.{table.name} {_ids(fields)} {columns} {table.max_rows} {table.bounded}"
+            # Over another path the same rows are other people's.
+            whose = "" if table.path is None else f" {table.path!r}"
+            read = f"{_ids(fields)} {columns} {table.max_rows} {table.bounded}{whose}"
+            return f"scan {where}.{table.name} {read}"
         case Filter(source=source, condition=condition):
             return f"{_relation(source)}\nfilter {condition!r}"
         case Project(source=source, fields=fields, values=values):

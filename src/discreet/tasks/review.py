@@ -14,9 +14,9 @@ from discreet.catalog.declare.waiting import DeclaredTable, declared_tables
 from discreet.catalog.read.policy_file import FILE_NAME, loads
 from discreet.catalog.write import write_over
 from discreet.core.path import FollowedPath
-from discreet.engine.connect import connect
+from discreet.engine.connect import connect, dialect_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.kernel.canonical.paths import followed_paths, path_dialect
+from discreet.kernel.canonical.paths import followed_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def look(config: Path, *, progress: Callable[[str], None] = lambda _: None) -> l
     paths: dict[str, FollowedPath] = {}
     for name in {each.dataset: None for each in tables}:
         own = [each.table for each in tables if each.dataset == name]
-        paths |= followed_paths(name, own, path_dialect(url))
+        paths |= followed_paths(name, own, dialect_of(url))
     engine = connect(url, sources, base=config.parent, encodings=encodings, paths=paths)
     found = []
     try:

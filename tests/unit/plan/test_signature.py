@@ -1,8 +1,12 @@
 """Two spellings of a question share a signature, two questions do not."""
 
+from dataclasses import replace
+
 import pytest
 
 from asking import catalog, question
+from discreet.core.path import unit_path
+from discreet.plan.ir import scans_of
 from discreet.plan.signature import signature
 from discreet.sql.bind import bind
 
@@ -63,3 +67,13 @@ def test_the_bound_on_rows_is_part_of_the_question():
     assert signed("SELECT COUNT(*) FROM visits", max_rows=1) != signed(
         "SELECT COUNT(*) FROM visits"
     )
+
+
+def test_another_path_to_people_is_another_question():
+    """Over another path the same rows are other people's; content and columns do not tell."""
+    found = bind(PLAIN, catalog())
+    paths = [None, *map(unit_path, ("a -> t.key -> person", "b -> t.key -> person"))]
+    scans = [
+        replace(s, table=replace(s.table, path=p)) for p in paths for s in scans_of(found.source)
+    ]
+    assert len({signature(replace(found, source=scan)) for scan in scans}) == len(paths)

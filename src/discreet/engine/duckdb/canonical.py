@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ import duckdb
 from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
+from discreet.engine.copies import combined
 from discreet.engine.declared import DeclaredCell, groups_of
 from discreet.engine.duckdb.snapshots import DiskRoom, Snapshot, SnapshotStore
 from discreet.engine.files import (
@@ -49,13 +49,6 @@ class SourceOrigin:
     def every(self) -> tuple[SourceOrigin, ...]:
         """Return all origins that are read for this table, its own first."""
         return (self, *(origin for _, origin in self.joined))
-
-
-def combined(contents: Sequence[str]) -> str:
-    """Return one hash for the contents of a table and of those that it reaches people over."""
-    if len(contents) == 1:
-        return contents[0]
-    return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

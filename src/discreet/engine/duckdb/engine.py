@@ -22,11 +22,11 @@ import pyarrow as pa
 from discreet.core.path import FollowedPath
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Recipe
 from discreet.engine.child import Child, Unreadable
+from discreet.engine.copies import combined
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.duckdb.canonical import (
     Maker,
     SourceOrigin,
-    combined,
     joined_place,
     place_of,
     unreadable,

@@ -19,6 +19,7 @@ from discreet.engine.files import (
     is_open,
     looks_like_file,
 )
+from discreet.engine.follow import refuse_own
 from discreet.engine.lakes.objects import Fetched, changes, fetched, is_remote
 from discreet.errors import CatalogError
 
@@ -136,10 +137,5 @@ class SourceOrigins:
         """Return the column that a path adds to a table, which must not have one of that name."""
         if name not in self.paths:
             return []
-        added = self.paths[name].column
-        if added.lower() in {column.lower() for column in own}:
-            raise CatalogError(
-                f"Table '{name}' has a column '{added}' of its own; its unit needs no path.",
-                hint=f'Write unit = "{added}", or rename the column in the file.',
-            )
-        return [added]
+        refuse_own(name, self.paths[name], own)
+        return [self.paths[name].column]

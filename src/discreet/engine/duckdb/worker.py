@@ -85,7 +85,7 @@ def attach(connection: duckdb.DuckDBPyConnection, setup: dict[str, Any]) -> str 
                 return str(name)
             view = f"CREATE VIEW source.{quoted(name)} AS {_rows(connection, place)}"
             connection.execute(view)
-    except (duckdb.Error, KeyError, CatalogError):  # a path may name a column that is not there
+    except (duckdb.Error, CatalogError):  # a path may name a column that is not there
         return name or ""
     return None
 

@@ -43,16 +43,23 @@ Rows = Iterator[list[Any]]
 
 def is_plain(path: Path, encoding: str = "") -> bool:
     """Return whether the engine reads a file as it is: CSV in UTF-8 with line feeds, or Parquet."""
-    start = start_of(path, 16)
-    if start.startswith(b"PAR1"):
+    start = start_of(path)
+    if start == b"PAR1":
         return True
     # Also what DuckDB could unpack: it takes the first part of a cut file for all of it.
-    if start[:4] in (ZIP, ZSTD) or start[:2] == GZIP or rows_of(path) is not None:
+    if start in (ZIP, ZSTD) or start[:2] == GZIP:
         return False
+    return text_codec(path, encoding) in ("utf-8", "utf-8-sig")
+
+
+def text_codec(path: Path, encoding: str = "") -> str | None:
+    """Return Python's codec for a file of delimited text with line feeds, None for other files."""
+    if rows_of(path) is not None:
+        return None
     with unpacked(path) as file:
         head = file.read(_HEAD)
     codec = codec_of(head, encoding)
-    return codec in ("utf-8", "utf-8-sig") and not _ends_in_cr(_decoded(head, codec))
+    return None if _ends_in_cr(_decoded(head, codec)) else codec
 
 
 def _decoded(head: bytes, codec: str) -> str:

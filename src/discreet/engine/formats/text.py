@@ -15,7 +15,7 @@ _MARKS = (
 )
 KNOWN = {
     "utf-8": "utf-8",
-    "utf-16": "utf-16",
+    "utf-16": "utf-16-le",  # without a mark, on whatever machine
     "utf-16-le": "utf-16-le",
     "utf-16-be": "utf-16-be",
     "latin-1": "latin-1",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.core.path import FollowedPath, PathCell
 from discreet.engine.declared import folded
-from discreet.engine.follow import Reached, joined_rows
+from discreet.engine.follow import Reached, joined_rows, refuse_own
 from discreet.engine.names import quoted
 from discreet.engine.places import canon
 from discreet.engine.postgres.content import Connection, columns_of
@@ -75,7 +75,7 @@ class PostgresSources:
         path, own = self._paths.get(name), columns_of(wire, self._places[name])
         if path is None:
             return PostgresRows(self._places[name], own)
-        _refuse_own(name, path, own)
+        refuse_own(name, path, [column for column, _ in own])
         _named(name, own, path.steps[0].here)
         steps = []
         for step, then in zip(path.steps, [*path.steps[1:], None], strict=True):
@@ -99,15 +99,6 @@ def _free(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "+"
     return name
-
-
-def _refuse_own(name: str, path: FollowedPath, columns: Columns) -> None:
-    # As declarations are compared: in the letters of every alphabet.
-    if path.column.lower() in {column.lower() for column, _ in columns}:
-        raise CatalogError(
-            f"Table '{name}' has a column '{path.column}' of its own; its unit needs no path.",
-            hint=f'Write unit = "{path.column}".',
-        )
 
 
 def _named(table: str, columns: Columns, *cells: PathCell) -> None:

@@ -11,35 +11,29 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe, engine_failed
-from discreet.engine.copies import Canonical, CopyName, canonical_of, copy_name, state_key
-from discreet.engine.declared import DeclaredCell, is_filled_name
-from discreet.engine.files import (
-    ContentHashes,
-    FileSource,
-    find_files,
-    is_open,
+from discreet.engine.copies import (
+    Canonical,
+    CopyName,
+    canonical_of,
+    combined,
+    copy_name,
+    state_key,
 )
+from discreet.engine.declared import is_filled_name
+from discreet.engine.files import ContentHashes
 from discreet.engine.guard import only_select
 from discreet.engine.names import checked_name, is_name, name_taken
 from discreet.engine.spark.held import SparkHeld
 from discreet.engine.spark.jvm import Driver, driver
-from discreet.engine.spark.pins import Facts, facts_of
-from discreet.engine.spark.sources import (
-    attach_files,
-    attach_remote,
-    kept,
-    listing,
-    show_stored,
-    ticked,
-    upload,
-)
+from discreet.engine.spark.origins import SparkOrigins
+from discreet.engine.spark.pins import Facts
+from discreet.engine.spark.sources import kept, listing, show_stored, ticked, upload
 from discreet.errors import DiscreetError, UnknownName
 
 _TRIES = 3
@@ -60,30 +54,19 @@ class SparkEngine:
     def __init__(
         self,
         master: str,
-        sources: Mapping[str, str],
+        origins: SparkOrigins,
         *,
-        base: Path,
         state: Path | None,
         limits: EngineLimits,
-        cells: Mapping[str, tuple[DeclaredCell, ...]] = MappingProxyType({}),
     ) -> None:
-        self._cells = dict(cells)
+        self._origins = origins
         self._master = master
         self.capabilities = Capabilities(
             dialect="spark", distributed=not master.startswith("local"), parallel_queries=True
         )
         self._limits = limits
-        self._base = base
-        self._named = {name: source for name, source in sources.items() if "://" not in source}
-        self._files: dict[str, FileSource] = {}
-        self._remote: dict[str, str] = {}
-        for name, source in sources.items():
-            if "://" in source:
-                self._remote[name] = source
-            else:
-                self._files[name] = self._found(name)
-        temporary = Path(tempfile.mkdtemp(prefix="discreet-")) if state is None else None
-        self._stored = (temporary or (state or base).resolve()) / "spark" / "tables"
+        folder = Path(tempfile.mkdtemp(prefix="discreet-")) if state is None else state.resolve()
+        self._stored = folder / "spark" / "tables"
         self._stored.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._hashes = ContentHashes(self._stored.parent / "hashes.json")
         self._key = state_key(self._stored.parent)
@@ -95,11 +78,11 @@ class SparkEngine:
         self._session: Any = None
         self._views: set[str] = set()
         self._running: set[_Watch] = set()
-        self._finalizer = weakref.finalize(self, _remove, temporary)
+        self._finalizer = weakref.finalize(self, _remove, folder if state is None else None)
 
     def relation(self, name: str) -> str:
         """Return the quoted SQL name of a table."""
-        if name in self._files or name in self._remote:
+        if name in self._origins:
             return ticked(name)
         if name in self._uploads:
             return ticked(kept(name))
@@ -114,7 +97,7 @@ class SparkEngine:
 
     def has(self, name: str) -> bool:
         """Return whether a table of this name is attached, uploaded or materialised."""
-        known = name in self._files or name in self._remote or name in self._uploads
+        known = name in self._origins or name in self._uploads
         return known or (is_name(name) and self._stored_folder(name).is_dir())
 
     def run(self, sql: str, *, seconds: float | None = None) -> Exact:
@@ -125,7 +108,7 @@ class SparkEngine:
 
     def put(self, name: str, table: pa.Table) -> str:
         """Return the relation of a small public table, uploaded now."""
-        if checked_name(name) in self._files or name in self._remote:
+        if checked_name(name) in self._origins:
             raise name_taken(name)
         with self._within(self._limits.seconds) as session:
             upload(session, name, table)
@@ -138,7 +121,7 @@ class SparkEngine:
         With a cluster the state folder must be one that all its machines see.
         """
         only_select(sql, self.capabilities.dialect)
-        if checked_name(name) in self._files or name in self._remote:
+        if checked_name(name) in self._origins:
             raise name_taken(name)
         if not self._stored_folder(name).is_dir():
             self._store(name, sql, still=lambda: True)
@@ -177,15 +160,14 @@ class SparkEngine:
         Remote stores replace files, so a change of content shows in those; a store that rewrites a
         file within its clock's tick and keeps the size would go unseen: declare a version there.
         """
-        if name in self._files:
-            return self._hashes.of(self._files[name])
+        if name in self._origins:
+            return self._origins.content(name, self._hashes, self._listed)
         if name in self._uploads:
             return hashlib.sha256(repr(self._uploads[name].to_pydict()).encode()).hexdigest()
         if not self.has(name):
             raise UnknownName(f"The engine has no table '{name}'.")
-        place = self._remote.get(name) or f"file://{self._stored_folder(name)}"
-        with self._within(self._limits.seconds) as session:
-            return hashlib.sha256("\n".join(listing(session, place)).encode()).hexdigest()
+        found = self._listed(f"file://{self._stored_folder(name)}")
+        return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
     def hold(self, tables: Mapping[str, Recipe]) -> Held:
         """Return these tables as they are now; see `SparkHeld`."""
@@ -200,13 +182,11 @@ class SparkEngine:
 
     def facts(self, name: str) -> Facts:
         """Return what tells one state of a source's files from the next."""
-        if name in self._files:
-            try:
-                return facts_of(self._files[name].paths)
-            except OSError:
-                return ()
+        return self._origins.facts(name, self._listed)
+
+    def _listed(self, place: str) -> list[str]:
         with self._within(self._limits.seconds) as session:
-            return tuple(listing(session, self._remote[name]))
+            return listing(session, place)
 
     def forget(self, name: str) -> None:
         """Remove a stored table that nobody will read again."""
@@ -216,26 +196,13 @@ class SparkEngine:
 
     def _refreshed(self, name: str) -> Facts:
         """Return the facts of a source's present files, attached anew where they have changed."""
-        if name in self._named:
-            self._files[name] = self._found(name)
+        self._origins.refresh(name)
         facts = self.facts(name)
         with self._lock:
             if self._attached.get(name) != facts:
-                self._attach(self._live(), name)
+                self._origins.attach(self._live(), name)
                 self._attached[name] = facts
         return facts
-
-    def _found(self, name: str) -> FileSource:
-        """Return a source's present files; how they are read depends on the catalog alone."""
-        source = self._named[name]
-        cells = self._cells.get(name) if is_open(source, self._base) else None
-        return find_files(name, source, self._base, cells=cells)
-
-    def _attach(self, session: Any, name: str) -> None:
-        if name in self._files:
-            attach_files(session, name, self._files[name])
-        else:
-            attach_remote(session, name, self._remote[name])
 
     def _copy(self, name: str, wanted: Canonical) -> tuple[str, str]:
         """Return the relation of the copy of a source's present content, and its label.
@@ -243,7 +210,7 @@ class SparkEngine:
         Guarantee: the copy was made from the content that the label stands for: the files are the
             same before the label is taken and after they are read, or it is thrown away.
         """
-        source = self._named.get(name) or self._remote[name]
+        source, reading = self._origins.source(name), self._origins.reading(name)
         for _ in range(_TRIES):
             facts = self._refreshed(name)
 
@@ -252,7 +219,7 @@ class SparkEngine:
 
             version = wanted.version
             label = self.fingerprint(name) if version is None else f"declared {version}"
-            copy = copy_name(self._key, source, label, wanted)
+            copy = copy_name(self._key, source, combined([label, reading]), wanted)
             if not self._stored_folder(copy.whole).is_dir():
                 if not self._store(copy.whole, wanted.select, still=unchanged):
                     continue
@@ -319,8 +286,8 @@ class SparkEngine:
         live = driver(self._master, self._limits)
         if self._driver is not live:
             session = live.new_session()
-            for name in (*self._files, *self._remote):
-                self._attach(session, name)
+            for name in self._origins:
+                self._origins.attach(session, name)
             for name, table in self._uploads.items():
                 upload(session, name, table)
             for name in self._views:

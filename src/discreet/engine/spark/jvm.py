@@ -39,6 +39,8 @@ _SESSION = {
     # Without it a file with times in nanoseconds cannot be opened at all.
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Without it no file is read in windows-1252.
+    "spark.sql.legacy.javaCharsets": "true",
 }
 
 

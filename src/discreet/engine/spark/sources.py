@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import uuid
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.functions import expr
 
+from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
 from discreet.engine.declared import (
     HERE,
@@ -24,10 +27,22 @@ from discreet.engine.declared import (
     nothing_of,
 )
 from discreet.engine.files import FileKind, FileSource, csv_part, csv_parts, heading
-from discreet.engine.formats.convert import is_plain
-from discreet.engine.formats.packed import GZIP, start_of
+from discreet.engine.follow import Reached, joined_rows, refuse_own
+from discreet.engine.formats.convert import text_codec
+from discreet.engine.formats.packed import GZIP, ZIP, ZSTD, start_of
 from discreet.engine.lakes.delta import LOG, FileColumn
 from discreet.errors import CatalogError
+
+_CHARSETS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16LE",
+    "utf-16-be": "UTF-16BE",
+    "latin-1": "ISO-8859-1",
+    "cp1252": "windows-1252",
+}
+"""Java's names for what Python calls the encodings of texts."""
 
 
 def show_stored(session: Any, name: str, folder: Path) -> None:
@@ -35,34 +50,83 @@ def show_stored(session: Any, name: str, folder: Path) -> None:
     session.read.parquet(f"file://{folder}").createOrReplaceTempView(kept(name))
 
 
-def attach_files(session: Any, name: str, source: FileSource) -> None:
-    """Make the files of a source readable under the table's name."""
+def show(rows: Any, name: str) -> None:
+    """Make rows readable under a table's name."""
+    rows.createOrReplaceTempView(ticked(name))
+
+
+def rows_of_files(session: Any, name: str, source: FileSource) -> Any:
+    """Return the rows in the files of a source."""
+    if source.cells is not None:
+        return _read_declared(session, name, source, source.cells)
+    if source.constants:
+        return _read_with_constants(session, source)
+    if source.kind is FileKind.PARQUET:
+        return _read_parquet(session, source)
+    _refuse_foreign(name, source)
+    parts = csv_parts(name, source)
+    first = parts[0]["columns"]
+    frames = [_read_csv(session, part, first, source.encoding) for part in parts]
+    return functools.reduce(lambda one, two: one.union(two), frames)
+
+
+def beside_people(
+    session: Any, name: str, rows: Any, path: FollowedPath, on_the_way: Sequence[Any]
+) -> Any:
+    """Return the rows of a table, each beside the person whom it reaches; see `joined_rows`.
+
+    `on_the_way` are the rows of the tables that the steps of the path lead to.
+    """
+    refuse_own(name, path, rows.columns)
+    views = [f"way_{uuid.uuid4().hex}" for _ in (rows, *on_the_way)]
     try:
-        if source.cells is not None:
-            frame = _read_declared(session, name, source, source.cells)
-        elif source.constants:
-            frame = _read_with_constants(session, source)
-        elif source.kind is FileKind.PARQUET:
-            frame = _read_parquet(session, source)
-        else:
-            _refuse_foreign(name, source)
-            parts = csv_parts(name, source)
-            frames = [_read_csv(session, part, parts[0]["columns"]) for part in parts]
-            frame = functools.reduce(lambda one, two: one.union(two), frames)
-        frame.createOrReplaceTempView(ticked(name))
+        for frame, view in zip((rows, *on_the_way), views, strict=True):
+            show(frame, view)
+        steps = [
+            Reached(view, _types(frame), step.here, step.key)
+            for step, frame, view in zip(path.steps, on_the_way, views[1:], strict=True)
+        ]
+        return session.sql(joined_rows(views[0], _types(rows), steps, path.unit, ticked))
+    finally:  # the result has their plans in it, and needs their names no more
+        for view in views:
+            session.catalog.dropTempView(view)
+
+
+def _types(rows: Any) -> dict[str, str]:
+    return {folded(column): kind for column, kind in rows.dtypes}
+
+
+@contextlib.contextmanager
+def in_one_sentence(name: str) -> Iterator[None]:
+    """Say that a source cannot be read in our own words: Spark's text may hold a cell, hosts, files."""
+    try:
+        yield
     except CatalogError:
         raise
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
+    except Exception:  # noqa: BLE001 whatever it was
+        raise CatalogError(
+            f"The source of table '{name}' could not be read.",
+            hint="Spark reads Parquet files and CSV files with a first line of column names.",
+        ) from None
 
 
 def _refuse_foreign(name: str, source: FileSource) -> None:
-    known = all(is_plain(path) or start_of(path, 2) == GZIP for path in source.paths)
-    if source.part or not known:
+    if source.part or None in {_charset(path, source.encoding) for path in source.paths}:
         raise CatalogError(
-            f"Spark reads the files of table '{name}' as CSV in UTF-8 or as Parquet only.",
+            f"Spark reads the files of table '{name}' as CSV or as Parquet only.",
             hint="Convert them, or let DuckDB read them.",
         )
+
+
+def _charset(path: Path, encoding: str) -> str | None:
+    """Return Java's name for the encoding of a text that Spark reads as it lies, None for other files.
+
+    Guarantee: judged as for every engine by the mark at the beginning and by what is declared.
+    """
+    start = start_of(path)
+    by_name = start[:2] != GZIP or path.suffix == ".gz"  # the name alone makes Spark unpack it
+    codec = text_codec(path, encoding) if by_name and start not in (ZIP, ZSTD) else None
+    return None if codec is None else _CHARSETS[codec]
 
 
 def _read_parquet(session: Any, source: FileSource) -> Any:
@@ -109,10 +173,13 @@ def _read_declared(
     frames = []
     texts = [path for path in source.paths if start_of(path) != b"PAR1"]
     _refuse_foreign(name, replace(source, paths=tuple(texts)))
-    for group in groups_of(source.paths, source.constants, lambda path: heading(name, path)):
-        frame = _read_group(session, name, group)
-        types = {folded(column): kind for column, kind in frame.dtypes}
-        frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, types, ticked)))
+
+    def names_of(path: Path) -> list[str] | None:
+        return heading(name, path, source.encoding)
+
+    for group in groups_of(source.paths, source.constants, names_of):
+        frame = _read_group(session, name, group, source.encoding)
+        frames.append(frame.alias(HERE).selectExpr(*cells_of(cells, _types(frame), ticked)))
     if not frames:
         return session.sql(nothing_of(cells, ticked))
     return functools.reduce(lambda one, two: one.union(two), frames)
@@ -125,14 +192,16 @@ def _by_constants(group: FileGroup) -> dict[tuple[FileColumn, ...], list[Path]]:
     return alike
 
 
-def _read_group(session: Any, name: str, group: FileGroup) -> Any:
+def _read_group(session: Any, name: str, group: FileGroup, encoding: str) -> Any:
     """Return the rows of files that are alike, beside the columns that each has for all of its rows."""
-    frames, first = [], [] if group.parquet else csv_part(name, group.paths[0])["columns"]
+    frames: list[Any] = []
+    first = [] if group.parquet else csv_part(name, group.paths[0], encoding)["columns"]
     for constants, paths in _by_constants(group).items():
         if group.parquet:
             read = [_read_parquet(session, FileSource(FileKind.PARQUET, tuple(paths)))]
         else:
-            read = [_read_csv(session, csv_part(name, path), first) for path in paths]
+            parts = [csv_part(name, path, encoding) for path in paths]
+            read = [_read_csv(session, part, first, encoding) for part in parts]
         for frame in read:
             for each in constants:
                 frame = frame.withColumn(each.column, _constant(each))  # noqa: PLW2901
@@ -140,12 +209,13 @@ def _read_group(session: Any, name: str, group: FileGroup) -> Any:
     return functools.reduce(lambda one, two: one.union(two), frames)
 
 
-def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
+def _read_csv(session: Any, part: dict[str, Any], wanted: list[str], encoding: str) -> Any:
     """Return every cell as text, an empty one as NULL, in the order of the first file's columns."""
     schema = ", ".join(f"{ticked(column)} STRING" for column in part["columns"])
     frame = session.read.csv(
         f"file://{part['path']}",
         schema=schema,
+        encoding=_charset(Path(part["path"]), encoding),
         header=True,
         sep=part["delimiter"],
         quote='"',
@@ -156,26 +226,17 @@ def _read_csv(session: Any, part: dict[str, Any], wanted: list[str]) -> Any:
     return frame.selectExpr(*cells)
 
 
-def attach_remote(session: Any, name: str, place: str) -> None:
-    """Make a place of any Hadoop file system readable under the table's name."""
-    reader = session.read
+def rows_of_place(session: Any, name: str, place: str) -> Any:
+    """Return the rows at a place of any Hadoop file system."""
     _refuse_lake(session, name, place)
-    try:
-        if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
-            frame = reader.csv(place, header=True, quote='"', escape='"', multiLine=True)
-        else:
-            frame = reader.parquet(place)
-        frame.createOrReplaceTempView(ticked(name))
-    except Exception:  # noqa: BLE001 Spark's text may hold a cell
-        raise _unreadable(name) from None
+    if place.lower().endswith((".csv", ".tsv", ".txt", ".gz")):
+        return session.read.csv(place, header=True, quote='"', escape='"', multiLine=True)
+    return session.read.parquet(place)
 
 
 def _refuse_lake(session: Any, name: str, place: str) -> None:
     """Refuse a table of a lake: reading all of its files would count deleted rows again."""
-    try:
-        found = listing(session, place)
-    except Exception:  # noqa: BLE001 Spark's text names hosts and files
-        raise _unreadable(name) from None
+    found = listing(session, place)
     if any(
         f"/{LOG}/" in file or ".metadata.json|" in file or "/.hoodie/" in file for file in found
     ):
@@ -221,10 +282,3 @@ def ticked(name: str) -> str:
 def kept(name: str) -> str:
     """Return the name of the view of an uploaded or stored table."""
     return f"kept_{name}"
-
-
-def _unreadable(name: str) -> CatalogError:
-    return CatalogError(
-        f"The source of table '{name}' could not be read.",
-        hint="Spark reads Parquet files and CSV files with a first line of column names.",
-    )

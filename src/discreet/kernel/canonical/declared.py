@@ -15,6 +15,7 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
+from discreet.engine.connect import dialect_of
 from discreet.engine.declared import HERE, DeclaredCell, Texts
 from discreet.engine.functions import DOUBLE
 from discreet.engine.types import ColumnKind, Storage, read_as, type_name
@@ -50,9 +51,9 @@ def declared_cells(
 
     Guarantee: each text is total, and a function of the cell, of its storage and of what is declared.
     """
-    if engine_url.startswith("postgres"):
+    dialect = dialect_of(engine_url)
+    if dialect == "postgres":
         return {}
-    dialect = "duckdb" if engine_url.startswith("duckdb") else "spark"
     found = {}
     for dataset in datasets:
         ways = _way_columns(dataset)

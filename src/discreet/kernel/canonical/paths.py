@@ -13,6 +13,7 @@ from itertools import chain, repeat
 
 from discreet.core.path import FollowedPath, FollowedStep, PathCell
 from discreet.core.schema import Column, Dataset, IdentifierDomain, IntegerDomain, Table
+from discreet.engine.connect import dialect_of
 from discreet.engine.types import ColumnKind, readable
 from discreet.kernel.canonical.cells import unit_cell
 from discreet.kernel.canonical.declared import STORED
@@ -43,13 +44,8 @@ def every_path(datasets: Iterable[Dataset], engine_url: str) -> dict[str, Follow
     """Return by the engine's name the paths of all tables of these datasets."""
     found: dict[str, FollowedPath] = {}
     for dataset in datasets:
-        found |= followed_paths(dataset.name, dataset.tables, path_dialect(engine_url))
+        found |= followed_paths(dataset.name, dataset.tables, dialect_of(engine_url))
     return found
-
-
-def path_dialect(engine_url: str) -> str:
-    """Return in whose SQL the cells of a path are read (engine/connect.py refuses other engines)."""
-    return "postgres" if engine_url.startswith("postgres") else "duckdb"
 
 
 def followed_path(
