@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.descendants import Descendants
 from benchmarks.growth_work import CURVES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,10 +84,11 @@ def staged(stage: str, curve: str, size: int, folder: Path) -> None:
         work.prepare(size, folder)
         return
     steps = Steps()
-    work.measure(size, folder, steps)
+    with Descendants() as children:
+        work.measure(size, folder, steps)
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    engine = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    found = {"steps": steps.found, "own_mb": round(own), "engine_mb": round(engine)}
+    engine = round(1000 * children.gigabytes)
+    found = {"steps": steps.found, "own_mb": round(own), "engine_mb": engine}
     print(json.dumps(found | {"facts": steps.facts}))
 
 

@@ -59,7 +59,7 @@ def section(points: Points, curve: str) -> str:
                 else ""
                 for name in names
             ),
-            f"{each['own_mb']:,} MB, {each['engine_mb']:,} MB",
+            f"{each['own_mb']:,} MB, {_engine(each)}",
         ]
         for each in mine
     ]
@@ -86,6 +86,10 @@ def section(points: Points, curve: str) -> str:
     )
 
 
+def _engine(point: dict[str, Any]) -> str:
+    return f"{point['engine_mb']:,} MB" if point["engine_mb"] else "-"
+
+
 def _s(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds < 100 else f"{seconds:,.0f} s"
 
@@ -99,7 +103,7 @@ def picture(points: Points, curve: str) -> Chart:
     drawn["memory, GB"] = [
         (each["size"], (each["own_mb"] + each["engine_mb"]) / 1024)
         for each in points
-        if each["curve"] == curve
+        if each["curve"] == curve and each["engine_mb"]
     ]
     sizes = sorted({each["size"] for each in points if each["curve"] == curve})
     spec = lines(drawn, title="processor seconds; GB", across=CURVES[curve].grows, scale="log")
