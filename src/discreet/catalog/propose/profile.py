@@ -19,6 +19,9 @@ MOST_VALUES = 200_000
 """A column with more distinct values is judged by this many of them."""
 
 _FIRST_ROWS = 300_000
+_BITS_OF_A_NUMBER = 64
+_MOST_BITS = 10**9
+"""DuckDB makes no longer string of bits."""
 PATIENCE = 600.0
 """Seconds for one look at one column."""
 
@@ -137,11 +140,26 @@ def columns_that_read(
     }
 
 
-def count_distinct(engine: Engine, table: str, column: str) -> int:
-    """Return how many different values a column has."""
-    cell = quoted(engine, column)
-    sql = f"SELECT COUNT(DISTINCT {cell}) AS n FROM {engine.relation(table)} AS f"
+def count_distinct(engine: Engine, table: str, profile: Profile) -> int:
+    """Return how many different values a column has, of which the profile may hold only some."""
+    if profile.complete:
+        return profile.distinct
+    sql = f"SELECT {_distinct(engine, profile)} AS n FROM {engine.relation(table)} AS f"
     return int(open_exact(engine.run(sql, seconds=PATIENCE)).column("n")[0].as_py())
+
+
+def _distinct(engine: Engine, profile: Profile) -> str:
+    """Return the SQL of that number: by a bit for each whole number between the ends, where they are few.
+
+    Setting bits takes a sixth of the time of a hash table, and no more room than the numbers themselves.
+    """
+    cell = quoted(engine, profile.name)
+    whole = pa.types.is_int64(profile.values.type)
+    if engine.capabilities.dialect == "duckdb" and whole and profile.extremes is not None:
+        low, high = profile.extremes
+        if high - low < min(_BITS_OF_A_NUMBER * profile.rows, _MOST_BITS):
+            return f"BIT_COUNT(BITSTRING_AGG(CAST({cell} AS BIGINT), {low}, {high}))"
+    return f"COUNT(DISTINCT {cell})"
 
 
 def rows_per_unit(engine: Engine, table: str, unit: str) -> tuple[int, int, float]:

@@ -21,9 +21,7 @@ def repeat_warnings(
         profile = profiles[column.name]
         if profile is None or column.type != "identifier":
             continue
-        distinct = (
-            profile.distinct if profile.complete else count_distinct(engine, table, column.name)
-        )
+        distinct = count_distinct(engine, table, profile)
         if 1 < distinct < profile.rows - profile.missing:
             found.append(repeat_words(column.name, distinct, profile.rows))
     return tuple(found)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from discreet.core.path import FollowedStep, PathCell
 from discreet.engine.base import Recipe
 from discreet.engine.child import Child, Unreadable
@@ -120,6 +118,8 @@ class Maker:
         return self.store.add(self._name(origin, recipe, content), origin.name, room, dropped)
 
     def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
+        import duckdb  # our children do the reading: who makes no snapshot goes without
+
         # The source's own schema is part of its content; that of the other tables is not.
         others = str(self._others_whole(origin, recipe))
         read = repr([each.files.cells for each in origin.every])

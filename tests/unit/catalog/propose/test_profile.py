@@ -3,7 +3,12 @@ import pytest
 
 from discreet.catalog.propose import profile as profiles
 from discreet.catalog.propose.guess import guess_column
-from discreet.catalog.propose.profile import constant_columns, read_profile, rows_per_unit
+from discreet.catalog.propose.profile import (
+    constant_columns,
+    count_distinct,
+    read_profile,
+    rows_per_unit,
+)
 
 
 @pytest.fixture
@@ -58,3 +63,27 @@ def test_a_column_with_too_many_values_keeps_its_true_bounds(owner_engine, monke
 
 def test_a_column_that_cannot_be_read(engine):
     assert read_profile(engine, "t", "nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("values", "bits"),
+    [
+        ([*range(-50, 50), *range(20), None], True),
+        ([7 * i for i in range(100)] * 3, True),
+        (pa.array([2**32 - 1 - i for i in range(100)], pa.uint32()), True),
+        (pa.array([*range(-99, 0), None, 7], pa.int16()), True),
+        ([10**15 * i for i in range(100)] * 2, False),
+        ([-(2**63), 2**63 - 1, *range(50)], False),
+        ([f"P{i}" for i in range(100)] * 2, False),
+        ([i / 8 for i in range(100)] * 2, False),
+    ],
+)
+def test_values_are_counted_by_bits_where_they_lie_close(owner_engine, monkeypatch, values, bits):
+    monkeypatch.setattr(profiles, "MOST_VALUES", 10)
+    engine = owner_engine(t=pa.table({"x": values}))
+    found = read_profile(engine, "t", "x")
+    asked, run = [], engine.run
+    monkeypatch.setattr(engine, "run", lambda sql, **how: asked.append(sql) or run(sql, **how))
+    assert count_distinct(engine, "t", found) == len(set(pa.array(values).to_pylist()) - {None})
+    assert not found.complete
+    assert ["BITSTRING_AGG" in sql for sql in asked] == [bits]
