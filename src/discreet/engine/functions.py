@@ -211,9 +211,9 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
         ),
         "second_of_date": _same("CASE WHEN $0 IS NOT NULL THEN CAST(0 AS BIGINT) END"),
         # -- to text
-        # Under PostgreSQL also in the order and by the equality of its bytes.
+        # In the order and by the equality of its bytes, whatever the source's collation calls equal.
         "text_of_any": _each(
-            duckdb="CAST($0 AS VARCHAR)",
+            duckdb='(CAST($0 AS VARCHAR) COLLATE "C")',
             postgres='(CAST($0 AS TEXT) COLLATE "C")',
             spark="CAST($0 AS STRING)",
         ),

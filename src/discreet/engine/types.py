@@ -73,6 +73,7 @@ _SECONDS = {
 }
 
 _LONGEST = 1_000
+_WIDER = frozenset({"hugeint", "uhugeint", "ubigint"})
 _EMPTY = frozenset({"null", "void"})
 """Types of columns without any value."""
 
@@ -114,6 +115,8 @@ def read_as(kind: ColumnKind, expression: str, *, engine_type: str, dialect: str
     """
     stored = storage(engine_type)
     source = expression
+    if stored is Storage.INTEGER and kind is not ColumnKind.TEXT:
+        source = within_64_bits(expression, engine_type, dialect)
     if stored is Storage.TEXT:
         source = function("text_of_any", dialect, expression)
         source = source if kind is ColumnKind.TEXT else short(source, dialect)
@@ -121,6 +124,16 @@ def read_as(kind: ColumnKind, expression: str, *, engine_type: str, dialect: str
     if name is None:
         return f"CAST(NULL AS {type_name(kind, dialect)})"
     return function(name, dialect, source) if name else expression
+
+
+def within_64_bits(expression: str, engine_type: str, dialect: str) -> str:
+    """Return a column of integers, of which those that 64 bits cannot hold are missing.
+
+    To compare a wider one with a fraction or with a bound below zero, DuckDB casts the column, which
+    fails on what one row says.
+    """
+    wide = dialect == "duckdb" and engine_type.strip().lower() in _WIDER
+    return f"TRY_CAST({expression} AS BIGINT)" if wide else expression
 
 
 def second_of_day(expression: str, *, engine_type: str, dialect: str) -> str:

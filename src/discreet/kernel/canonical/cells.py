@@ -24,6 +24,7 @@ from discreet.engine.types import (
     read_as,
     second_of_day,
     storage,
+    within_64_bits,
 )
 from discreet.errors import CatalogError
 from discreet.kernel.canonical.literals import constant, decimal
@@ -60,8 +61,9 @@ def source_cell(column: Column, bare: str, engine_type: str, dialect: str) -> st
     match domain:
         case IntegerDomain(lower=lower, upper=upper):
             if stored is Storage.INTEGER:
-                inside = f"{bare} BETWEEN {lower} AND {upper}"
-                return f"CASE WHEN {inside} THEN CAST({bare} AS BIGINT) END"
+                read = within_64_bits(bare, engine_type, dialect)
+                inside = f"{read} BETWEEN {lower} AND {upper}"
+                return f"CASE WHEN {inside} THEN CAST({read} AS BIGINT) END"
             read = read_as(ColumnKind.INTEGER, bare, engine_type=engine_type, dialect=dialect)
             return f"CASE WHEN {read} BETWEEN {lower} AND {upper} THEN {read} END"
         case NumberDomain():
@@ -168,8 +170,10 @@ def number_cell(bare: str, engine_type: str, dialect: str) -> str:
         return f"CAST({text} AS {DOUBLE[dialect]})"
     if stored is Storage.NUMBER and not _is_double(engine_type):
         return f"CAST({bare} AS {DOUBLE[dialect]})"
-    if stored in {Storage.INTEGER, Storage.NUMBER}:
+    if stored is Storage.NUMBER:
         return bare
+    if stored is Storage.INTEGER:
+        return within_64_bits(bare, engine_type, dialect)
     return read_as(ColumnKind.NUMBER, bare, engine_type=engine_type, dialect=dialect)
 
 

@@ -32,7 +32,7 @@ from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.source import PlainSource, unit_column
 from discreet.kernel.canonical.spelled import plain_cell
 
-FORMAT = "2"
+FORMAT = "3"
 """Changes whenever the same declarations would give other canonical rows."""
 
 

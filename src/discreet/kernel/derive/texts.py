@@ -49,6 +49,9 @@ def recased(found: list[Value], _term: Term) -> Value:
 
 
 def _collated(found: list[Value], term: Term) -> Value:
+    """Return the rule of a text compared by its bytes: other collations call different texts equal."""
+    if _operands(term)[1:] != (Constant("C"),):
+        raise Unfit("texts that are compared by more than their bytes")
     return joined(found[:1], term)
 
 

@@ -236,6 +236,11 @@ def _cast(node: Mapping[str, Any]) -> Term:
     return Apply(f"{name} {kind}", (child,))
 
 
+def _collate(node: Mapping[str, Any]) -> Term:
+    _only(node, read=("class", "type", "alias", "child", "collation"), unused={})
+    return Apply("collate", (_term(node["child"]), Constant(node["collation"])))
+
+
 def _type_name(node: Mapping[str, Any]) -> str:
     _only(
         node,
@@ -338,6 +343,7 @@ _TERMS = {
     "CONSTANT": _constant,
     "FUNCTION": _function,
     "CAST": _cast,
+    "COLLATE": _collate,
     "CASE": _case,
     "COMPARISON": _compared,
     "BETWEEN": _between,

@@ -261,19 +261,20 @@ class BlockWriter:
         writer = self.writer(below)
         alias = self.alias()
         assert below.unit is not None, "only person units are grouped by"
-        columns, cells, by = [f"{below.unit} AS u"], {}, [below.unit]
-        rank = []
+        columns, cells, rank = [f"{below.unit} AS u"], {}, []
         for i, (name, key) in enumerate(relation.keys):
-            columns.append(f"{writer.write(key)} AS k{i}")
-            by.append(f"({writer.write(key)})")
-            rank.append(f"{alias}.k{i}")
-            cells[name] = Cell(f"{alias}.k{i}", writer.domain(key), f"{alias}.k{i}")
+            value, cells[name] = _key(writer, key, f"{alias}.k{i}")
+            columns.append(f"{value} AS k{i}")
+            # First in the order of its text: that of a stored category is another one elsewhere.
+            rank += dict.fromkeys((cells[name].value, f"{alias}.k{i}"))
+        # By their places: a constant would be taken for one.
+        by = ", ".join(str(place + 1) for place in range(len(columns)))
         domains = {field.name: field.domain for field in relation.fields}
         for i, (name, aggregate) in enumerate(relation.aggregates):
             columns.append(f"{self._unit_aggregate(writer, aggregate, below.unit)} AS a{i}")
             cells[name] = self._clamped(f"{alias}.a{i}", domains[name])
         cells[relation.unit] = Cell(f"{alias}.u", domains[relation.unit], f"{alias}.u")
-        inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {', '.join(by)}"
+        inner = f"SELECT {', '.join(columns)} {below.body()} GROUP BY {by}"
         return Block(
             f"({inner}) AS {alias}",
             cells,
@@ -348,6 +349,13 @@ class BlockWriter:
         ]
         said = f" || {constant('|', self.dialect)} || ".join(texts) if texts else "''"
         return (f"md5({said})", *values)
+
+
+def _key(writer: Writer, key: e.Expr, place: str) -> tuple[str, Cell]:
+    """Return what a group goes by, and the cell that it becomes at `place`."""
+    if isinstance(key, e.ColumnRef):
+        return _carried(writer.cells[key.name], place)
+    return writer.write(key), Cell(place, writer.domain(key), place)
 
 
 def number_of(block: Block) -> str:
