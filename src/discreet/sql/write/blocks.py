@@ -261,7 +261,8 @@ class BlockWriter:
         writer = self.writer(below)
         alias = self.alias()
         assert below.unit is not None, "only person units are grouped by"
-        columns, cells, rank = [f"{below.unit} AS u"], {}, []
+        columns, cells = [f"{below.unit} AS u"], {}
+        rank: list[str] = []
         for i, (name, key) in enumerate(relation.keys):
             value, cells[name] = _key(writer, key, f"{alias}.k{i}")
             columns.append(f"{value} AS k{i}")
