@@ -155,11 +155,8 @@ def exchange(mutant: Mutant) -> bool:
     clean, wrong = (compile(each, str(path), "exec", dont_inherit=True) for each in (text, changed(text, mutant)))  # fmt: skip
     if not _same(clean, wrong, outside=True):
         return False
-    pairs = [
-        (old, new)
-        for old, new in zip(_functions(clean), _functions(wrong), strict=True)
-        if not _same(old, new)
-    ]
+    both = zip(_functions(clean), _functions(wrong), strict=True)
+    pairs = [(old, new) for old, new in both if not _same(old, new)]
     assert len(pairs) <= 1, mutant
     for function in [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]:
         for old, new in pairs:
@@ -173,10 +170,7 @@ def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yield the functions that importing a module makes, those of its classes among them."""
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
-            if each.co_flags & inspect.CO_OPTIMIZED:
-                yield each
-            else:
-                yield from _functions(each)
+            yield from (each,) if each.co_flags & inspect.CO_OPTIMIZED else _functions(each)
 
 
 def _same(one: types.CodeType, other: types.CodeType, *, outside: bool = False) -> bool:
@@ -380,9 +374,7 @@ def summary() -> None:
         for each in mine:
             if not each["killed"]:
                 m = each["mutant"]
-                print(
-                    f"  survived: {m['file']}:{m['line']}  {m['was'][:60]!r} -> {m['now'][:60]!r}"
-                )
+                print(f"  survived: {m['file']}:{m['line']}  {m['was'][:60]!r} -> {m['now'][:60]!r}")  # fmt: skip
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ from discreet.plan.ir import (
 from discreet.plan.lattices import lattice
 from discreet.plan.regions import domains_of
 from discreet.plan.stability import bound_rows
-from discreet.sql.write.cells import Cell, in_positions
+from discreet.sql.write.cells import Cell, bare_of, carried, in_positions
 from discreet.sql.write.expressions import Writer
 
 
@@ -181,7 +181,7 @@ class BlockWriter:
         cells: dict[str, Cell] = {}
         known: dict[str, str] = {}
         for i, name in enumerate(names):
-            inner, cells[name] = _carried(block.cells[name], f"{alias}.c{i}")
+            inner, cells[name] = carried(block.cells[name], f"{alias}.c{i}")
             columns.append(f"{inner} AS c{i}")
             known.setdefault(inner, f"c{i}")
         if block.unit is not None:
@@ -233,7 +233,7 @@ class BlockWriter:
         return " AND ".join(self._ons(left, right, pairs))
 
     def _ons(self, left: Block, right: Block, pairs: tuple[tuple[str, str], ...]) -> list[str]:
-        return [f"{_bare(left.cells[one])} = {_bare(right.cells[two])}" for one, two in pairs]
+        return [f"{bare_of(left.cells[one])} = {bare_of(right.cells[two])}" for one, two in pairs]
 
     def _met(self, block: Block, relation: Relation, names: list[str]) -> Block:
         """Return a private block that may meet another: few rows of each unit, in a subquery."""
@@ -250,8 +250,8 @@ class BlockWriter:
         """Return a public table with at most `copies` rows for one key: enforced, not believed."""
         names = [name for name in kept if name in self.used or name in keys]
         inner = self.wrapped(block, names) if block.where else block
-        by = ", ".join(_bare(inner.cells[name]) for name in keys)
-        order = ", ".join(f"{_bare(inner.cells[name])} NULLS FIRST" for name in names)
+        by = ", ".join(bare_of(inner.cells[name]) for name in keys)
+        order = ", ".join(f"{bare_of(inner.cells[name])} NULLS FIRST" for name in names)
         number = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS n"
         found = self.wrapped(inner, names, extra=number)
         return self.wrapped(replace(found, where=(f"{number_of(found)} <= {copies}",)), names)
@@ -333,16 +333,16 @@ class BlockWriter:
         other people decide nothing. `number_of` is the number's column.
         """
         names = [name for name in block.cells if name in self.used]
-        parts = [str(block.unit), *(_bare(block.cells[name]) for name in within)]
+        parts = [str(block.unit), *(bare_of(block.cells[name]) for name in within)]
         content = self._content([block.cells[name] for name in names])
-        order = ", ".join((*(_bare(block.cells[name]) for name in by), *content))
+        order = ", ".join((*(bare_of(block.cells[name]) for name in by), *content))
         over = f"PARTITION BY {', '.join(parts)} ORDER BY {order}"
         bare = replace(block, rank=None)
         return self.wrapped(bare, names, extra=f"ROW_NUMBER() OVER ({over}) AS n")
 
     def _content(self, cells: list[Cell]) -> tuple[str, ...]:
         """Return what rows are ordered by: a hash of all they say, then what they say."""
-        values = [_carried(cell, "")[0] for cell in cells]
+        values = [carried(cell, "")[0] for cell in cells]
         texts = [
             f"COALESCE({function('text_of_any', self.dialect, value)}, '')"
             for cell, value in zip(cells, values, strict=True)
@@ -355,7 +355,7 @@ class BlockWriter:
 def _key(writer: Writer, key: e.Expr, place: str) -> tuple[str, Cell]:
     """Return what a group goes by, and the cell that it becomes at `place`."""
     if isinstance(key, e.ColumnRef):
-        return _carried(writer.cells[key.name], place)
+        return carried(writer.cells[key.name], place)
     return writer.write(key), Cell(place, writer.domain(key), place)
 
 
@@ -390,19 +390,3 @@ def clamped(value: str, low: int, high: int, *, cast: bool = False) -> str:
     return (
         f"CASE WHEN {value} > {high} THEN {high} WHEN {value} < {low} THEN {low} ELSE {other} END"
     )
-
-
-def _carried(cell: Cell, place: str) -> tuple[str, Cell]:
-    """Return what a subquery carries along for a cell, and the cell that it becomes.
-
-    A stored category becomes a text only afterwards, for the rows that are left. Only a column that
-    was its own clamp still is one under its new name.
-    """
-    if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
-        return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
-    held = cell.held if cell.raw == cell.value else None
-    return cell.value, Cell(place, cell.domain, place, held=held)
-
-
-def _bare(cell: Cell) -> str:
-    return cell.raw or f"({cell.value})"

@@ -31,6 +31,23 @@ class Cell:
     """The whole numbers that the SQL itself holds `value` between, where it does."""
 
 
+def carried(cell: Cell, place: str) -> tuple[str, Cell]:
+    """Return what a subquery carries along for a cell, and the cell that it becomes.
+
+    A stored category becomes a text only afterwards, for the rows that are left. Only a column that
+    was its own clamp still is one under its new name.
+    """
+    if isinstance(cell.domain, CategoryDomain) and cell.raw not in {None, cell.value}:
+        return str(cell.raw), Cell(f"CAST({place} AS VARCHAR)", cell.domain, place)
+    held = cell.held if cell.raw == cell.value else None
+    return cell.value, Cell(place, cell.domain, place, held=held)
+
+
+def bare_of(cell: Cell) -> str:
+    """Return the column itself where a cell still is one, else its value in brackets."""
+    return cell.raw or f"({cell.value})"
+
+
 def in_positions(cell: Cell, positions: Positions, dialect: str) -> str | None:
     """Return the condition that a column lies at these positions; None where it always does."""
     domain = cell.domain
