@@ -164,11 +164,14 @@ def _decimals(values: pa.Array) -> int:
     """Return the greatest number of decimals that a value has."""
     if pa.types.is_decimal(values.type):
         return int(values.type.scale)
-    most = 0
-    for value in values[:LOOKED_AT].to_pylist():
-        exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    texts = pc.cast(values[:LOOKED_AT], pa.string()).drop_null()
+    powers = pc.match_substring(texts, "e")
+    after = pc.replace_substring_regex(texts.filter(pc.invert(powers)), r"^[^.]*\.?", "")
+    most = pc.max(pc.utf8_length(pc.utf8_rtrim(after, "0"))).as_py() or 0
+    for text in texts.filter(powers).to_pylist():
+        exponent = Decimal(text).normalize().as_tuple().exponent
         most = max(most, -exponent if isinstance(exponent, int) else 0)
-    return most
+    return int(most)
 
 
 def _outwards(low: Fraction, high: Fraction, step: Fraction) -> tuple[Fraction, Fraction]:

@@ -5,8 +5,11 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from discreet.catalog.propose.guess import guess_column
+from discreet.catalog.propose.guess_values import _decimals
 from discreet.catalog.propose.profile import Profile
 
 
@@ -246,3 +249,16 @@ def test_huge_numbers_do_not_break_anything():
 def test_what_was_learned_waits_for_review():
     for values in ([1, 2], ["a", "b"], [True], [0.5], [dt.date(2020, 1, 1)]):
         assert guess(values).settings["review"] is True
+
+
+def decimals_of_one(value):
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return max(0, -exponent)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.none(), min_size=1))
+@example([6466.06, None, 5.0, -0.0, 1e-7, 1e22, 100.25])
+@example([5e-324, 1.7976931348623157e308])
+def test_decimals_are_those_of_the_shortest_text(values):
+    expected = max((decimals_of_one(v) for v in values if v is not None), default=0)
+    assert _decimals(pa.array(values, pa.float64())) == expected
