@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.core.cost import Cost, Quote
@@ -24,8 +25,11 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
     whose = f"'{limit.budget}'"
     if limit.analyst is not None:
         whose = f"analyst '{limit.analyst}' in {whose}"
-    if asked is not None and _lacks_delta_alone(account, quote.cost, before):
-        return _no_delta(limit, whose, asked, quote.cost.delta)
+    if asked is not None and quote.cost.delta and not left:
+        without = replace(quote, cost=Cost(asked, Fraction(0), None, Fraction(0)))
+        room = what_fits(account, without, before)
+        if room:
+            return _no_delta(limit, whose, asked, room, quote.cost.delta)
     shown = "more" if asked is None else f"epsilon {plain(asked)}"
     words = f"epsilon {plain(left)}" if left else "nothing"
     hint = f"Lower epsilon to {plain(left)}, or ask" if left else "Ask"
@@ -39,24 +43,22 @@ def refusal(account: Account, quote: Quote) -> BudgetExceeded:
     )
 
 
-def _lacks_delta_alone(account: Account, cost: Cost, before: Cost) -> bool:
-    """Return whether there is room for the epsilon that is asked for, and delta is what is missing."""
-    if cost.epsilon is None or before.epsilon is None or not cost.delta:
-        return False
-    return account.limits.allows(
-        Cost(before.epsilon + cost.epsilon, Fraction(0), None, Fraction(0))
-    )
-
-
-def _no_delta(limit: Limit, whose: str, asked: Fraction, delta: Fraction) -> BudgetExceeded:
-    """Return the error for a quote whose epsilon would fit, but not its delta."""
+def _no_delta(
+    limit: Limit, whose: str, asked: Fraction, room: Fraction, delta: Fraction
+) -> BudgetExceeded:
+    """Return the error for a quote whose delta does not fit, with the epsilon that would."""
     has = (
         f"has delta {limit.delta}, of which too little is left"
         if limit.delta.value
         else "has no delta"
     )
+    short = (
+        f" Of epsilon {limit.epsilon}, epsilon {plain(room)} is left for the people whom this asks about."
+        if room < asked
+        else ""
+    )
     return BudgetExceeded(
-        f"The budget of {whose} {has}, and this needs delta {plain(delta)}. Nothing was charged.",
+        f"The budget of {whose} {has}, and this needs delta {plain(delta)}.{short} Nothing was charged.",
         hint="Ask without delta, or ask the data owner to declare at least twice as much for it.",
         asked=plain(asked),
         left=plain(Fraction(0)),

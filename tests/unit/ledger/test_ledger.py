@@ -104,6 +104,22 @@ def test_a_pure_budget_refuses_any_delta(ledger):
         ledger.charge(OWNER, Quote(NOTHING, cost), request_id="a", body="")
 
 
+def test_a_budget_that_lacks_delta_and_epsilon_says_what_is_left_of_each(ledger):
+    def asked(epsilon):
+        cost = Cost(Fraction(epsilon), Fraction(1, 10**9), None, Fraction(0))
+        with pytest.raises(BudgetExceeded) as caught:
+            ledger.charge(OWNER, Quote(NOTHING, cost), request_id="a", body="")
+        return str(caught.value)
+
+    pay(ledger, "0.6", "most of it")
+    assert "has no delta" in asked("0.4")
+    assert "is left" not in asked("0.4")
+    assert "has no delta" in asked("0.5")
+    assert "epsilon 0.4 is left" in asked("0.5")
+    pay(ledger, "0.4", "the rest")
+    assert "nothing is left" in asked("0.5")
+
+
 def test_a_cost_without_rho_closes_that_way_for_its_region_only(tmp_path):
     ledger = open_ledger(tmp_path, "1", "1e-6")
     cost = Cost(Fraction(1, 2), Fraction(0), None, Fraction(0))
