@@ -79,6 +79,24 @@ class Spelling:
         """Return whether numbers are written in another way than SQL writes them."""
         return bool(self.thousands or self.signs) or self.decimal != "."
 
+    def words(self) -> str:
+        """Return how cells are read, for the owner; nothing where they are read as they stand.
+
+        >>> Spelling(any_case=True, same=(("F", ("Female",)),), empty=("n/a",)).words()
+        "capital and small letters are the same; F = Female; 'n/a' as missing"
+        >>> Spelling(thousands=".", decimal=",", signs=("EUR",)).words()
+        'numbers as 1.234,5 beside EUR'
+        """
+        said = ["spaces around do not count"] if self.trim else []
+        said += ["capital and small letters are the same"] if self.any_case else []
+        said += [" = ".join([value, *others]) for value, others in self.same]
+        said += [f"{', '.join(map(repr, self.empty))} as missing"] if self.empty else []
+        if self.numeral:
+            signs = f" beside {', '.join(self.signs)}" if self.signs else ""
+            said.append(f"numbers as 1{self.thousands}234{self.decimal}5{signs}")
+        said += [f"dates as {', '.join(self.dates)}"] if self.dates else []
+        return "; ".join(said)
+
 
 PLAIN = Spelling()
 

@@ -77,6 +77,14 @@ def test_what_a_declaration_loses_is_shown_before_it_counts(clinic, tmp_path, ca
     assert 'sex = { type = "text", hidden = true }' in config.read_text(encoding="utf-8")
 
 
+def test_the_review_says_how_cells_are_read(clinic, capsys):
+    said(capsys, "init", "hospital.csv", "--unit", "row", "--epsilon", "1")
+    words = said(capsys, "review")
+    assert re.search(r"Female.*\n +read: .*capital and small letters are the same; F", words)
+    assert re.search(r"read: .*numbers as 1,234\.5", words)
+    assert re.search(r"read: .*dates as %", words)
+
+
 def test_a_wrong_name_changes_nothing(clinic, tmp_path, capsys):
     said(capsys, "init", "hospital.csv")
     before = (tmp_path / "discreet.toml").read_bytes()

@@ -67,6 +67,8 @@ def table_words(each: Any) -> list[str]:
     for seen in each.seen.columns:
         lines.append(f"  {visible(seen.column.name):<{width}}  {_state(seen):<9} {_domain(seen)}")
         if not seen.column.hidden:
+            read = _cut(visible(seen.column.spelling.words()))
+            lines += [f"  {'':<{width}}            read: {read}"] if read else []
             lines += [f"  {'':<{width}}  ! {visible(doubt)}" for doubt in seen.doubts]
     return lines
 
@@ -80,7 +82,10 @@ def _state(seen: Any) -> str:
 
 
 def _domain(seen: Any) -> str:
-    words = visible(seen.column.domain.words())
+    return _cut(visible(seen.column.domain.words()))
+
+
+def _cut(words: str) -> str:
     return words if len(words) <= 80 else f"{words[:77]}..."
 
 
