@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from discreet import errors
 from discreet.core.answer import Answer, Spent
 from discreet.core.explanation import Explanation
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.requests.asked import sent
 from discreet.core.requests.question import QuestionAsked

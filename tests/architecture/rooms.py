@@ -103,7 +103,7 @@ MAY_OPEN_EXACT_FILES = {
     "catalog/propose/profile.py",
     "release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.callable_room", "importlib", "typing"}
+NOT_ON_A_MENU = {"__future__", "discreet.core.machine.callable_room", "importlib", "typing"}
 LONGEST_FILE = 500
 LARGEST_FOLDER = 18
 """Modules that one folder may show; its own folders count as one look deeper."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput
 
 
@@ -29,13 +28,8 @@ def refuse_existing(path: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    # mkstemp makes the file readable by its owner only: the comments tell what the data holds.
+    # Readable by its owner only: the comments tell what the data holds.
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discreet-", suffix=".toml")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
+        write_whole(path, text, durable=True)
     except OSError:
         raise InvalidInput(f"The file '{path}' cannot be written.") from None

@@ -54,11 +54,12 @@ def _remembered(place: Path) -> dict[str, Any]:
 
 
 def _remember(place: Path, known: dict[str, Any], digest: str, test: Path, *, public: bool) -> None:
+    from discreet.core.machine.whole_file import write_whole
     from discreet.errors import InvalidInput
 
     word = {"file": test.name, "public": public, "said": dt.datetime.now(dt.UTC).isoformat()}
     try:
         place.parent.mkdir(mode=0o700, exist_ok=True)
-        place.write_text(json.dumps({**known, digest: word}, indent=1), encoding="utf-8")
+        write_whole(place, json.dumps({**known, digest: word}, indent=1))
     except OSError:
         raise InvalidInput(f"The owner's word cannot be kept in '{place}'.") from None

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from discreet.core.answer_chart import Chart, chart_of
 from discreet.core.answer_text import as_html, as_text
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 
 REHEARSAL = "rehearsal: not private"
 """What stands on everything that was made with noise that repeats."""

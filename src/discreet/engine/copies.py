@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import os
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.core.machine.whole_file import write_first
 from discreet.engine.base import Recipe
-from discreet.engine.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,7 @@ def state_key(folder: Path) -> bytes:
     path = folder / "key"
     if not path.is_file():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = folder / f".key-{uuid.uuid4().hex}"
-        write_whole(fresh, os.urandom(32))
-        with contextlib.suppress(FileExistsError):
-            os.link(fresh, path)  # another process may have been first: then its key counts
-        fresh.unlink()
+        return write_first(path, os.urandom(32))
     return path.read_bytes()
 
 

@@ -6,9 +6,7 @@ import contextlib
 import csv
 import hashlib
 import json
-import os
 import re
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.engine.alike import check_alike
 from discreet.engine.declared import DeclaredCell
 from discreet.engine.formats.convert import (
@@ -384,11 +383,3 @@ def _digest(path: Path, target: Path | None) -> bytes:
             if copy is not None:
                 copy.write(block)
     return whole.digest()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears complete or not at all, readable by its owner only."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(name).replace(path)

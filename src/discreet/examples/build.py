@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.examples import parameters as p
 from discreet.examples.columns import ParquetFile, write_parquet
@@ -30,6 +31,7 @@ TABLES = ("people", "visits", "voters", "ratings", "genotypes", "dosing")
 RECIPE = 1
 """Raised when the same options would give other rows."""
 _MANIFEST = "town.json"
+_READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,9 @@ def town(
     made.folder.mkdir(parents=True, exist_ok=True)
     _write_people(made)
     _write_others(made)
-    _write_text(made.toml, policy_text(people, recipe.tables))
-    _write_text(made.folder / _MANIFEST, recipe.manifest)  # last: only a complete town has one
+    write_whole(made.toml, policy_text(people, recipe.tables), mode=_READABLE)
+    # Last: only a complete town has one.
+    write_whole(made.folder / _MANIFEST, recipe.manifest, mode=_READABLE)
     return made
 
 
@@ -209,9 +212,3 @@ def _write_others(made: Town) -> None:
 def _regions() -> Iterator[pa.RecordBatch]:
     counties = [p.COUNTIES[i % len(p.COUNTIES)] for i in range(len(REGIONS))]
     yield pa.RecordBatch.from_pydict({"region": list(REGIONS), "county": counties})
-
-
-def _write_text(path: Path, text: str) -> None:
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

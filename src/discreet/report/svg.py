@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.errors import InternalError
 from discreet.report.look import CHART, LIGHT
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from importlib.metadata import version
 from pathlib import Path
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
+from discreet.core.machine.whole_file import write_whole
 
 FOLDER = "cache"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -23,14 +22,6 @@ def chart_bundle(state: Path) -> Path:
     target = state / FOLDER / f"charts-{version('vl-convert-python')}.js"
     with _building:
         if not target.is_file():
-            _write(target, vl_convert.javascript_bundle(_SNIPPET))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, vl_convert.javascript_bundle(_SNIPPET))
     return target
-
-
-def _write(target: Path, text: str) -> None:
-    """Write whole or not at all: another process may read the same file."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(name).replace(target)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import TooManyRequests, UnknownName
 
 FRAGMENT = "report.part"
@@ -156,10 +156,8 @@ class Shelf(Generic[Item]):
 
     def write_facts(self, place: Path, item: Item) -> None:
         """Write what is known of a thing into its folder, whole or not at all."""
-        handle, name = tempfile.mkstemp(dir=place)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(item), file)  # type: ignore[call-overload]  # Kept: a dataclass
-        Path(name).replace(place / _FACTS)
+        facts = asdict(item)  # type: ignore[call-overload]  # Kept: a dataclass
+        write_whole(place / _FACTS, json.dumps(facts))
 
     def _read(self, place: Path) -> Item | None:
         try:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.answer import Spent
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.core.requests.synth import MOST_ROWS
 from discreet.errors import InvalidInput
 from discreet.report.csv_text import CsvStyle, style_from

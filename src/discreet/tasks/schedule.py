@@ -13,8 +13,6 @@ from __future__ import annotations
 import datetime as dt
 import fcntl
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 from discreet.api import Curator, renew_budget
 from discreet.api import open as open_curator
 from discreet.catalog.period import Every
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.publish.spec import parse_spec
 
@@ -246,13 +245,8 @@ def _place(base: Path, out: str, period: str) -> Path:
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Write whole or not at all: whoever reads the folder never sees half an answer."""
     try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".run-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(place)
+        write_whole(place, data, mode=0o644)
     except OSError:
         raise InvalidInput(
             f"'{place}' cannot be written.", hint="The answer is paid for: run again, it is free."

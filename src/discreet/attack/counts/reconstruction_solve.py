@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.attack.counts.blocks import Bits
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.errors import InternalError, InvalidInput
 
 Floats = npt.NDArray[np.float64]

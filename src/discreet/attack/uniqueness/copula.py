@@ -19,7 +19,7 @@ import numpy.typing as npt
 from discreet.anonymize.groups import packed
 from discreet.anonymize.risk.class_sizes import ClassSizes
 from discreet.anonymize.risk.uniqueness import pitman_parameters
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from discreet.core.machine.whole_file import write_first
+
 _ROWS = "rows.duckdb"
 _ABOUT = "about.json"
 _NEW = ".new-"
@@ -186,15 +188,7 @@ def secret_key(path: Path) -> bytes:
     """Return the key in `path`, drawn now if there is none; two processes get the same one."""
     with contextlib.suppress(FileNotFoundError):
         return path.read_bytes()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_NEW)
-    with os.fdopen(handle, "wb") as file:
-        file.write(os.urandom(32))
-        file.flush()
-        os.fsync(file.fileno())
-    with contextlib.suppress(FileExistsError):
-        os.link(name, path)
-    Path(name).unlink()
-    return path.read_bytes()
+    return write_first(path, os.urandom(32))
 
 
 def _locked(path: Path, how: int) -> int | None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.engine.files import READABLE
 from discreet.engine.lakes.delta import LOG, delta_files
 from discreet.errors import CatalogError
@@ -91,7 +92,7 @@ def fetched(name: str, source: str, state: Path, *, any_files: bool = False) -> 
                 _fetch(name, replace(place, folder=folder), listing, home)
                 if _listed(name, place)[0] != listing:
                     continue
-                _write(home / _LISTING, json.dumps(listing, sort_keys=True))
+                write_whole(home / _LISTING, json.dumps(listing, sort_keys=True))
             (home / _FILES).mkdir(mode=0o700, exist_ok=True)
             path = home / _FILES / next(iter(listing)) if single else home / _FILES
             return Fetched(str(path), home, _written(home))
@@ -264,12 +265,6 @@ def _written(home: Path) -> bytes:
     with contextlib.suppress(OSError):
         return (home / _LISTING).read_bytes()
     return b""
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(f".new-{path.name}")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
 
 
 @contextlib.contextmanager

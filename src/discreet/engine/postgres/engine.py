@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.core.path import FollowedPath
 from discreet.engine.arrow import plain_table
 from discreet.engine.base import Capabilities, EngineLimits, Exact, Held, Recipe

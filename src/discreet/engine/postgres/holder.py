@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.engine.copies import Canonical, CopyName, Labels, copy_name
-from discreet.engine.files import write_whole
 from discreet.engine.places import placed
 from discreet.engine.postgres.content import change_counter, fingerprint
 from discreet.engine.postgres.copies import (

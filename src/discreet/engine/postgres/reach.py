@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.engine.names import quoted
 from discreet.errors import CatalogError
 

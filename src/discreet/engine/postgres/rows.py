@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.engine.arrow import WIDE, plain_table
 from discreet.engine.names import quoted
 

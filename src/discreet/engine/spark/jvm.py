@@ -11,7 +11,7 @@ import time
 import warnings
 from typing import Any
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.engine.base import EngineLimits
 from discreet.errors import CatalogError
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.cost import Cost
+from discreet.core.machine import whole_file
 from discreet.errors import LedgerTampered, LedgerWriteFailed
 from discreet.ledger.chain.links import canonical
 
@@ -189,10 +190,10 @@ class HeadFile:
         temporary = self.path.with_name(self.path.name + ".new")
 
         def replace() -> None:
-            write_synced(temporary, text.ljust(size) * 2)
+            whole_file.write_synced(temporary, text.ljust(size) * 2)
             temporary.replace(self.path)
             # This also makes the names of the ledger's own new files durable.
-            sync_folder(self.path.parent)
+            whole_file.sync_folder(self.path.parent)
 
         self._attempt(replace)
 
@@ -261,25 +262,5 @@ def _overwrite(path: Path, content: bytes, offset: int) -> None:
         if os.pwrite(descriptor, content, offset) != len(content):
             raise OSError("short write")
         os.fdatasync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_synced(path: Path, content: bytes) -> None:
-    """Write a whole file, readable by its owner only, and its content to the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        while content:
-            content = content[os.write(descriptor, content) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names of the files in `folder` durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

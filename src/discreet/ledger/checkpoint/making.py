@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from discreet.core.machine import whole_file
 from discreet.errors import LedgerTampered
 from discreet.ledger.accounts import Accounts
-from discreet.ledger.chain import head as head_file
 from discreet.ledger.chain.head import Head, HeadFile
 from discreet.ledger.chain.links import Link, canonical, digest
 from discreet.ledger.checkpoint.parts import CheckpointPart, PartFacts, Records, encoded, merged
@@ -81,8 +81,8 @@ def _made(store: Store, book: Accounts, file: HeadFile) -> bool:
     facts, past = _written(store, book)
     content = canonical(facts).encode("ascii")
     name = hashlib.sha256(content).hexdigest()
-    head_file.write_synced(_checkpoint_path(store.head_path, name), content)
-    head_file.sync_folder(store.head_path.parent)
+    whole_file.write_synced(_checkpoint_path(store.head_path, name), content)
+    whole_file.sync_folder(store.head_path.parent)
     at_hand = Head(book.genesis, book.position, book.hash, book.totals())
     if not _stored(store.find(book.position), book.position, book.hash):
         return False  # restored or replaced meanwhile: it will be read again
@@ -110,7 +110,7 @@ def _written(store: Store, book: Accounts) -> tuple[dict[str, Any], Past]:
         records = merged(parts.pop(), records)
     content, about = encoded(records)
     path = _part_path(store.head_path, about.digest)
-    head_file.write_synced(path, content)
+    whole_file.write_synced(path, content)
     parts.append(CheckpointPart(path, about))
     facts = facts_of(book) | {"parts": [part.facts.to_json() for part in parts]}
     counts, reservations = counts_from(facts), reservations_from(facts)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
+from discreet.core.machine.whole_file import write_first
 from discreet.errors import InvalidInput
 
 FILE = "publish.key"
@@ -60,18 +61,7 @@ def owner_key(folder: Path) -> OwnerKey:
 
 def _make(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(os.urandom(LENGTH))  # any 32 bytes are an Ed25519 secret
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(beside, path)  # fails where another process was first; its key is the key
-    except FileExistsError:
-        pass
-    finally:
-        beside.unlink()
+    write_first(path, os.urandom(LENGTH))  # any 32 bytes are an Ed25519 secret
 
 
 def _signer(secret: bytes) -> Any:

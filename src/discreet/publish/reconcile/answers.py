@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.core.numbers import Number, to_fraction
 from discreet.errors import InternalError, InvalidInput
 from discreet.publish.reconcile.equations import Equation, equation_of

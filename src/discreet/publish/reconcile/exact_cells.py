@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.errors import InvalidInput
 from discreet.publish.families.atoms import Codes
 from discreet.publish.grid import Array, add_up

@@ -7,12 +7,12 @@ and nothing but the measuring of the same series reads them.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.publish.totals.factor import Integers
 
 FOLDER = "totals"
@@ -38,11 +38,7 @@ class FrozenDays:
     def keep(self, counts: Integers) -> None:
         """Keep the counts of all days that were looked at: whole, or not at all."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8") as file:
-            json.dump(counts.tolist(), file)
-        beside.replace(self._path)
+        write_whole(self._path, json.dumps(counts.tolist()), durable=True)
 
     def _read(self) -> Integers:
         with suppress(OSError, ValueError, TypeError):

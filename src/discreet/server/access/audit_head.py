@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import AuditTampered
 
 HEAD = "audit.head"
@@ -46,16 +46,4 @@ def read_head(path: Path) -> AuditHead:
 
 def write_head(path: Path, head: AuditHead) -> None:
     """Replace the head: after a crash there is the old one or the new one, never half of one."""
-    temporary = path.with_name(path.name + ".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(descriptor, head.to_bytes())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    temporary.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    write_whole(path, head.to_bytes(), durable=True)

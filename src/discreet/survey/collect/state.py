@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput
 
 FILE = "state.json"
@@ -46,9 +45,7 @@ class SurveyState:
 
     def write(self, folder: Path) -> None:
         """Replace the file at once, so that nobody reads half of it."""
-        fresh = folder / f"{FILE}.{secrets.token_hex(4)}"
-        write_private(fresh, json.dumps(asdict(self)).encode())
-        os.replace(fresh, folder / FILE)  # noqa: PTH105 atomic, and says so
+        write_whole(folder / FILE, json.dumps(asdict(self)), durable=True)
 
 
 def read_state(folder: Path) -> SurveyState:
@@ -62,13 +59,6 @@ def read_state(folder: Path) -> SurveyState:
     if not whole or not isinstance(found.id, str) or not isinstance(found.nonce, str):
         raise _damaged(folder)
     return found
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
 
 
 def _damaged(folder: Path) -> InvalidInput:

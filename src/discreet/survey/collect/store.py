@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey.answers import read_candidates
 from discreet.survey.collect.check import DonationCheck, Refusal
 from discreet.survey.collect.columns import write_columns
 from discreet.survey.collect.reader import DonationReader
 from discreet.survey.collect.state import FILE as STATE
-from discreet.survey.collect.state import SurveyState, read_state, today, write_private
+from discreet.survey.collect.state import SurveyState, read_state, today
 from discreet.survey.device.donation import Donation
 from discreet.survey.estimate.result import QuestionTally
 from discreet.survey.randomizers.base import Reports, Tally
@@ -87,7 +88,7 @@ class SurveyStore:
 
     def _prepare(self, files: Mapping[str, bytes]) -> None:
         for name, content in {**files, _REPORTS: b""}.items():
-            write_private(self.folder / name, content)
+            write_whole(self.folder / name, content)
         SurveyState(self.plan.id.hex(), self.plan.nonce, today()).write(self.folder)
         with self._connection() as connection:
             connection.execute(self._table())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.synth.encoding.merging import Groups
 from discreet.synth.encoding.shape import Columns, Shape
 from discreet.synth.fitting.beliefs import Table

@@ -318,7 +318,7 @@ def test_a_disk_that_is_full_costs_a_checkpoint_and_nothing_else(tmp_path, small
 
     ledger = open_ledger(tmp_path, "100")
     pay(ledger, "1/10", "first")
-    monkeypatch.setattr("discreet.ledger.chain.head.write_synced", full)
+    monkeypatch.setattr("discreet.core.machine.whole_file.write_synced", full)
     for turn in range(20):
         assert not pay(ledger, "1/10", f"r{turn}").repeated
     assert files(tmp_path) == []
@@ -433,7 +433,7 @@ def test_a_failed_one_leaves_nothing_that_takes_room(tmp_path, monkeypatch):
     def full(_path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(making.head_file, "sync_folder", full)
+    monkeypatch.setattr(making.whole_file, "sync_folder", full)
     with pytest.raises(OSError, match="space"):
         making.make(ledger._store, ledger._kept.book)
     assert set(tmp_path.iterdir()) <= named | {tmp_path / "ledger.db.head.checkpoint.lock"}

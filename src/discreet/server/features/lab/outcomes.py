@@ -17,6 +17,7 @@ from discreet.attack.knobs import AttackSettings
 from discreet.attack.outcome import Outcome
 from discreet.attack.registry import Attack
 from discreet.attack.story import private_words, score_words
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import UnknownName
 from discreet.report import Document, Section, to_fragment
 from discreet.server.plain_json import finite
@@ -70,9 +71,7 @@ class Lab:
             self._remember(shown)
             if durable:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                half = self._folder / f"{shown.id}.part"
-                half.write_text(json.dumps(asdict(shown)), encoding="utf-8")
-                half.replace(self._folder / f"{shown.id}.json")
+                write_whole(self._folder / f"{shown.id}.json", json.dumps(asdict(shown)))
 
     def _remember(self, shown: Shown) -> None:
         self._kept[shown.id] = shown

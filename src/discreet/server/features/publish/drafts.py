@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput, UnknownName
 from discreet.publish.spec import Spec, parse_spec
 
@@ -33,12 +32,12 @@ class Drafts:
         if not there.exists() and len(list(self._folder.glob("*.toml"))) >= MOST:
             raise InvalidInput(f"There are {MOST} drafts already.", hint="Release or remove some.")
         if not there.exists() or there.read_text(encoding="utf-8") != spec.text:
-            self._write(f"{spec.name}.toml", spec.text)
+            write_whole(self._folder / f"{spec.name}.toml", spec.text)
             (self._folder / f"{spec.name}.part").unlink(missing_ok=True)
 
     def keep_pictures(self, name: str, markup: str) -> None:
         """Keep the pictures of a rehearsal: markup that we made, every text escaped."""
-        self._write(f"{name}.part", markup)
+        write_whole(self._folder / f"{name}.part", markup)
 
     def text(self, name: str) -> str | None:
         """Return the spec of a draft as it was written, if there is one."""
@@ -62,12 +61,6 @@ class Drafts:
             return (self._folder / f"{name}.{ending}").read_text(encoding="utf-8")
         except OSError:
             return None
-
-    def _write(self, name: str, text: str) -> None:
-        handle, beside = tempfile.mkstemp(dir=self._folder)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        Path(beside).replace(self._folder / name)
 
 
 def read_text(text: str, base: Path, *, state: Path) -> Spec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
-import os
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import InvalidInput
 from discreet.server.settings import Settings
 
@@ -53,8 +53,8 @@ def own_certificate(folder: Path, host: str) -> tuple[Path, Path]:
     if not (certificate.is_file() and key.is_file()):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         made, secret = _self_signed(host)
-        _write(key, secret)
-        _write(certificate, made)
+        write_whole(key, secret)
+        write_whole(certificate, made)
     return certificate, key
 
 
@@ -84,15 +84,6 @@ def _self_signed(host: str) -> tuple[bytes, bytes]:
         serialization.NoEncryption(),
     )
     return made.public_bytes(serialization.Encoding.PEM), spelled
-
-
-def _write(path: Path, content: bytes) -> None:
-    # Written beside and moved: a second server never reads half a key.
-    beside = path.with_suffix(f".{os.getpid()}")
-    descriptor = os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    beside.replace(path)
 
 
 def _binding(pem: bytes) -> bytes:

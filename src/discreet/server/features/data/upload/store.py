@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.core.machine.whole_file import write_whole
 from discreet.errors import TooLarge, TooManyRequests, UnknownName
 from discreet.server.features.data.upload.bounds import UploadBounds
 from discreet.server.features.data.upload.plain import PlainUpload
@@ -105,9 +106,7 @@ class UploadStore:
             encoding="" if plain is None else plain.encoding,
             words=() if plain is None else plain.words,
         )
-        rough = place / f".{_FACTS}"
-        rough.write_text(json.dumps(upload.facts()), encoding="utf-8")
-        rough.replace(place / _FACTS)
+        write_whole(place / _FACTS, json.dumps(upload.facts()), durable=True)
         return upload
 
     def all(self) -> list[Upload]:
@@ -148,9 +147,8 @@ class UploadStore:
         """Delete the file of a dataset for good, and remember by its hash which budget protects it."""
         with self._lock:
             known = self.retired() | {upload.digest: budget}
-            rough = self.folder / f".{_RETIRED}"
-            rough.write_text(json.dumps(known), encoding="utf-8")
-            rough.replace(self.folder / _RETIRED)
+            # The file goes next: its budget must be remembered then, whatever fails.
+            write_whole(self.folder / _RETIRED, json.dumps(known), durable=True)
         self.remove(upload)
 
     def retired(self) -> dict[str, str]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core.extras import needs
+from discreet.core.machine.extras import needs
 from discreet.errors import MissingExtra
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SOURCE = ROOT / "src" / "discreet"
 OPTIONAL = {"jax", "mbi", "pandas", "psycopg", "pyspark", "scipy", "vl_convert"}
 GUARDED_BY_ITS_CALLER = {

@@ -1,0 +1,1 @@
+"""What the machine has to offer: packages that may be absent, files that must be whole, folders that can be called."""
