@@ -7,7 +7,6 @@ the sums of all their products are one product of matrices, exact in doubles.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,22 +16,17 @@ import numpy as np
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Table
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Engine
 from discreet.errors import UnknownName
-from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.prepare import find_private
-from discreet.ledger.entry import Payer, Receipt
+from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
-from discreet.release.outcome import once
-from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -91,28 +85,25 @@ def measured_products(
         as the kernel read off the SQL, and replacing one does twice as much, since products have
         signs. The noise is for exactly this, once. (docs/notes/0053)
     """
-    dataset, table = find_private(catalog, request.table)
-    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    columns = _columns(table, request)
-    with hold(scan, engine, ledger, catalog) as held:
-        codes = seal_codes(scan, engine, columns)
-        if codes.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
-        funds = funds_of(
-            request.epsilon, delta, region=codes.source.region, learn_share=Fraction(0), words=0
-        )
-        check_hope(funds, codes.unit, request.epsilon)
-        receipt = ledger.charge(
-            Payer(request.analyst, dataset.name, dataset.budget),
-            funds.quote,
-            request_id=request.request_id or uuid.uuid4().hex,
+    at = LookedAt.of(catalog, request.table)
+    columns = _columns(at.table, request)
+    with planned_look(
+        at,
+        lambda: seal_codes(at.scan, engine, columns),
+        what="products",
+        analyst=request.analyst,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+    ) as look:
+        receipt, stored = look.taken(
+            lambda receipt: _noisy(request, columns, look, receipt, rng),
+            request_id=request.request_id,
             body=request.body,
-            note=f"sums of products of {len(request.variables)} variables in {table.name}",
-            snapshot=f"products {label(snapshots_of(scan, held, ledger))}",
+            note=f"sums of products of {len(request.variables)} variables in {look.table}",
         )
-        what = (request, columns, codes)
-        stored = once(ledger, receipt, lambda: _noisy(what, funds, (held, receipt), rng))
     sums, deviation = json.loads(stored.removeprefix(MARK))
     return Products(np.array(sums, dtype=np.float64) / STEP**2, deviation / STEP**2, receipt)
 
@@ -129,14 +120,15 @@ def _columns(table: Table, request: ProductsRequest) -> list[Coded]:
 
 
 def _noisy(
-    what: tuple[ProductsRequest, list[Coded], SealedCodes],
-    funds: SynthBudget,
-    rows: tuple[Held, Receipt],
+    request: ProductsRequest,
+    columns: list[Coded],
+    look: Look[SealedCodes],
+    receipt: Receipt,
     rng: Rng,
 ) -> bytes:
-    (request, columns, codes), (held, receipt) = what, rows
-    exact = exact_products(fetch(held, codes, permit=receipt), columns, request.variables)
-    law = products_law(len(exact), funds.purse, codes.unit)
+    codes = fetch(look.held, look.sealed, permit=receipt)
+    exact = exact_products(codes, columns, request.variables)
+    law = products_law(len(exact), look.funds.purse, look.sealed.unit)
     upper = np.triu_indices(len(exact))
     found = exact.copy()
     found[upper] += _draw(law, len(upper[0]), rng)

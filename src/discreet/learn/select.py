@@ -25,22 +25,17 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
-from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import fine_cells, plain_columns
 from discreet.learn.measure.rows import Integers
-from discreet.learn.prepare import find_private
-from discreet.ledger.entry import Payer, Receipt
+from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.assembled import spent_of
-from discreet.release.outcome import once
-from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 from discreet.synth.measure.sql_counter import store_codes
@@ -145,17 +140,13 @@ class ChoicePlan:
 
     request: SelectRequest
     column: Coded
-    codes: SealedCodes
-    funds: SynthBudget
-    payer: Payer
-    table: str
-    snapshot: str
+    look: Look[SealedCodes]
 
     @property
     def loss95(self) -> float:
         """Return how far below the best score the choice lies at most, 95 times in 100."""
         domain = self.column.domain
-        sensitivity = Fraction(reach(self.request.kind, self.column) * self.codes.unit.l1)
+        sensitivity = Fraction(reach(self.request.kind, self.column) * self.look.sealed.unit.l1)
         if self.request.kind == "price":
             step = domain.step if isinstance(domain, NumberDomain) else Fraction(1)
             sensitivity *= step * prices(self.column)[1]
@@ -165,26 +156,22 @@ class ChoicePlan:
 @contextmanager
 def planned_choice(
     request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[ChoicePlan, Held]]:
-    """Lend the plan and the price of a choice, and the state of its table; reads no row."""
-    dataset, table = find_private(catalog, request.table)
-    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    column = _candidates(scan, request)
-    with hold(scan, engine, ledger, catalog) as held:
-        codes = seal_codes(scan, engine, [column])
-        if codes.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        funds = funds_of(
-            request.epsilon,
-            Delta.of(0),
-            region=codes.source.region,
-            learn_share=Fraction(0),
-            words=0,
-        )
-        check_hope(funds, codes.unit, request.epsilon)
-        payer = Payer(request.analyst, dataset.name, dataset.budget)
-        snapshot = f"select {label(snapshots_of(scan, held, ledger))}"
-        yield ChoicePlan(request, column, codes, funds, payer, table.name, snapshot), held
+) -> Iterator[ChoicePlan]:
+    """Lend the plan and the price of a choice; reads no row."""
+    at = LookedAt.of(catalog, request.table)
+    column = _candidates(at.scan, request)
+    with planned_look(
+        at,
+        lambda: seal_codes(at.scan, engine, [column]),
+        what="select",
+        analyst=request.analyst,
+        epsilon=request.epsilon,
+        delta=Delta.of(0),
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+    ) as look:
+        yield ChoicePlan(request, column, look)
 
 
 def select(
@@ -196,16 +183,13 @@ def select(
         and a unit has at most as many rows as the kernel read off the SQL.
     """
     means = {"catalog": catalog, "ledger": ledger, "engine": engine}
-    with planned_choice(request, **means) as (plan, held):  # type: ignore[arg-type]
-        receipt = ledger.charge(
-            plan.payer,
-            plan.funds.quote,
+    with planned_choice(request, **means) as plan:  # type: ignore[arg-type]
+        receipt, stored = plan.look.taken(
+            lambda receipt: _chosen(plan, receipt, rng),
             request_id=request.request_id,
             body=request.body,
-            note=f"{request.kind} over {plan.column.name} in {plan.table}",
-            snapshot=plan.snapshot,
+            note=f"{request.kind} over {plan.column.name} in {plan.look.table}",
         )
-        stored = once(ledger, receipt, lambda: _chosen(plan, (held, receipt), rng))
     return _finished(plan, receipt, int(stored.removeprefix(MARK)))
 
 
@@ -272,11 +256,11 @@ def reach(kind: str, column: Coded) -> int:
     return 1 if kind == "vote" else max(int(prices(column)[0].max()), 1)
 
 
-def _chosen(plan: ChoicePlan, rows: tuple[Held, Receipt], rng: Rng) -> bytes:
-    (held, receipt), kind = rows, plan.request.kind
-    counter = store_codes(held, plan.codes, permit=receipt)
-    purse = MarginalBudget(plan.funds.purse.amount, concentrated=False)
-    door = PrivateMarginals(counter, plan.codes.shape, purse, plan.codes.unit, rng)
+def _chosen(plan: ChoicePlan, receipt: Receipt, rng: Rng) -> bytes:
+    look, codes, kind = plan.look, plan.look.sealed, plan.request.kind
+    counter = store_codes(look.held, codes, permit=receipt)
+    purse = MarginalBudget(look.funds.purse.amount, concentrated=False)
+    door = PrivateMarginals(counter, codes.shape, purse, codes.unit, rng)
 
     def scores(exact: Counter) -> Integers:
         return scores_of(kind, plan.column, exact.marginals([(0,)])[0])

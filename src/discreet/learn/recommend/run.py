@@ -21,12 +21,11 @@ from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
-from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
-from discreet.learn.prepare import find_private
+from discreet.learn.one_look import Look, LookedAt, planned_look
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -36,16 +35,12 @@ from discreet.learn.recommend.model import (
 )
 from discreet.learn.recommend.read import fetch_ratings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.assembled import spent_of
-from discreet.release.outcome import once
-from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, funds_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import scan_of
 
 FOR_MEANS = Fraction(3, 10)
 MOST_ITEMS = 20_000
@@ -117,34 +112,30 @@ class RecommenderPlan:
 
     item: Coded
     rating: Coded
-    sealed: SealedUnitCodes
-    funds: SynthBudget
-    payer: Payer
-    table: str
-    snapshot: str
+    look: Look[SealedUnitCodes]
 
 
 @contextmanager
 def planned_recommender(
     request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[RecommenderPlan, Held]]:
-    """Lend the plan and the price of a recommender, and the state of its table; reads no row."""
-    dataset, table = find_private(catalog, request.table)
-    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    item, rating = _columns(scan, request)
-    with hold(scan, engine, ledger, catalog) as held:
-        sealed = seal_unit_codes(scan, engine, (item, rating))
-        if sealed.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
-        if not delta.value:
+) -> Iterator[RecommenderPlan]:
+    """Lend the plan and the price of a recommender; reads no row."""
+    at = LookedAt.of(catalog, request.table)
+    item, rating = _columns(at.scan, request)
+    with planned_look(
+        at,
+        lambda: seal_unit_codes(at.scan, engine, (item, rating)),
+        what="recommend",
+        analyst=request.analyst,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+    ) as look:
+        if not look.funds.delta.value:
             raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
-        funds = funds_of(
-            request.epsilon, delta, region=sealed.source.region, learn_share=Fraction(0), words=0
-        )
-        payer = Payer(request.analyst, dataset.name, dataset.budget)
-        snapshot = f"recommend {label(snapshots_of(scan, held, ledger))}"
-        yield RecommenderPlan(item, rating, sealed, funds, payer, table.name, snapshot), held
+        yield RecommenderPlan(item, rating, look)
 
 
 def recommend(
@@ -158,16 +149,13 @@ def recommend(
     """
     started = time.monotonic()
     means = {"catalog": catalog, "ledger": ledger, "engine": engine}
-    with planned_recommender(request, **means) as (plan, held):  # type: ignore[arg-type]
-        receipt = ledger.charge(
-            plan.payer,
-            plan.funds.quote,
+    with planned_recommender(request, **means) as plan:  # type: ignore[arg-type]
+        receipt, stored = plan.look.taken(
+            lambda receipt: _learned(plan, receipt, rng),
             request_id=request.request_id,
             body=request.body,
-            note=f"recommender of {request.item} in {plan.table}",
-            snapshot=plan.snapshot,
+            note=f"recommender of {request.item} in {plan.look.table}",
         )
-        stored = once(ledger, receipt, lambda: _learned(plan, held, receipt, rng))
     return Recommending(
         model=recommender_from(json.loads(zlib.decompress(stored))),
         cost=spent_of(FREE if receipt.repeated else receipt.cost),
@@ -198,10 +186,11 @@ def _columns(scan: Scan, request: RecommendRequest) -> tuple[Coded, Coded]:
     return item, rating
 
 
-def _learned(plan: RecommenderPlan, held: Held, receipt: Receipt, rng: Rng) -> bytes:
-    sealed, item, rating, funds = plan.sealed, plan.item, plan.rating, plan.funds
+def _learned(plan: RecommenderPlan, receipt: Receipt, rng: Rng) -> bytes:
+    look, sealed, item, rating = plan.look, plan.look.sealed, plan.item, plan.rating
+    funds = look.funds
     price = funds.quote.cost.epsilon or Fraction(0)
-    ratings = fetch_ratings(held, sealed, permit=receipt)
+    ratings = fetch_ratings(look.held, sealed, permit=receipt)
     levels = np.linspace(-1.0, 1.0, rating.size)
     rho = funds.purse.amount
     first = Payment(rho * FOR_MEANS, sealed.neighbours, rng)

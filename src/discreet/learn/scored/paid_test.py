@@ -14,23 +14,19 @@ import numpy as np
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import Table
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.prepare import find_private
+from discreet.learn.one_look import Look, LookedAt, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
-from discreet.release.outcome import once
-from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded
-from discreet.synth.encoding.outline import scan_of
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -85,32 +81,27 @@ def paid_test(
         of the counts add up to one, and the charge is durable before a row is read. Whether a
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
-    dataset, table = find_private(catalog, request.table)
-    _check_columns(table, model)
-    scan = scan_of(catalog, f"{dataset.name}.{table.name}")
-    with hold(scan, engine, ledger, catalog) as held:
-        codes = _sealed(scan, engine, model)
-        if codes.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        funds = funds_of(
-            request.epsilon,
-            Delta.of(0),
-            region=codes.source.region,
-            learn_share=Fraction(0),
-            words=0,
-        )
-        check_hope(funds, codes.unit, request.epsilon)
-        receipt = ledger.charge(
-            Payer(request.analyst, dataset.name, dataset.budget),
-            funds.quote,
+    at = LookedAt.of(catalog, request.table)
+    _check_columns(at.table, model)
+    with planned_look(
+        at,
+        lambda: _sealed(at.scan, engine, model),
+        what="test",
+        analyst=request.analyst,
+        epsilon=request.epsilon,
+        delta=Delta.of(0),
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+    ) as look:
+        _, stored = look.taken(
+            lambda receipt: _scored(model, look, receipt, rng),
             request_id=request.request_id,
             body=_body(request, model),
-            note=f"test of a model of {model.target.name} on {table.name}",
-            snapshot=f"test {label(snapshots_of(scan, held, ledger))}",
+            note=f"test of a model of {model.target.name} on {look.table}",
         )
-        stored = once(ledger, receipt, lambda: _scored((model, funds, codes), held, receipt, rng))
     found = json.loads(stored.removeprefix(MARK))
-    on = f"{table.name}, for epsilon {float(request.epsilon.value):g} of its own"
+    on = f"{look.table}, for epsilon {float(request.epsilon.value):g} of its own"
     found["accuracy"]["on"] = on
     return replace(model, facts={**model.facts, **found})
 
@@ -151,18 +142,15 @@ def _body(request: TestRequest, model: AnyClassifier) -> str:
     return "test " + json.dumps(paid, sort_keys=True)
 
 
-def _scored(
-    what: tuple[AnyClassifier, SynthBudget, SealedCodes], held: Held, receipt: Receipt, rng: Rng
-) -> bytes:
+def _scored(model: AnyClassifier, look: Look[SealedCodes], receipt: Receipt, rng: Rng) -> bytes:
     """Return noisy accuracy, baseline and accuracy by subgroup as stored text."""
-    model, funds, codes = what
-    rows = fetch(held, codes, permit=receipt)
+    codes = look.sealed
+    rows = fetch(look.held, codes, permit=receipt)
     right = model.guesses(rows) == rows[:, -1]
     shape = Shape((*codes.shape.names, "right"), (*codes.shape.sizes, 2))
     counter = PaidRows(np.column_stack([rows, right.astype(np.int32)]), shape)
-    door = PrivateMarginals(
-        counter, shape, MarginalBudget(funds.purse.amount, concentrated=False), codes.unit, rng
-    )
+    purse = MarginalBudget(look.funds.purse.amount, concentrated=False)
+    door = PrivateMarginals(counter, shape, purse, codes.unit, rng)
     last = shape.width - 1
     groups = [
         i

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import uuid
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,22 +13,18 @@ from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
-from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.prepare import find_private
+from discreet.learn.one_look import Look, LookedAt, planned_look
 from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_centres
-from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
-from discreet.release.outcome import once
-from discreet.release.snapshots import hold, label, snapshots_of
-from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import MOST_CODES, Coded
-from discreet.synth.encoding.outline import Bins, Outline, outline_of, scan_of
+from discreet.synth.encoding.outline import Bins, Outline, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
 
@@ -81,30 +75,27 @@ def cluster(
     """
     if not 1 <= request.clusters <= MOST_CLUSTERS:
         raise InvalidInput(f"The number of clusters lies between 1 and {MOST_CLUSTERS}.")
-    dataset, table = find_private(catalog, request.table)
-    name = f"{dataset.name}.{table.name}"
-    scan = scan_of(catalog, name)
-    with hold(scan, engine, ledger, catalog) as held:
-        outline = outline_of(catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
-        columns = _numbers(outline, request.columns)
-        codes = seal_codes(scan, engine, columns)
-        if codes.source.dataset != dataset.name:
-            raise Unfit("a read of other people than are charged")
-        delta = request.delta or Delta(catalog.budget_of(dataset).delta.value * DELTA_PART)
-        funds = funds_of(
-            request.epsilon, delta, region=codes.source.region, learn_share=Fraction(0), words=0
-        )
-        check_hope(funds, codes.unit, request.epsilon)
-        receipt = ledger.charge(
-            Payer(request.analyst, dataset.name, dataset.budget),
-            funds.quote,
-            request_id=request.request_id or uuid.uuid4().hex,
+    at = LookedAt.of(catalog, request.table)
+    name = f"{at.dataset.name}.{at.table.name}"
+    outline = outline_of(catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
+    columns = _numbers(outline, request.columns)
+    with planned_look(
+        at,
+        lambda: seal_codes(at.scan, engine, columns),
+        what="cluster",
+        analyst=request.analyst,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        catalog=catalog,
+        ledger=ledger,
+        engine=engine,
+    ) as look:
+        receipt, stored = look.taken(
+            lambda receipt: _rounds(request.clusters, columns, look, receipt, rng),
+            request_id=request.request_id,
             body=request.body,
-            note=f"{request.clusters} clusters of {table.name}",
-            snapshot=f"cluster {label(snapshots_of(scan, held, ledger))}",
+            note=f"{request.clusters} clusters of {look.table}",
         )
-        what = (request, columns, codes)
-        stored = once(ledger, receipt, lambda: _rounds(what, funds, (held, receipt), rng))
     found: dict[str, Any] = json.loads(stored.removeprefix(MARK))
     return Clustered(
         columns=tuple(column.name for column in columns),
@@ -152,18 +143,14 @@ def _ends(column: Coded) -> tuple[float, float]:
 
 
 def _rounds(
-    what: tuple[ClusterRequest, list[Coded], SealedCodes],
-    funds: SynthBudget,
-    rows: tuple[Held, Receipt],
-    rng: Rng,
+    clusters: int, columns: list[Coded], look: Look[SealedCodes], receipt: Receipt, rng: Rng
 ) -> bytes:
-    (request, columns, codes), (held, receipt) = what, rows
-    found = fetch(held, codes, permit=receipt)
+    found, purse = fetch(look.held, look.sealed, permit=receipt), look.funds.purse
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)
-    centres = first_centres(request.clusters, len(columns))
-    each = MarginalBudget(funds.purse.amount / ROUNDS, funds.purse.concentrated)
-    sums = ClusterSums(points, each, codes.unit, rng)
-    sizes = np.zeros(request.clusters)
+    centres = first_centres(clusters, len(columns))
+    each = MarginalBudget(purse.amount / ROUNDS, purse.concentrated)
+    sums = ClusterSums(points, each, look.sealed.unit, rng)
+    sizes = np.zeros(clusters)
     for _ in range(ROUNDS):
         centres, sizes = sums.moved(centres)
     ends = [_ends(column) for column in columns]

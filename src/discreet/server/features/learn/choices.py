@@ -58,6 +58,6 @@ def _price(request: Request, body: ChoiceBody, paid: PaidAsk) -> dict[str, Any]:
         return SelectRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
 
     plan, price = foreseen(context_of(request), paid, wish, planned_choice)
-    said = {"table": plan.table, "candidates": plan.column.values, "loss95": plan.loss95}
+    said = {"table": plan.look.table, "candidates": plan.column.values, "loss95": plan.loss95}
     answer: dict[str, Any] = finite(price | said)
     return answer

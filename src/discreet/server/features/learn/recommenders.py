@@ -105,7 +105,7 @@ def _price(request: Request, body: RecommenderBody, paid: PaidAsk) -> dict[str, 
         return RecommendRequest.of(body.table, analyst=account, request_id=paid.request_id, **asked)
 
     plan, price = foreseen(context_of(request), paid, wish, planned_recommender)
-    answer: dict[str, Any] = finite(price | {"table": plan.table, "items": plan.item.values})
+    answer: dict[str, Any] = finite(price | {"table": plan.look.table, "items": plan.item.values})
     return answer
 
 

@@ -13,6 +13,7 @@ from discreet.api import Curator, promise
 from discreet.core.numbers import Epsilon
 from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput
+from discreet.learn.one_look import Look
 from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan
 from discreet.learn.select import ChoicePlan
@@ -32,7 +33,7 @@ class LearnerWish(Protocol):
         """Return what it costs."""
 
 
-Plan = TypeVar("Plan", Training, ChoicePlan, RecommenderPlan)
+Plan = TypeVar("Plan", ChoicePlan, RecommenderPlan)
 Wish = TypeVar("Wish", bound=LearnerWish)
 
 
@@ -68,9 +69,7 @@ class PaidAsk:
         return {"analyst": self.analyst or OWNER, "request_id": self.request_id}
 
 
-def price_of(
-    curator: Curator, plan: Training | ChoicePlan | RecommenderPlan, epsilon: Epsilon
-) -> dict[str, Any]:
+def price_of(curator: Curator, plan: Training | Look[Any], epsilon: Epsilon) -> dict[str, Any]:
     """Return a plan's price with what it would leave; spends nothing."""
     before, after = curator.ledger.foreseen(plan.payer, plan.funds.quote)
     return {
@@ -89,15 +88,15 @@ def foreseen(
     context: Context,
     paid: PaidAsk,
     wish: Callable[[str | None], Wish],
-    planned: Callable[..., AbstractContextManager[tuple[Plan, Any]]],
+    planned: Callable[..., AbstractContextManager[Plan]],
 ) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of what an account wishes, and its price with what it would leave; spends nothing."""
     with context.workspace.curator() as all_of_it:
         curator = all_of_it.seen_by(paid.analyst)
         wanted = wish(curator.account_of(paid.analyst))
         catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
-        with planned(wanted, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
-            return plan, price_of(curator, plan, wanted.epsilon)
+        with planned(wanted, catalog=catalog, ledger=ledger, engine=engine) as plan:
+            return plan, price_of(curator, plan.look, wanted.epsilon)
 
 
 def paid_job(

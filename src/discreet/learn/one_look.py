@@ -1,0 +1,109 @@
+"""One paid look at one table: the read that was judged, its price and its payer; the charge; the outcome, which is final."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+from discreet.catalog.catalog import Catalog
+from discreet.core.numbers import Delta, Epsilon
+from discreet.core.schema import Dataset, Table
+from discreet.engine.base import Engine, Held
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.measure.unit_rows import SealedUnitCodes
+from discreet.learn.prepare import find_private
+from discreet.ledger.entry import Payer, Receipt
+from discreet.ledger.ledger import Ledger
+from discreet.plan.ir import Scan
+from discreet.release.outcome import once
+from discreet.release.snapshots import hold, label, snapshots_of
+from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
+from discreet.synth.encoding.outline import scan_of
+from discreet.synth.measure.sealing import SealedCodes
+
+Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A private table by its declarations alone."""
+
+    dataset: Dataset
+    table: Table
+    scan: Scan
+
+    @classmethod
+    def of(cls, catalog: Catalog, name: str) -> LookedAt:
+        """Return the table that `name` means, or refuse."""
+        dataset, table = find_private(catalog, name)
+        return cls(dataset, table, scan_of(catalog, f"{dataset.name}.{table.name}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Generic[Sealed]):
+    """A look before it is paid. `sealed`: the only SELECT that it may run."""
+
+    sealed: Sealed
+    funds: SynthBudget
+    payer: Payer
+    table: str
+    snapshot: str
+    held: Held
+    ledger: Ledger
+
+    def taken(
+        self, outcome: Callable[[Receipt], bytes], *, request_id: str, body: str, note: str
+    ) -> tuple[Receipt, bytes]:
+        """Charge, then look; return the receipt and what is stored of the outcome.
+
+        Guarantee: the charge is durable before `outcome` is called. Whatever comes of it is final: the
+            same request id gets the same bytes, or the same failure, and no second look.
+        """
+        receipt = self.ledger.charge(
+            self.payer,
+            self.funds.quote,
+            request_id=request_id or uuid.uuid4().hex,
+            body=body,
+            note=note,
+            snapshot=self.snapshot,
+        )
+        return receipt, once(self.ledger, receipt, lambda: outcome(receipt))
+
+
+@contextmanager
+def planned_look(
+    at: LookedAt,
+    seal: Callable[[], Sealed],
+    *,
+    what: str,
+    analyst: str | None,
+    epsilon: Epsilon,
+    delta: Delta | None,
+    catalog: Catalog,
+    ledger: Ledger,
+    engine: Engine,
+) -> Iterator[Look[Sealed]]:
+    """Lend a look with its price while the table is held as it is now; reads no row.
+
+    `delta` None: a part of what the dataset declares.
+
+    Guarantee: the read that `seal` returns is about the people who are charged, in the region that the
+        kernel read off its SQL.
+    """
+    with hold(at.scan, engine, ledger, catalog) as held:
+        sealed = seal()
+        if sealed.source.dataset != at.dataset.name:
+            raise Unfit("a read of other people than are charged")
+        if delta is None:
+            delta = Delta(catalog.budget_of(at.dataset).delta.value * DELTA_PART)
+        region = sealed.source.region
+        funds = funds_of(epsilon, delta, region=region, learn_share=Fraction(0), words=0)
+        if isinstance(sealed, SealedCodes):
+            check_hope(funds, sealed.unit, epsilon)
+        payer = Payer(analyst, at.dataset.name, at.dataset.budget)
+        snapshot = f"{what} {label(snapshots_of(at.scan, held, ledger))}"
+        yield Look(sealed, funds, payer, at.table.name, snapshot, held, ledger)

@@ -1,0 +1,86 @@
+"""One paid look: nobody but the charged people is read, nothing before the charge, and never twice."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from discreet.core.numbers import Delta, Epsilon
+from discreet.engine.base import Engine
+from discreet.errors import DiscreetError
+from discreet.kernel.trees.nodes import Unfit
+from discreet.learn.measure.columns import plain_columns
+from discreet.learn.one_look import LookedAt, planned_look
+from discreet.synth.measure.sealing import seal_codes
+from learning import curator, people
+
+
+@pytest.fixture
+def asked(tmp_path):
+    with curator(tmp_path, table=people(200)) as found:
+        yield found
+
+
+@contextmanager
+def look_of(asked, seal=None):
+    at = LookedAt.of(asked.catalog, "people")
+    engine: Engine = asked.engine
+    column = next(iter(plain_columns(at.scan).values()))
+    with planned_look(
+        at,
+        seal or (lambda: seal_codes(at.scan, engine, [column])),
+        what="look",
+        analyst=None,
+        epsilon=Epsilon.of(1),
+        delta=Delta.of(0),
+        catalog=asked.catalog,
+        ledger=asked.ledger,
+        engine=engine,
+    ) as look:
+        yield look
+
+
+def charges(asked, look):
+    return asked.ledger.spent(look.payer.budget).charges
+
+
+def test_a_read_of_other_people_is_never_priced(asked):
+    with look_of(asked) as look:
+        sealed = look.sealed
+    others = replace(sealed, source=replace(sealed.source, dataset="neighbours"))
+    with pytest.raises(Unfit, match="other people"), look_of(asked, lambda: others):
+        pass
+    assert charges(asked, look) == 0
+
+
+def test_the_charge_comes_before_the_look_and_its_outcome_is_final(asked):
+    seen = []
+
+    def outcome(receipt):
+        seen.append((receipt.cost.epsilon, charges(asked, look)))
+        return b"look 7"
+
+    paid = {"request_id": "one", "body": "look", "note": "a look"}
+    with look_of(asked) as look:
+        assert charges(asked, look) == 0
+        first, stored = look.taken(outcome, **paid)
+        again, same = look.taken(outcome, **paid)
+    assert (stored, same) == (b"look 7", b"look 7")
+    assert seen == [(1, 1)], "one look, after one charge"
+    assert (first.repeated, again.repeated) == (False, True)
+
+
+def test_a_look_that_fails_is_not_repeated(asked):
+    looks = []
+
+    def broken(_receipt):
+        looks.append(1)
+        raise OSError("a cell")
+
+    paid = {"request_id": "one", "body": "look", "note": "a look"}
+    with look_of(asked) as look:
+        for _ in range(3):
+            with pytest.raises((DiscreetError, OSError)):
+                look.taken(broken, **paid)
+        assert charges(asked, look) == 1
+    assert len(looks) == 1
