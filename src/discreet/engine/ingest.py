@@ -12,20 +12,22 @@ other cell says exactly what it said (see docs/notes/0012-engines.md).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 import duckdb
 
 from discreet.engine.names import quoted
+from discreet.engine.plain_csv import SHORT_DECIMAL, CsvFile, Misfit, store_plain
 
 UNAMBIGUOUS = ("BIGINT", "BOOLEAN")
 """Types whose texts say the same in every spelling; 1.234 and 2024-03-04 do not."""
 _SAMPLE = 2000
 _FIRST = "temp.discreet_first_rows"
 _AT_ONCE = 64
+_FEW = 200
 _DICTIONARY = 1_000
 """Columns of more values are written as they are: a dictionary of them costs more than it saves."""
-SHORT_DECIMAL = r"[1-9][0-9]{0,8}\.([0-9]{0,3}[1-9]|0)"
-"""Texts that come back from a double for certain (at most 13 digits): writing it out takes the longest."""
 _escaped = SHORT_DECIMAL.replace("{", "{{").replace("}", "}}")
 _TESTS: Mapping[str, str] = {
     "BIGINT": "CAST({read} AS VARCHAR) = {cell} AND length({cell}) <= 18",
@@ -71,12 +73,14 @@ def store_typed(
     target: str,
     kinds: Collection[str] = EVERY,
     compression: str = "snappy",
+    file: CsvFile | None = None,
 ) -> None:
     """Write the texts of a SELECT as Parquet, each column in the type that spells it alike.
 
     `kinds` are the types that may be chosen: where a spelling is declared later, only those that
     have one text for each value in every spelling (see UNAMBIGUOUS). What is read a few times and
-    thrown away need not be compressed, which takes longer than it saves.
+    thrown away need not be compressed, which takes longer than it saves. `file`: the SELECT is of all
+    of this file as it stands, which is read without DuckDB if it is plain.
     """
     columns = [row[0] for row in connection.execute(f"DESCRIBE {select}").fetchall()]
     # The first rows by themselves: a file of thousands of columns is not read again for each few tests.
@@ -84,7 +88,12 @@ def store_typed(
         f"CREATE OR REPLACE TEMP TABLE {_FIRST} AS SELECT * FROM ({select}) LIMIT {_SAMPLE}"
     )
     found = likely_encodings(connection, columns, _FIRST, kinds)
+    few = _of_few(connection, columns)
     connection.execute(f"DROP TABLE {_FIRST}")
+    if file is not None and file.plain:
+        with suppress(Misfit):
+            store_plain(file, Path(target), kinds=found, repeating=few, compression=compression)
+            return
     if _stored(connection, select, columns, found, target, compression=compression):
         return
     # A later row contradicts the first ones: only now all rows are read to find out where.
@@ -93,6 +102,13 @@ def store_typed(
     held = {c: k for (c, k), holds in zip(found.items(), sure, strict=True) if holds}
     if not _stored(connection, select, columns, held, target, compression=compression):
         raise duckdb.InvalidInputException("the texts changed while they were read")
+
+
+def _of_few(connection: duckdb.DuckDBPyConnection, columns: list[str]) -> set[str]:
+    """Return the columns that have few different texts in the first rows."""
+    tests = [f"count(DISTINCT {quoted(column)}) <= {_FEW}" for column in columns]
+    found = _holds(connection, tests, _FIRST)
+    return {column for column, few in zip(columns, found, strict=True) if few}
 
 
 def likely_encodings(

@@ -76,11 +76,14 @@ class TextCopies:
         return self._folder / f"csv-{content}{read}.parquet"
 
     def _write(self, name: str, copy: FileSource, target: Path) -> None:
-        child = Child("discreet.engine.duckdb.worker", self._setup(place_of(name, copy, ())[0]))
+        place = place_of(name, copy, ())[0]
+        parts = place.get("csv", ())
+        child = Child("discreet.engine.duckdb.worker", self._setup(place))
         order = {
             "sql": "SELECT * FROM source.t",
             "path": str(target),
             "typed": True,
+            "file": parts[0] if len(parts) == 1 else None,
             "compression": "uncompressed" if self._in_place else "snappy",
         }
         try:

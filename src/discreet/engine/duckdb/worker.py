@@ -27,6 +27,7 @@ from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.follow import Reached, joined_rows
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
+from discreet.engine.plain_csv import CsvFile
 from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096
@@ -279,7 +280,9 @@ class Worker:
     def _store(self, body: bytes) -> bytes:
         order = json.loads(body)
         if order.get("typed"):
-            how = {"target": order["path"], "compression": order["compression"]}
+            whole = order["file"]
+            file = whole and CsvFile(Path(whole["path"]), whole["delimiter"], (*whole["columns"],))
+            how = {"target": order["path"], "compression": order["compression"], "file": file}
             store_typed(self._database, order["sql"], **how)
             return b"K"
         target = literal(order["path"])
