@@ -158,12 +158,14 @@ def exchange(mutant: Mutant) -> bool:
     both = zip(_functions(clean), _functions(wrong), strict=True)
     pairs = [(old, new) for old, new in both if not _same(old, new)]
     assert len(pairs) <= 1, mutant
+    planted = not pairs
     for function in [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]:
         for old, new in pairs:
             code = function.__code__
             if code.co_firstlineno == old.co_firstlineno and code.co_filename == str(path) and _same(code, old):  # fmt: skip
                 function.__code__ = new
-    return True
+                planted = True
+    return planted  # a generator of a module's own has run by now, and is no function
 
 
 def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
