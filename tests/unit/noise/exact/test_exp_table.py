@@ -34,6 +34,19 @@ def test_words_lie_within_slack_below_the_truth(rate):
     assert_within_slack(tables, gaps, tables.words(gaps))
 
 
+@pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**15)])
+def test_the_slack_is_needed_where_every_factor_is_near_one(rate):
+    tables = decay(rate)
+    gaps = SeededRng(3).words(2000) % np.uint64(max(2, int(1 / rate / 100)))
+    words = tables.words(gaps)
+    assert_within_slack(tables, gaps, words)
+    short = [
+        exp_bounds(-gap * rate, BITS)[0] - word
+        for gap, word in zip(gaps.tolist(), words.tolist(), strict=True)
+    ]
+    assert max(short) >= tables.places, "one unit a place would be too few"
+
+
 def test_integers_beyond_a_word_agree():
     rate = Fraction(1, 10**25)
     gaps = np.array([0, 1, 10**24, 10**26 + 7, 10**27, 10**40, 2**96, 2**200], dtype=object)
