@@ -366,7 +366,7 @@ def explained() -> set[tuple[str, str]]:
 
 def row(mutant: dict) -> tuple[str, str]:
     """Return a mutant's place and change as a reason names them."""
-    place = f"{mutant['file'].removeprefix('src/discreet/')} {mutant['inside']} {mutant['nth']}"
+    place = f"{mutant['file'].removeprefix('src/discreet/')} {mutant['inside'] or 'module'} {mutant['nth']}"
     return place, f"`{' '.join(mutant['was'].split())}` to `{' '.join(mutant['now'].split())}`"
 
 
