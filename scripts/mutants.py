@@ -14,7 +14,8 @@ until one fails or `--tests` seconds of them have passed. What runs only when a 
 copy of src, for tests in a process of their own.
 
 Which mutants are drawn follows from --seed alone, so a run goes on where it was stopped; each outcome is a line of
-docs/evidence/mutants.jsonl. `--seconds` ends a run early; `--part 0/2` takes every second one.
+docs/evidence/mutants.jsonl. A survivor that no test can or need tell from the code stands in
+docs/evidence/survivors.md with the reason; the others are listed. `--seconds` ends a run early; `--part 0/2` takes every second one.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "evidence" / "mutants.jsonl"
+WHY = OUT.with_name("survivors.md")
 TESTS = {
     "noise": ["tests/unit/noise", "tests/contract/test_no_float_in_noise.py", "tests/statistical/test_audits.py", "tests/statistical/test_additive_laws.py"],
     "ledger": ["tests/unit/ledger", "tests/contract/test_store.py", "tests/property/test_worst.py"],
@@ -158,12 +160,14 @@ def exchange(mutant: Mutant) -> bool:
     both = zip(_functions(clean), _functions(wrong), strict=True)
     pairs = [(old, new) for old, new in both if not _same(old, new)]
     assert len(pairs) <= 1, mutant
+    planted = not pairs
     for function in [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]:
         for old, new in pairs:
             code = function.__code__
             if code.co_firstlineno == old.co_firstlineno and code.co_filename == str(path) and _same(code, old):  # fmt: skip
                 function.__code__ = new
-    return True
+                planted = True
+    return planted  # a generator of a module's own has run by now, and is no function
 
 
 def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -353,6 +357,19 @@ def read() -> list[dict]:
     return [json.loads(line) for line in OUT.read_text(encoding="utf-8").splitlines()]
 
 
+def explained() -> set[tuple[str, str]]:
+    """Return the place and the change of every survivor whose reason is written down."""
+    rows = WHY.read_text(encoding="utf-8").splitlines() if WHY.exists() else []
+    cells = [each.strip("| ").split(" | ") for each in rows if each.startswith("| ")]
+    return {(place, change) for place, change, _why in cells}
+
+
+def row(mutant: dict) -> tuple[str, str]:
+    """Return a mutant's place and change as a reason names them."""
+    place = f"{mutant['file'].removeprefix('src/discreet/')} {mutant['inside'] or 'module'} {mutant['nth']}"
+    return place, f"`{' '.join(mutant['was'].split())}` to `{' '.join(mutant['now'].split())}`"
+
+
 def interval(good: int, of: int) -> tuple[float, float]:
     """Return Wilson's 95% interval of a share."""
     z, share = 1.96, good / of
@@ -362,7 +379,7 @@ def interval(good: int, of: int) -> tuple[float, float]:
 
 def summary() -> None:
     """Print the score of each room, and what survived."""
-    found = read()
+    found, reasons = read(), explained()
     for room in TESTS:
         mine = [each for each in found if each["mutant"]["room"] == room]
         if not mine:
@@ -370,10 +387,11 @@ def summary() -> None:
         good = sum(each["killed"] for each in mine)
         low, high = interval(good, len(mine))
         whole = len(drawn(room, None, 1))
-        print(f"{room}: {good} of {len(mine)} killed, {good / len(mine):.0%} ({low:.0%} to {high:.0%}); {whole:,} in all")  # fmt: skip
-        for each in mine:
-            if not each["killed"]:
-                m = each["mutant"]
+        lost = [each["mutant"] for each in mine if not each["killed"]]
+        known = sum(row(m) in reasons for m in lost)
+        print(f"{room}: {good} of {len(mine)} killed, {good / len(mine):.0%} ({low:.0%} to {high:.0%}); {whole:,} in all; {known} of {len(lost)} survivors explained")  # fmt: skip
+        for m in lost:
+            if row(m) not in reasons:
                 print(f"  survived: {m['file']}:{m['line']}  {m['was'][:60]!r} -> {m['now'][:60]!r}")  # fmt: skip
 
 

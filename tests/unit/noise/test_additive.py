@@ -6,6 +6,7 @@ import pytest
 
 from discreet import noise
 from discreet.errors import InvalidInput
+from discreet.noise.additive import _fill
 from discreet.testing.rng import FakeBits, SeededRng
 
 LAWS = [noise.discrete_laplace, noise.discrete_gaussian, noise.geometric]
@@ -94,3 +95,31 @@ def test_every_word_comes_from_the_given_source(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_the_default_source_is_not_repeatable(law):
     assert not np.array_equal(law(10**9, 100), law(10**9, 100))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_ends_of_its_range_are_allowed(law):
+    for scale in (Fraction(1, 1000), 10**12):
+        assert law(scale, 2, rng=SeededRng(1)).shape == (2,)
+    for square in (Fraction(1, 10**6), 10**24):
+        assert noise.discrete_gaussian_squared(square, 2, rng=SeededRng(1)).shape == (2,)
+
+
+def test_the_greatest_upper_end_is_allowed():
+    drawn = noise.truncated_geometric(10**12, 100, upper=2**62 - 2, rng=SeededRng(1))
+    assert np.array_equal(drawn, noise.geometric(10**12, 100, rng=SeededRng(1)))
+    with pytest.raises(InvalidInput, match="upper"):
+        noise.truncated_geometric(50, 10, upper=2**62 - 1)
+
+
+def test_draws_come_in_chunks_of_2_to_the_15():
+    asked = []
+
+    def draw(count):
+        asked.append(count)
+        return np.full(count, len(asked))
+
+    filled = _fill((5, 2**14), draw)
+    assert asked == [2**15, 2**15, 2**14]
+    assert np.array_equal(filled.reshape(-1), np.repeat([1, 2, 3], asked))
+    assert filled.shape == (5, 2**14)

@@ -4,10 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.core.event import Gaussian, Laplace
 from discreet.errors import InvalidInput
+from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.tails import GaussianTail
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.noise.laws import GaussianLaw, LaplaceLaw, law_of
 from discreet.noise.laws.gaussian import _wide_gaussian_tail
+from discreet.noise.laws.law import _float_up
 
 
 def masses(law, reach):
@@ -98,3 +101,86 @@ def test_tiny_scales():
     assert LaplaceLaw.of("0.001").half_width("0.99") == 0
     assert GaussianLaw.of("0.000001").half_width("0.99") == 0
     assert LaplaceLaw.of("0.001").variance == pytest.approx(0)
+
+
+@pytest.mark.parametrize("law", SMALL, ids=str)
+def test_mean_size_agrees_with_a_sum_of_masses(law):
+    x, p = masses(law, 2000)
+    assert law.mean_size == pytest.approx(float((p * np.abs(x)).sum()), rel=1e-9)
+
+
+def test_mean_size_of_wide_laws():
+    for sigma in (9999, 10_000, 10_001, 10**9):
+        continuous = sigma * math.sqrt(2 / math.pi)
+        assert GaussianLaw.of(sigma**2).mean_size == pytest.approx(continuous, rel=1e-8)
+    assert LaplaceLaw.of(10**6).mean_size == pytest.approx(10**6, rel=1e-9)
+
+
+@pytest.mark.parametrize("square", ["3.9", "4", "4.1", "0.5"])
+def test_variance_on_both_sides_of_its_short_cut(square):
+    x, p = masses(GaussianLaw.of(square), 200)
+    assert GaussianLaw.of(square).variance == pytest.approx(float((p * x**2).sum()), rel=1e-13)
+
+
+@pytest.mark.parametrize("law", [*SMALL, GaussianLaw.of(301**2)], ids=str)
+def test_survival_agrees_with_a_sum_of_masses(law):
+    x, p = masses(law, 4000)
+    k = np.array([*range(-6, 8), 20, 100, 700])
+    sums = [float(p[x >= place].sum()) for place in k]
+    assert law.survival(k.astype(float)) == pytest.approx(sums, rel=1e-10, abs=1e-300)
+
+
+@pytest.mark.parametrize("m", [11_101, 11_500, 20_000])
+def test_far_tails_of_wide_laws_are_the_subgaussian_bound(m):
+    low, high = _wide_gaussian_tail(m, Fraction(300**2))
+    least, most = exp_bounds(-Fraction(m * m, 2 * 300**2), 3000)
+    assert low == 0
+    assert (
+        Fraction(2 * least, 2**3000) <= high <= Fraction(2 * most, 2**3000) + Fraction(4, 2**1024)
+    )
+
+
+@pytest.mark.parametrize("law", SMALL, ids=str)
+def test_joint_bars_are_single_ones_at_a_smaller_risk(law):
+    assert law.joint_half_width(1, "0.9") == law.half_width("0.9")
+    for count in (2, 7):
+        m = law.joint_half_width(count, "0.9")
+        assert m == law.half_width(1 - Fraction(1, 10 * count))
+        assert law.joint_failure(m, count) <= 0.1
+        assert m == 0 or law.joint_failure(m - 1, count) > 0.1
+    assert law.joint_failure(0, 10**9) == 1
+    with pytest.raises(InvalidInput, match="count"):
+        law.joint_half_width(-1, "0.9")
+
+
+@pytest.mark.parametrize("law", [LaplaceLaw.of(1), GaussianLaw.of(4)], ids=str)
+def test_a_confidence_next_to_a_coverage_is_told_apart(law):
+    for m in (0, 1, 3):
+        low, high = law.tail_bounds(m + 1, 500)
+        assert law.half_width(1 - high - Fraction(1, 2**300)) == m
+        assert law.half_width(1 - low + Fraction(1, 2**300)) == m + 1
+
+
+def test_floats_are_rounded_up():
+    for value in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(1, 4), Fraction(0)):
+        up = _float_up(value)
+        assert Fraction(up) >= value > Fraction(math.nextafter(up, -math.inf))
+    law = LaplaceLaw.of(3)
+    for m in range(30):
+        assert Fraction(law.tail(m)) >= law.tail_bounds(m)[0]
+        assert 1 - Fraction(law.coverage(m)) >= law.tail_bounds(m + 1)[0]
+
+
+def test_names_and_sizes_lead_back_to_the_law():
+    for law in (LaplaceLaw.of("2.5"), GaussianLaw.of("1/3")):
+        assert law_of(*law.to_json()) == law
+    assert LaplaceLaw.of("2.5").to_json() == ["laplace", "5/2"]
+    assert GaussianLaw.of(4).scale_shown == 2
+    assert LaplaceLaw.of("2.5").scale_shown == 2.5
+
+
+def test_events_of_a_vector():
+    laplace = LaplaceLaw.of(3).event(l1=lambda: 2, l2_squared=lambda: 5, coordinates=4)
+    assert laplace == Laplace(Fraction(3), Fraction(2))
+    gaussian = GaussianLaw.of(9).event(l1=lambda: 2, l2_squared=lambda: 5, coordinates=4)
+    assert gaussian == Gaussian(Fraction(9), Fraction(5), 4)

@@ -1,4 +1,6 @@
+import itertools
 import math
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -6,6 +8,8 @@ import pytest
 from scipy.stats import binomtest, chisquare
 
 from discreet.errors import InvalidInput
+from discreet.noise import respond
+from discreet.noise.exact.real_coins import RationalOdds, TruthOdds
 from discreet.noise.respond import (
     coin_epsilon,
     coin_response,
@@ -98,3 +102,69 @@ def test_nonsense_is_refused():
     for codes, k in (([0], 1), ([3], 3), ([-1], 3), ([0.0], 3)):
         with pytest.raises(InvalidInput):
             randomized_response_kary(codes, k, 1)
+    for truth in (-1, "-0.001", 1, 2):
+        with pytest.raises(InvalidInput):
+            coin_response([1], truth)
+        with pytest.raises(InvalidInput):
+            coin_epsilon(truth)
+    with pytest.raises(InvalidInput):
+        randomized_response(["yes"], 1)
+
+
+def test_the_greatest_choice():
+    assert randomized_response_kary([2**31 - 1], 2**31, 90).tolist() == [2**31 - 1]
+    for k in (1, 2**31 + 1):
+        with pytest.raises(InvalidInput):
+            randomized_response_kary([0], k, 1)
+
+
+def test_every_pair_of_own_and_other_code(monkeypatch):
+    k = 5
+    for own, other in itertools.product(range(k), range(k - 1)):
+        monkeypatch.setattr(respond, "uniform", lambda n, shape, rng, o=other: np.full(shape, o))
+        for keep in (True, False):
+            monkeypatch.setattr(respond, "flip", lambda odds, shape, rng, t=keep: np.full(shape, t))
+            said = randomized_response_kary([own], k, 1).tolist()
+            others = [code for code in range(k) if code != own]
+            assert said == [own if keep else others[other]]
+
+
+def test_what_the_coins_of_a_choice_are_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        respond, "uniform", lambda n, shape, rng: asked.append(n) or np.zeros(shape, int)
+    )
+    monkeypatch.setattr(
+        respond, "flip", lambda odds, shape, rng: asked.append(odds) or np.ones(shape, bool)
+    )
+    randomized_response_kary([0, 1], 7, "0.5")
+    assert asked == [TruthOdds(Fraction(1, 2), 6), 6]
+    randomized_response([0], 2)
+    assert asked[2:] == [TruthOdds(Fraction(2), 1)]
+    coin_response([0], "0.25")
+    assert asked[3:] == [RationalOdds(Fraction(1, 4)), RationalOdds(Fraction(1, 2))]
+
+
+def test_every_pair_of_coins(monkeypatch):
+    for answer, tells, coin in itertools.product((False, True), repeat=3):
+        sides = [tells, coin]
+        monkeypatch.setattr(
+            respond, "flip", lambda odds, shape, rng, s=sides: np.full(shape, s.pop(0))
+        )
+        assert coin_response([answer], "0.5").tolist() == [int(answer if tells else coin)]
+    for answer, keep in itertools.product((False, True), repeat=2):
+        monkeypatch.setattr(respond, "flip", lambda odds, shape, rng, t=keep: np.full(shape, t))
+        assert randomized_response([answer], 1).tolist() == [int(answer == keep)]
+
+
+@pytest.mark.parametrize(
+    "truth", ["0.0000000000001", "1/3", "0.5", "0.99", "0.9999999999999999999"]
+)
+def test_coin_epsilon_is_the_least_of_12_digits(truth):
+    share = Fraction(truth)
+    with localcontext() as context:
+        context.prec = 60
+        ratio = Decimal((1 + share).numerator) / (1 + share).denominator
+        ratio /= Decimal((1 - share).numerator) / (1 - share).denominator
+        least = (ratio.ln() * 10**12).to_integral_value(ROUND_CEILING)
+    assert coin_epsilon(truth) == Fraction(int(least), 10**12)

@@ -7,6 +7,8 @@ from scipy.stats import chisquare
 
 from discreet.errors import InvalidInput
 from discreet.noise.select import (
+    _pick,
+    _scale,
     exponential,
     exponential_rows,
     permute_and_flip,
@@ -14,7 +16,7 @@ from discreet.noise.select import (
     report_noisy_max,
     report_noisy_max_rows,
 )
-from discreet.testing.rng import SeededRng
+from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9
 N = 100_000
@@ -169,3 +171,71 @@ def test_common_divisors_of_weights_do_not_matter():
 def test_noisy_max_needs_integers():
     with pytest.raises(InvalidInput, match="integer"):
         report_noisy_max([0.5, 1.0], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("alone", "together"),
+    [
+        (exponential, exponential_rows),
+        (permute_and_flip, permute_and_flip_rows),
+        (report_noisy_max, report_noisy_max_rows),
+    ],
+)
+def test_one_choice_is_a_row_of_many(alone, together):
+    utilities = list(range(30))
+    for options in ({}, {"monotone": False}, {"monotone": True}):
+        chosen = [alone(utilities, 1, "0.3", **options, rng=SeededRng(i)) for i in range(40)]
+        rows = [together([utilities], 1, "0.3", **options, rng=SeededRng(i)) for i in range(40)]
+        assert chosen == [int(row[0]) for row in rows]
+        halved = [
+            alone(utilities, 1, "0.15", monotone=True, rng=SeededRng(i)) for i in range(40)
+        ]  # the same rate as 0.3 without monotony
+        assert (chosen == halved) is not options.get("monotone", False)
+
+
+@pytest.mark.parametrize("choose", [exponential_rows, permute_and_flip_rows, report_noisy_max_rows])
+def test_rows_need_two_dimensions_and_one_choice_needs_one(choose):
+    with pytest.raises(InvalidInput, match="2 dimension"):
+        choose([1, 2], 1, 1)
+    single = {
+        exponential_rows: exponential,
+        permute_and_flip_rows: permute_and_flip,
+        report_noisy_max_rows: report_noisy_max,
+    }[choose]
+    with pytest.raises(InvalidInput, match="1 dimension"):
+        single([[1, 2]], 1, 1)
+
+
+def test_a_winner_is_picked_evenly_among_the_eligible():
+    eligible = np.array(list(itertools.product([False, True], repeat=4))[1:])
+    for row in eligible:
+        places = np.flatnonzero(row).tolist()
+        for rank, place in enumerate(places):
+            # The first word of `below` that says this rank, and the last.
+            for word in (
+                -(-(rank << 64) // len(places)) + 1,
+                ((rank + 1 << 64) // len(places)) - 2,
+            ):
+                assert _pick(row[None, :], FakeBits([word, 5])).tolist() == [place]
+
+
+def test_weights_are_kept_without_common_divisor_and_zeros():
+    scale, kept = _scale(np.array([6, 0, 4, 10]), 4)
+    assert scale.tolist() == [3, 2, 5]
+    assert kept.tolist() == [0, 2, 3]
+    scale, kept = _scale(None, 3)
+    assert scale.tolist() == [1, 1, 1]
+    assert kept.tolist() == [0, 1, 2]
+
+
+def test_weights_add_up_to_at_most_2_to_the_40():
+    most = 2**40
+    assert _scale(np.array([1, most - 1]), 2)[0].tolist() == [1, most - 1]
+    for uneven in ([1, most], [2, most - 1], [2**63, 2**63, 1], [most - 1, most - 2]):
+        with pytest.raises(InvalidInput, match="uneven"):
+            _scale(np.array(uneven, dtype=np.uint64), len(uneven))
+
+
+def test_far_gaps_do_not_wrap_around():
+    chosen = report_noisy_max_rows(np.array([[-(2**63), 2**63 - 1, 0]] * 50), 1, "0.001")
+    assert chosen.tolist() == [1] * 50

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from discreet.errors import InvalidInput
+from discreet.noise import sparse
 from discreet.noise.sparse import SparseVector, above_threshold, sparse_scales
 from discreet.testing.rng import SeededRng
 
@@ -99,3 +100,84 @@ def test_nonsense_is_refused():
         above_threshold([0.5], 0, 1, 1)
     with pytest.raises(InvalidInput):
         above_threshold([1], 2**70, 1, 1)
+
+
+@pytest.mark.parametrize("cutoff", [1, 2, 3, 4, 5, 10, 100, 2**20])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_epsilon_is_split_near_the_least_variance(cutoff, monotone):
+    scales = sparse_scales(1, 1, cutoff=cutoff, monotone=monotone)
+    moves = cutoff if monotone else 2 * cutoff
+    share = scales.threshold / scales.question * moves
+    assert (share - 1) ** 3 < moves**2 <= share**3
+    assert share.denominator == 1
+    assert scales.cutoff == cutoff
+
+
+def test_the_default_is_one_answer_and_no_monotony():
+    plain = sparse_scales(1, 1, cutoff=1, monotone=False)
+    assert sparse_scales(1, 1) == plain
+    assert SparseVector(0, 1, 1)._scales == plain
+    assert SparseVector(0, 1, 1).left == 1
+    answers = np.arange(-20, 20).repeat(5).reshape(-1, 4)
+    once = above_threshold(answers, 0, 1, 1, rng=SeededRng(1))
+    said = above_threshold(answers, 0, 1, 1, cutoff=1, monotone=False, rng=SeededRng(1))
+    assert (once.above == said.above).all()
+    assert once.above.sum(axis=1).max() == 1
+
+
+def test_monotony_and_cutoff_reach_the_scales():
+    for cutoff, monotone in ((1, True), (3, False), (3, True)):
+        vector = SparseVector(0, 2, "0.5", cutoff=cutoff, monotone=monotone)
+        assert vector._scales == sparse_scales(2, "0.5", cutoff=cutoff, monotone=monotone)
+        assert vector.left == cutoff
+
+
+def test_answers_equal_to_the_bar_are_above(monkeypatch):
+    monkeypatch.setattr(sparse, "discrete_laplace", lambda scale, size, rng: np.zeros(size, int))
+    assert above_threshold([4, 5, 6], 5, 1, 1, cutoff=3).above.tolist() == [False, True, True]
+    vector = SparseVector(5, 1, 1, cutoff=3)
+    assert [vector.ask(answer) for answer in (4, 5, 6)] == [False, True, True]
+    assert vector.left == 1
+
+
+def test_noise_is_added_to_the_bar_and_to_each_answer(monkeypatch):
+    asked = []
+
+    def ones(scale, size, rng):
+        asked.append((scale, size))
+        return np.full(size, 10 if len(asked) % 2 else 3)
+
+    monkeypatch.setattr(sparse, "discrete_laplace", ones)
+    scales = sparse_scales(1, 1)
+    assert above_threshold([[1, 2], [6, 7]], -1, 1, 1).above.tolist() == [
+        [False] * 2,
+        [True, False],
+    ]
+    assert asked == [(scales.threshold, (2, 1)), (scales.question, (2, 2))]
+    asked.clear()
+    vector = SparseVector(-1, 1, 1)
+    assert vector.ask(6)
+    assert asked == [(scales.threshold, 1), (scales.question, 1)]
+
+
+def test_far_answers_and_bars_stop_at_2_to_the_61():
+    far = 2**61
+    for dtype in (np.int64, np.uint64):
+        clipped = sparse._clipped(np.array([0, far - 1, far, far + 1, 2**63 - 1], dtype=dtype))
+        assert clipped.tolist() == [0, far - 1, far, far, far]
+        assert clipped.dtype == np.int64
+    assert sparse._clipped(np.array([-far - 1, -far, -(2**63)])).tolist() == [-far] * 3
+    for threshold in (far, -far):
+        assert sparse._checked(threshold) == threshold
+    for threshold in (far + 1, -far - 1):
+        with pytest.raises(InvalidInput, match="sensible"):
+            SparseVector(threshold, 1, 1)
+
+
+def test_cutoffs_and_shapes_out_of_range_are_refused():
+    for cutoff in (-1, 0, 2**20 + 1):
+        with pytest.raises(InvalidInput, match="cutoff"):
+            sparse_scales(1, 1, cutoff=cutoff)
+    for answers in (5, [[[1]]], ["a"]):
+        with pytest.raises(InvalidInput, match="integers"):
+            above_threshold(answers, 0, 1, 1)

@@ -1,5 +1,6 @@
 """Security test 14: a group of one unit appears with probability at most delta."""
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.stats import binomtest
 
 from discreet.errors import InvalidInput
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.threshold import appearance_bounds, keep_groups, threshold_for
+from discreet.noise.threshold import _least_distance, appearance_bounds, keep_groups, threshold_for
 from discreet.testing.rng import SeededRng
 
 ALPHA = 1e-9
@@ -103,4 +104,43 @@ def test_nonsense_is_refused():
     with pytest.raises(InvalidInput):
         threshold_for(LaplaceLaw.of(1), "1e-9", max_groups=0)
     with pytest.raises(InvalidInput):
-        keep_groups([0.5], LaplaceLaw.of(1), 3)
+        appearance_bounds(LaplaceLaw.of(1), 3, max_groups=0)
+    for counts in ([0.5], [[1, 2]], 3, ["a"]):
+        with pytest.raises(InvalidInput):
+            keep_groups(counts, LaplaceLaw.of(1), 3)
+
+
+@pytest.mark.parametrize("noise", [LaplaceLaw.of(1), GaussianLaw.of(4)], ids=str)
+@pytest.mark.parametrize("distance", [-2, 0, 1, 3, 9])
+def test_a_delta_next_to_a_tail_is_told_apart(noise, distance):
+    low, high = noise.one_sided.bounds(distance, 400)
+    just_enough, too_little = (
+        side + Fraction(sign, 2**300) for side, sign in ((high, 1), (low, -1))
+    )
+    assert threshold_for(noise, just_enough, max_groups=1) == distance + 1
+    assert threshold_for(noise, too_little, max_groups=1) == distance + 2
+
+
+def test_a_sum_of_chances_is_at_most_one():
+    assert appearance_bounds(LaplaceLaw.of(1), 1, units=9, max_groups=50) == (1, 1)
+    one = appearance_bounds(LaplaceLaw.of(1), 9)
+    assert appearance_bounds(LaplaceLaw.of(1), 9, max_groups=7) == (7 * one[0], 7 * one[1])
+
+
+@dataclass
+class Cliff:
+    """A tail that falls from 1 to 0 at one place, and counts how often it is asked."""
+
+    place: int
+    asked: list = field(default_factory=list)
+
+    def bounds(self, m, bits):
+        self.asked.append(m)
+        return (Fraction(m < self.place),) * 2
+
+
+@pytest.mark.parametrize("place", [*range(-40, 41), 10**15, -(10**15)])
+def test_the_least_distance_is_found_in_few_steps(place):
+    tail = Cliff(place)
+    assert _least_distance(tail, Fraction(1, 2), 64) == place
+    assert len(tail.asked) <= 3 * abs(place).bit_length() + 6

@@ -1,3 +1,6 @@
+from fractions import Fraction
+from math import comb
+
 import pytest
 from scipy.special import betainc
 from scipy.stats import beta
@@ -22,6 +25,40 @@ def test_beta_share_agrees_with_scipy(a, b, x):
     assert beta_share(a, b, x) == pytest.approx(betainc(a, b, x), rel=1e-8)
 
 
-def test_confidence_must_be_a_share():
+def at_least(successes, trials, chance):
+    """The chance of so many successes or more, added up in fractions."""
+    return sum(
+        comb(trials, k) * chance**k * (1 - chance) ** (trials - k)
+        for k in range(successes, trials + 1)
+    )
+
+
+@pytest.mark.parametrize("trials", range(1, 13))
+def test_beta_share_is_the_binomial_sum(trials):
+    for successes in range(1, trials + 1):
+        for sixteenths in range(17):
+            exact = at_least(successes, trials, Fraction(sixteenths, 16))
+            share = beta_share(successes, trials - successes + 1, sixteenths / 16)
+            assert share == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_both_limits_leave_half_of_the_rest_on_their_side(confidence):
+    for trials in range(1, 9):
+        for successes in range(trials + 1):
+            low, high = clopper_pearson(successes, trials, confidence)
+            if successes:
+                assert at_least(successes, trials, low) == pytest.approx((1 - confidence) / 2)
+            else:
+                assert low == 0
+            if successes < trials:
+                fewer = 1 - at_least(successes + 1, trials, high)
+                assert fewer == pytest.approx((1 - confidence) / 2)
+            else:
+                assert high == 1
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.5, 95])
+def test_confidence_must_be_a_share(confidence):
     with pytest.raises(InvalidInput):
-        clopper_pearson(1, 2, 95)
+        clopper_pearson(1, 2, confidence)

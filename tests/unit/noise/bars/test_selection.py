@@ -27,6 +27,13 @@ def test_selection_loss_holds():
 
 
 def test_nonsense_is_refused():
-    for count, beta in ((10, 0), (10, 1), (0, "0.05")):
+    for count, beta in ((10, 0), (10, 1), (10, "1.5"), (10, -1), (0, "0.05")):
         with pytest.raises(InvalidInput):
             selection_loss(count, 1, 1, beta)
+
+
+def test_selection_loss_grows_with_sensitivity_over_epsilon():
+    for count, sensitivity, epsilon in ((1, 1, 1), (2, 3, 1), (7, 1, "0.5")):
+        factor = 2 * sensitivity / float(epsilon)
+        loss = selection_loss(count, sensitivity, epsilon, "0.1")
+        assert math.isclose(loss, factor * math.log(count / 0.1))

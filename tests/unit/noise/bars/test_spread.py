@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -88,3 +89,63 @@ def test_survival_agrees_with_certified_tails(law):
             assert value == pytest.approx(law.tail(place) / 2, rel=1e-9, abs=1e-14)
         else:
             assert value == pytest.approx(1 - law.tail(1 - place) / 2, rel=1e-12)
+
+
+def on_a_coarse_grid(terms, confidence, step):
+    """Each term rounded to the grid and the sums listed; half a step for each term is added."""
+    law_of_sum = {0: 1.0}
+    for coefficient, law in terms:
+        k = np.arange(-400, 401, dtype=float)
+        mass = law.survival(k) - law.survival(k + 1)
+        rounded = {}
+        for x, q in zip(k.astype(int).tolist(), mass.tolist(), strict=True):
+            at = math.ceil(abs(coefficient) * x / step - Fraction(1, 2))
+            rounded[at] = rounded.get(at, 0.0) + q
+        grown = {}
+        for value, p in law_of_sum.items():
+            for at, q in rounded.items():
+                grown[value + at] = grown.get(value + at, 0.0) + p * q
+        law_of_sum = grown
+    h = 0
+    while sum(p for value, p in law_of_sum.items() if abs(value) <= h) < confidence:
+        h += 1
+    return (h + Fraction(len(terms), 2)) * step
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [(1, LaplaceLaw.of(5)), (-2, LaplaceLaw.of(5))],
+        [(1, TEN), (1, TEN), (3, LaplaceLaw.of(2))],
+        [(Fraction(1, 2), TEN), (5, LaplaceLaw.of(1))],
+    ],
+    ids=range(3),
+)
+@pytest.mark.parametrize("cells", [64, 200])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_a_coarse_grid_rounds_each_term_by_half_a_step(terms, cells, confidence):
+    unit = min(abs(Fraction(coefficient)) for coefficient, _ in terms)
+    spread = math.sqrt(sum(float(c) ** 2 * law.variance for c, law in terms))
+    step = unit * math.ceil(80 * spread / (float(unit) * cells))
+    assert any((c / step).denominator > 1 for c, _ in terms)
+    expected = on_a_coarse_grid(terms, confidence, step)
+    assert combined_half_width(terms, confidence, cells=cells) == float(expected)
+
+
+@pytest.mark.parametrize(("cells", "size"), [(300, 512), (1 << 10, 1 << 10), (1 << 17, 1 << 12)])
+def test_a_grid_has_the_cells_that_80_standard_deviations_need(cells, size, monkeypatch):
+    sizes, transform = [], np.fft.rfft
+    monkeypatch.setattr(np.fft, "rfft", lambda a: sizes.append(len(a)) or transform(a))
+    terms = [(1, LaplaceLaw.of(20)), (1, LaplaceLaw.of(10))]  # 80 deviations are 2,528 cells
+    combined_half_width(terms, 0.9, cells=cells)
+    assert sizes == [size, size]
+    sizes.clear()
+    combined_half_width([(1, ONE), (1, LaplaceLaw.of("0.5"))], 0.9)
+    assert sizes == [256, 256], "at least 256 cells"
+
+
+def test_confidence_is_refused_only_where_the_error_of_sums_would_show():
+    twice = [(1, ONE), (1, ONE)]
+    assert combined_half_width(twice, "0.99999998") == brute_force(twice, 0.99999998)
+    with pytest.raises(InvalidInput, match="too close to 1"):
+        combined_half_width(twice, "0.999999991")

@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.noise.exact.alias_tables import _replay, _shares, build_table
+from discreet.noise.exact.alias_tables import _plan, _replay, _shares, build_table
 from discreet.noise.exact.weights import GaussianSides, GeometricDigits, GeometricSides
 from discreet.testing.rng import FakeBits
 
@@ -140,3 +141,54 @@ class Pairs:
     def brackets(self, bits):
         third = (1 << bits) // 3
         return [(2 * third, 2 * third + 2), (third, third + 1)] * 2
+
+
+def test_each_cell_says_its_own_below_its_word_and_the_other_above(table):
+    greatest = ONES >> table.index_bits
+    for cell, limit in enumerate(table.limits.tolist()):
+        own, other = table.outcomes[2 * cell : 2 * cell + 2].tolist()
+        for rest in {0, limit // 2, limit - 1, limit + 1, greatest} - {-1, limit, greatest + 1}:
+            word = cell * (greatest + 1) + rest
+            expected = own if rest < limit else other
+            drawn = table.draw(np.array([word], dtype=np.uint64), FakeBits([]))
+            assert drawn.tolist() == [expected]
+
+
+def assert_legal(plan, shares, one):
+    """Who takes has certainly less than a cell's worth and is done; who gives has at least that."""
+    low, high = (list(side) for side in zip(*shares, strict=True))
+    assert len(plan) == len(shares) - 1
+    done = set()
+    for giver, taker in plan:
+        assert high[taker] < one <= low[giver]
+        assert not {giver, taker} & done
+        done.add(taker)
+        low[giver] -= one - low[taker]
+        high[giver] -= one - high[taker]
+
+
+@pytest.mark.parametrize(("count", "precision", "width"), [(2, 2, 3), (4, 1, 2)])
+def test_every_plan_of_a_small_world_is_legal(count, precision, width):
+    one = 1 << precision
+    brackets = [(low, low + w) for low in range(count * one + 1) for w in range(width)]
+    planned = 0
+    for shares in itertools.product(brackets, repeat=count):
+        lows, highs = zip(*shares, strict=True)
+        if sum(lows) <= count * one <= sum(highs):
+            plan = _plan(list(shares), precision)
+            if plan is not None:
+                planned += 1
+                assert_legal(plan, shares, one)
+    assert planned > 5
+
+
+def test_exact_shares_have_a_plan_unless_some_of_them_fill_their_own_cells():
+    one, count = 8, 4
+    for shares in itertools.product(range(0, 26, 3), repeat=count):
+        if sum(shares) != count * one:
+            continue
+        parts = (p for size in range(1, count) for p in itertools.combinations(shares, size))
+        if not any(sum(part) == len(part) * one for part in parts):
+            plan = _plan([(share, share) for share in shares], 3)
+            assert plan is not None
+            assert_legal(plan, [(share, share) for share in shares], one)

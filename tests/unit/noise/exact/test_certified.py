@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.certified import exp_bounds, exp_powers, exp_squares
+from discreet.noise.exact.certified import _exp_small, exp_bounds, exp_powers, exp_squares
 
 getcontext().prec = 400
 
@@ -45,3 +45,30 @@ def test_powers_and_squares_hold_the_truth_and_are_narrow(rate, bits):
             low, high = brackets[k]
             assert low <= scaled_exp(exponent(k), bits) <= high
             assert high - low <= 2
+
+
+def test_the_series_holds_the_truth_without_guard_bits():
+    for exponent in (Fraction(-n, d) for d in (2, 7, 64) for n in range(d // 2 + 1)):
+        one = scaled_exp(exponent, 0)
+        for bits in range(1, 24):
+            low, high = _exp_small(exponent, bits)
+            assert low <= one * 2**bits <= high
+            assert high - low <= 10
+
+
+def test_bounds_hold_the_truth_at_every_small_depth():
+    for exponent in (Fraction(-n, 16) for n in range(0, 200, 3)):
+        one = scaled_exp(exponent, 0)
+        for bits in range(12):
+            low, high = exp_bounds(exponent, bits)
+            assert low <= one * 2**bits <= high
+            assert high - low <= 2
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 16), Fraction(1, 3)])
+def test_powers_and_squares_hold_the_truth_at_every_small_depth(rate):
+    for bits in range(12):
+        for brackets, power in ((exp_powers(rate, 9, bits), 1), (exp_squares(rate, 9, bits), 2)):
+            for k, (low, high) in enumerate(brackets):
+                assert low <= scaled_exp(-rate * k**power, bits) <= high
+                assert high - low <= 2

@@ -107,5 +107,26 @@ def test_nonsense_is_refused():
         bernoulli_exp([0.5], 1)
     with pytest.raises(InvalidInput):
         bernoulli_exp([1], -1)
-    with pytest.raises(InvalidInput):
-        uniform(0, 1)
+    for count in (0, 2**63 + 1):
+        with pytest.raises(InvalidInput):
+            uniform(count, 1)
+
+
+@pytest.mark.parametrize(("count", "words"), [(2**32, 1), (2**32 + 1, 2), (2**63, 2)])
+def test_uniform_takes_the_words_that_it_needs(count, words):
+    rng = scripted(*[2**63] * words)
+    assert uniform(count, 1, rng=rng).tolist() == [count // 2]
+    assert rng.used == words
+
+
+def test_gaps_of_any_integer_type_and_shape():
+    for dtype in (np.uint8, np.uint64, np.int8):
+        gaps = np.zeros((2, 1), dtype=dtype)
+        assert bernoulli_exp(gaps, 1).tolist() == [[True], [True]]
+    assert bernoulli_exp(np.zeros((0, 3), dtype=int), 1).shape == (0, 3)
+
+
+def test_the_least_possible_coins_are_right_at_their_last_word():
+    assert bernoulli("1/18446744073709551616", 2, rng=scripted(0, 1)).tolist() == [1, 0]
+    assert bernoulli(1, 1, rng=scripted(2**64 - 1)).tolist() == [1]
+    assert bernoulli(0, 1, rng=scripted(0)).tolist() == [0]

@@ -6,6 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from discreet.errors import InternalError
+from discreet.noise.exact import gaussian as gaussian_module
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.gaussian import (
     EXP_ERROR,
@@ -15,6 +17,7 @@ from discreet.noise.exact.gaussian import (
     draw_tail,
     gaussian_sampler,
 )
+from discreet.noise.exact.weights import GaussianSides
 from discreet.testing.forced import words_for
 from discreet.testing.laws import ALPHA, assert_frequency
 from discreet.testing.rng import FakeBits, SeededRng
@@ -158,3 +161,133 @@ def test_the_tail_has_its_conditional_law():
         with pytest.raises(AssertionError):
             assert_frequency(count, draws, chance * 1.5, chance * 1.5)
     assert ALPHA == 1e-9
+
+
+@pytest.fixture
+def tails(monkeypatch):
+    """What is asked of `draw_tail`; it answers with what the test puts first."""
+    asked = []
+
+    def answer(variance, start, rng):
+        asked.append((variance, start))
+        return start + 5
+
+    monkeypatch.setattr(gaussian_module, "draw_tail", answer)
+    return asked
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(4), Fraction(900)])
+def test_every_word_of_a_small_variance_makes_up_the_law(variance, tails):
+    sampler = gaussian_sampler(variance)
+    size = 1 << (64 - sampler.table.index_bits)
+    law = dict.fromkeys(range(-sampler.last - 6, sampler.last + 6), 0.0)
+    for cell, limit in enumerate(sampler.table.limits.tolist()):
+        for rest, words in ((limit - 1, limit), (limit + 1, size - limit)):
+            if 0 <= rest < size:
+                value = sampler.draw(1, FakeBits([cell * size + rest]))[0]
+                law[int(value)] += words / 2**64
+    weights = {x: math.exp(-x * x / 2 / float(variance)) for x in law}
+    for x, mass in law.items():
+        assert mass == pytest.approx(weights[x] / sum(weights.values()), abs=1e-14)
+
+
+def test_both_ends_of_a_table_go_on_where_they_stand(tails):
+    sampler = gaussian_sampler(Fraction(4))
+    for end, start in ((sampler.last, sampler.last), (~sampler.last, sampler.last + 1)):
+        drawn = sampler.draw(1, FakeBits(words_for(sampler.table, end)))
+        assert tails.pop() == (4, start)
+        assert drawn.tolist() == [start + 5 if end > 0 else -start - 5]
+
+
+def test_the_last_block_goes_on_with_the_envelopes_law(tails):
+    sampler = gaussian_sampler(Fraction(10**6))
+    first, *script = words_for(sampler.blocks, sampler.last)
+    assert sampler._blocks(np.array([first], dtype=np.uint64), FakeBits(script)) == sampler.last + 5
+    assert tails == [(Fraction(10**6, 4**sampler.shift), sampler.last)]
+
+
+@pytest.mark.parametrize("variance", BLOCK_VARIANCES)
+def test_blocks_have_the_envelopes_law(variance):
+    sampler = gaussian_sampler(variance)
+    envelope = variance / 4**sampler.shift
+    assert 27.5**2 < envelope <= 55**2
+    assert sampler.blocks.weights == GaussianSides(envelope, sampler.last, (0,))
+    assert 9.2**2 * envelope <= sampler.last**2 < 4 * 9.3**2 * envelope
+
+
+def test_nothing_beyond_64_bits_is_returned(monkeypatch):
+    sampler = gaussian_sampler(Fraction(10**6))
+    first, *script = words_for(sampler.blocks, sampler.last)
+    words = np.array([first], dtype=np.uint64)
+    most = 1 << (61 - sampler.shift)
+    monkeypatch.setattr(gaussian_module, "draw_tail", lambda *_: most - 1)
+    assert sampler._blocks(words, FakeBits(script)).tolist() == [most - 1]
+    monkeypatch.setattr(gaussian_module, "draw_tail", lambda *_: most)
+    with pytest.raises(InternalError, match="64 bits"):
+        sampler._blocks(words, FakeBits(script))
+    monkeypatch.undo()
+    assert draw_tail(Fraction(1), 2**61 - 1, SeededRng(1)) == 2**61 - 1
+    with pytest.raises(InternalError, match="64 bits"):
+        draw_tail(Fraction(1), 2**61, SeededRng(1))
+
+
+@pytest.mark.parametrize("variance", [Fraction(9), Fraction(1, 2), Fraction(10**6)])
+def test_the_tail_keeps_a_geometric_number_by_its_square(variance, monkeypatch):
+    kept, scales, sampler = [], [], gaussian_module.geometric_sampler
+
+    def keep(*seen):
+        kept.append(seen[:3])
+        return len(kept) % 3 == 0
+
+    monkeypatch.setattr(gaussian_module, "_keep", keep)
+    monkeypatch.setattr(
+        gaussian_module, "geometric_sampler", lambda scale: scales.append(scale) or sampler(scale)
+    )
+    rng = SeededRng(1)
+    drawn = [draw_tail(variance, 4, rng) for _ in range(20)]
+    assert scales == [variance / 4] * 20
+    assert len(kept) == 60, "a refused number is drawn again"
+    assert kept[2::3] == [(Fraction((k - 4) ** 2) / (2 * variance), 0, 0) for k in drawn]
+
+
+@pytest.mark.parametrize("variance", BLOCK_VARIANCES)
+def test_decisions_know_the_lowest_bits_of_their_word(variance, monkeypatch):
+    sampler = gaussian_sampler(variance)
+    seen = []
+    monkeypatch.setattr(gaussian_module, "_keep", lambda *args: seen.append(args[:3]) or True)
+    known = 63 - sampler.shift
+    for word in (0, 1, 2**63 - 1, ONES, *SeededRng(1).words(20).tolist()):
+        assert sampler._decide(7, 3, word, SeededRng(1))
+        gamma = Fraction(3 * ((14 << sampler.shift) + 3)) / (2 * variance)
+        assert seen.pop() == (gamma, word % 2**known, known)
+
+
+@pytest.mark.parametrize("variance", [*BLOCK_VARIANCES, Fraction(10**18), Fraction(10**20) / 7])
+def test_slack_covers_every_rounding_of_the_proof(variance):
+    sampler = gaussian_sampler(variance)
+    rate = Fraction(4**sampler.shift) / (2 * variance)
+    assert rate * (2 * sampler.safe + 1) <= Fraction(2, 5), "the series is good up to 2/5"
+    losses = rate * (2 * sampler.safe + 2) * 2**8 + rate * 2**10 + 1 + 1  # units of 2^-32
+    coin = Fraction(2) ** max(0, sampler.shift + 1 - 32)
+    assert losses + EXP_ERROR + coin <= sampler.slack < 2 * (losses + EXP_ERROR + coin)
+    assert sampler.factor <= rate * 2**42 < sampler.factor + 1
+
+
+def test_few_more_candidates_are_drawn_than_needed():
+    sampler = gaussian_sampler(Fraction(10**6))
+    rng = FakeBits([], then=SeededRng(1))
+    assert sampler.draw(10_000, rng).size == 10_000
+    assert rng.used < 2.1 * 10_000
+    assert sampler.draw(0, FakeBits([])).size == 0
+
+
+@pytest.mark.parametrize("sign", [0, 1])
+def test_magnitude_and_sign_are_put_together(sign):
+    sampler = gaussian_sampler(Fraction(10**6))
+    for block, inside in itertools.product((0, 1, 17, 100), range(1 << sampler.shift)):
+        # The coin's bits are 0: below any chance.
+        word = (sign << 63) | (inside << (63 - sampler.shift))
+        pair = np.array([words_for(sampler.blocks, block), [word]], dtype=np.uint64)
+        magnitude = (block << sampler.shift) + inside
+        got = sampler._accepted(pair, FakeBits([]))
+        assert got.tolist() == [-(magnitude + 1) if sign else magnitude]

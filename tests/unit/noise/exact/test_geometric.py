@@ -1,3 +1,5 @@
+import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -60,3 +62,64 @@ def test_refuses_to_wrap_around(monkeypatch):
     rows = np.zeros((sampler.words_per_draw, 1), dtype=np.uint64)
     with pytest.raises(InternalError, match="64 bits"):
         sampler.laplace(rows, SeededRng(1))
+
+
+def law_of(table, draw):
+    """What `draw` makes of the words of a one-word table, with the chance of each value."""
+    law = Counter()
+    size = 1 << (64 - table.index_bits)
+    for cell, limit in enumerate(table.limits.tolist()):
+        for rest, words in ((limit - 1, limit), (limit + 1, size - limit)):
+            if 0 <= rest < size:
+                row = np.array([[cell * size + rest]], dtype=np.uint64)
+                law[int(draw(row, SeededRng(1))[0])] += words / 2**64
+    return law
+
+
+@pytest.mark.parametrize("scale", ["1/4", "1", "3", "12"])
+def test_every_word_of_a_small_scale_makes_up_the_law(scale):
+    sampler = geometric_sampler(Fraction(scale))
+    t = math.exp(-1 / float(Fraction(scale)))
+    laplace, one_sided = (
+        law_of(sampler.top, sampler.laplace),
+        law_of(sampler.top, sampler.geometric),
+    )
+    for k in range(sampler.last):
+        assert one_sided[k] == pytest.approx((1 - t) * t**k, abs=1e-14)
+        for x in (k, -k):
+            assert laplace[x] == pytest.approx((1 - t) / (1 + t) * t**k, abs=1e-14)
+    assert min(one_sided) == 0
+
+
+def chance(table, value):
+    weights = table.weights.brackets(200)
+    place = (table.outcomes[::2] == value).nonzero()[0][0]
+    return weights[place][0] / sum(low for low, _ in weights)
+
+
+@pytest.mark.parametrize("scale", ["13", "1000", "98765", "1000000000000"])
+def test_the_chances_of_the_digits_multiply_to_the_law(scale):
+    sampler = geometric_sampler(Fraction(scale))
+    rate = 1 / float(Fraction(scale))
+    for value in (0, 1, 5, int(1 / rate), int(3.7 / rate)):
+        product = chance(sampler.top, value >> sampler.shift)
+        ends = (*sampler.shifts[1:], sampler.shift)
+        for table, start, end in zip(sampler.digits, sampler.shifts, ends, strict=True):
+            product *= chance(table, (value >> start) % (1 << (end - start)))
+        assert product == pytest.approx(math.exp(-value * rate) * math.tanh(rate / 2), rel=1e-9)
+
+
+def test_tables_reach_40_scales_of_at_most_12():
+    for scale in (Fraction(1, 1000), Fraction(12), Fraction(121, 10), Fraction(10**6)):
+        sampler = geometric_sampler(scale)
+        top = scale / 2**sampler.shift
+        assert top <= 12
+        assert sampler.shift == 0 or top > 6
+        assert 40 * top <= sampler.last < max(4, 80 * top + 2)
+
+
+def test_each_digit_needs_its_row_of_words():
+    sampler = geometric_sampler(Fraction(1000))
+    for rows in (sampler.words_per_draw - 1, sampler.words_per_draw + 1):
+        with pytest.raises(ValueError, match="argument 3"):
+            sampler.geometric(np.zeros((rows, 1), dtype=np.uint64), SeededRng(1))

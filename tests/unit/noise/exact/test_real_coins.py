@@ -81,3 +81,12 @@ def test_law_of_truth_odds(odds):
 def test_shape_is_kept():
     assert flip(RationalOdds(Fraction(1, 2)), (3, 4), SeededRng(1)).shape == (3, 4)
     assert flip(RationalOdds(Fraction(1, 2)), 0, SeededRng(1)).shape == (0,)
+
+
+@pytest.mark.parametrize("bits", range(10))
+def test_truth_odds_bracket_the_truth_at_every_small_depth(bits):
+    for epsilon in ("0", "0.25", "1", "3", "7.5"):
+        for others in (1, 2, 3, 9, 1000):
+            low, high = TruthOdds(Fraction(epsilon), others).bounds(bits)
+            assert low <= truth(epsilon, others) * 2**bits <= high
+            assert high - low <= 2

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.noise.exact.tails import GaussianTail, LaplaceTail
+from discreet.noise.exact.tails import GaussianTail, LaplaceTail, _rounded
 
 
 def summed(weight, m, reach):
@@ -61,3 +61,29 @@ def test_blocks_bracket_the_exact_sum(monkeypatch):
 def test_depth_is_limited_where_nothing_is_left():
     low, high = GaussianTail(Fraction(1, 10**6)).bounds(1, 64)
     assert 0 <= low <= high < Fraction(1, 2**1000)
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_about_as_many_bits_are_right_as_were_asked_for(bits):
+    for scale in ("1/20", "1/3", "1", "50"):
+        for m in (1, 2, 3, 10, 40):
+            low, high = LaplaceTail(Fraction(scale)).bounds(m, bits)
+            assert high - low <= high / 2**bits
+    for square in ("1/20", "1/3", "1", "50"):
+        for m in (1, 2, 3, 10):
+            low, high = GaussianTail(Fraction(square)).bounds(m, bits)
+            assert high - low <= high / 2**bits
+
+
+def test_where_sums_begin_to_run_over_blocks():
+    assert LaplaceTail(Fraction(10**9)).sharp
+    assert GaussianTail(Fraction(4096**2)).sharp
+    assert not GaussianTail(Fraction(4097**2)).sharp
+    for sigma in (4097, 10_000, 10**6):
+        assert GaussianTail(Fraction(sigma**2)).block == sigma // 1024
+
+
+def test_depths_are_the_next_multiple_of_256():
+    for bits in range(1, 2000):
+        assert _rounded(bits) % 256 == 0
+        assert bits <= _rounded(bits) < bits + 256

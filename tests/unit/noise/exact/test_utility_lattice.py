@@ -48,7 +48,9 @@ def test_batches_cover_all_rows_once():
     contest = race(np.zeros((2500, 1000), int), 1, 1, monotone=False, dimensions=2)
     covered = np.concatenate([np.arange(2500)[rows] for rows in contest.batches()])
     assert covered.tolist() == list(range(2500))
-    assert len(list(contest.batches())) > 1
+    assert [rows.stop - rows.start for rows in contest.batches()][:2] == [2**20 // 1000] * 2
+    wide = race(np.zeros((2, 2**21), np.int8), 1, 1, monotone=False, dimensions=2)
+    assert len(list(wide.batches())) == 2, "a row is never cut"
 
 
 @pytest.mark.parametrize("utilities", [[], [[1, 2]], 5])
@@ -61,3 +63,23 @@ def test_wrong_shapes_are_refused(utilities):
 def test_wrong_amounts_are_refused(sensitivity, epsilon):
     with pytest.raises(InvalidInput):
         race([1, 2], sensitivity, epsilon, monotone=False, dimensions=1)
+
+
+def test_no_rows_are_no_choices():
+    for nothing in (np.zeros((0, 3)), np.zeros((0, 3), dtype=int).astype(object)):
+        contest = race(nothing, 1, 1, monotone=False, dimensions=2)
+        assert (contest.rows, contest.candidates) == (0, 3)
+
+
+def test_gaps_are_words_wherever_they_fit():
+    assert gaps_of([0, 2**64 - 1, "0"]).gaps.dtype == np.uint64
+    assert gaps_of([0, 2**64, "0"]).gaps.dtype == object
+    assert gaps_of([0, 2**64, "0"]).gaps.tolist() == [[2**64, 0, 2**64]]
+
+
+def test_rows_have_their_own_best():
+    contest = race([[1, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
+    assert contest.gaps.tolist() == [[4, 0], [0, 4]]
+    decimals = race([[1.5, 5], [7, 3]], 1, 1, monotone=False, dimensions=2)
+    assert decimals.gaps.tolist() == [[7, 0], [0, 8]]
+    assert decimals.rate == Fraction(1, 4)

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from discreet.noise.exact import weighted_draw as urn_module
 from discreet.noise.exact.certified import exp_bounds
 from discreet.noise.exact.exp_table import Decay, decay
-from discreet.noise.exact.weighted_draw import Urn
+from discreet.noise.exact.weighted_draw import Urn, _Rest
 from discreet.testing.rng import FakeBits, SeededRng
 
 ALPHA = 1e-9
@@ -122,3 +122,35 @@ def test_equal_rows_are_drawn_independently():
     rows = np.zeros((1000, 2), dtype=np.uint64)
     chosen = Urn(decay(Fraction(1)), np.ones(2, dtype=np.uint64)).draw(rows, SeededRng(1))
     assert 350 < int(chosen.sum()) < 650
+
+
+def test_a_rest_is_a_part_between_nothing_and_a_ticket():
+    for counted, expected in ((0, 1), (1, 1), (2, Fraction(1, 2)), (3, 0)):
+        rest = _Rest(Fraction(0), 5, -1, counted)  # 5 * 2^-1 tickets in all
+        for bits in (2, 8, 64):
+            low, high = rest.bounds(bits)
+            assert low <= expected * 2**bits <= high
+            assert high - low <= 3
+            assert 0 <= low <= high <= 2**bits
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1), (3, 1, 2), (7, 2**20)])
+def test_all_tickets_fit_below_2_to_the_62(weights):
+    urn = Urn(decay(Fraction(1)), np.array(weights, dtype=np.uint64))
+    assert 4 * sum(weights) <= 2**urn.shift < 8 * sum(weights) or sum(weights) == 1
+    assert urn.factors.tolist() == [w << (64 - urn.shift) for w in weights]
+
+
+def test_each_ticket_belongs_to_one_candidate():
+    gaps = np.array([[3, 0, 1]], dtype=np.uint64)
+    tables = decay(Fraction(1, 7))
+    urn = Urn(tables, np.array([1, 2, 1], dtype=np.uint64))
+    words = tables.words(gaps[0]).tolist()
+    tickets = [(w * word) >> urn.shift for w, word in zip((1, 2, 1), words, strict=True)]
+    total = sum(tickets) + 3 * urn.spare
+    ends = [sum(tickets[: i + 1]) for i in range(3)]
+    for ticket, owner in ((0, 0), (ends[0] - 1, 0), (ends[0], 1), (ends[1] - 1, 1), (ends[1], 2)):
+        wanted = -(-(ticket << 128) // total) + 1
+        rng = FakeBits([wanted >> 64, wanted & (2**64 - 1)])
+        assert urn.draw(gaps, rng).tolist() == [owner]
+        assert rng.used == 2

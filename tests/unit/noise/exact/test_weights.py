@@ -12,11 +12,11 @@ def decimal(value):
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def check(weights, expected):
-    brackets = weights.brackets(BITS)
+def check(weights, expected, bits=BITS):
+    brackets = weights.brackets(bits)
     assert len(brackets) == len(expected)
     for (low, high), truth in zip(brackets, expected, strict=True):
-        assert low <= truth * Decimal(2) ** BITS <= high
+        assert low <= truth * Decimal(2) ** bits <= high
         assert high - low <= 4
 
 
@@ -43,3 +43,27 @@ def test_gaussian_weights(variance):
         other = [*terms[1:16], sum(terms[16:])]
         check(GaussianSides(variance, 15, (0,)), side)
         check(GaussianSides(variance, 15, (0, 1)), side + other)
+
+
+@pytest.mark.parametrize("variance", [Fraction(9), Fraction(7, 3)])
+@pytest.mark.parametrize("bits", [8, 600])
+def test_gaussian_weights_at_any_precision(variance, bits):
+    with localcontext() as context:
+        context.prec = 250
+        terms = [(-k * k / (2 * decimal(variance))).exp() for k in range(150)]
+        for last in (1, 15):
+            side = [*terms[:last], sum(terms[last:])]
+            other = [*terms[1 : last + 1], sum(terms[last + 1 :])]
+            check(GaussianSides(variance, last, (0, 1)), side + other, bits)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(12)])
+@pytest.mark.parametrize("bits", [8, 600])
+def test_geometric_weights_at_any_precision(scale, bits):
+    with localcontext() as context:
+        context.prec = 250
+        t = (-1 / decimal(scale)).exp()
+        for last in (1, 15):
+            side = [*(t**k for k in range(last)), t**last / (1 - t)]
+            mirrored = [weight * t for weight in side]
+            check(GeometricSides(scale, last, 1 / scale), side + mirrored, bits)

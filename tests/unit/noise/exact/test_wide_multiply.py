@@ -70,3 +70,55 @@ def test_uniform_law(draw):
     assert chisquare(counts).pvalue > ALPHA
     wrong = np.array([1.1, 0.9, 1, 1, 1, 1, 1]) * 20_000
     assert chisquare(counts, wrong).pvalue < ALPHA
+
+
+@pytest.mark.parametrize("total", [3, 5, 7, 641, 10**6 + 3, 2**32 - 1, 3**40, 2**63 - 25])
+def test_below_rejects_just_as_many_as_the_surplus(total):
+    # For an odd T each remainder of X*T belongs to one X: those below 2^128 mod T are drawn again.
+    surplus = 2**128 % total
+    for remainder in {0, 1, surplus - 1, surplus, surplus + 1, total - 1, 2**64 - 1, 2**64}:
+        number = remainder * pow(total, -1, 2**128) % 2**128
+        rng = scripted(number >> 64, number & GREATEST, 0, GREATEST)
+        drawn = int(below(np.array([total], dtype=np.uint64), rng)[0])
+        if remainder < surplus:
+            assert rng.used == 4
+            assert drawn == GREATEST * total >> 128
+        else:
+            assert rng.used == 2
+            assert drawn == number * total >> 128
+
+
+@pytest.mark.parametrize("total", [3, 5, 7, 641, 10**6 + 3, 2**32 - 1])
+def test_below_small_rejects_just_as_many_as_the_surplus(total):
+    surplus = 2**64 % total
+    for remainder in {0, 1, surplus - 1, surplus, surplus + 1, total - 1}:
+        word = remainder * pow(total, -1, 2**64) % 2**64
+        rng = scripted(word, 2**63)
+        drawn = below_small(total, 1, rng).tolist()
+        if remainder < surplus:
+            assert rng.used == 2
+            assert drawn == [total // 2]
+        else:
+            assert rng.used == 1
+            assert drawn == [word * total >> 64]
+
+
+@pytest.mark.parametrize("total", [3, 7, 10**6, 2**32 - 5, 2**32])
+def test_below_small_changes_just_where_the_product_does(total):
+    for k in range(1, total, max(1, total // 50)):
+        first = -(-(k << 64) // total)
+        for word, expected in ((first - 1, k - 1), (first, k)):
+            if word * total % 2**64 >= 2**64 % total:
+                assert below_small(total, 1, scripted(word)).tolist() == [expected]
+
+
+def test_each_rejected_lane_is_drawn_again_by_itself():
+    totals = np.array([3, 5, 3], dtype=np.uint64)
+    # X = 0 is refused for both totals; X = 2^127 is not.
+    script = [0, 2**63, 0, 0, 0, 0, 2**63, GREATEST, 0, 0]
+    rng = scripted(*script)
+    assert below(totals, rng).tolist() == [1, 2, 2]
+    assert rng.used == len(script)
+    rng = scripted(0, 2**63, 0, 2**63, GREATEST)
+    assert below_small(3, 3, rng).tolist() == [1, 1, 2]
+    assert rng.used == 5
