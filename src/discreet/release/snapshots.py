@@ -55,13 +55,15 @@ def snapshots_of(source: Relation, held: Held, ledger: Ledger) -> dict[str, str]
     axis names carry only how many different versions were seen so far. An answer over a public
     table is no answer any more once that table has changed.
 
-    Guarantee: the number stands for the very rows that `held` reads.
+    Guarantee: the number stands for the very rows that `held` reads. Tables of several datasets that have
+        the same name have the numbers of all of them: when one changes, nothing of before stands.
     """
     found: dict[str, str] = {}
-    for dataset, table in tables_of(source):
+    for dataset, table in sorted(tables_of(source), key=lambda each: engine_name(*each)):
         name, version = engine_name(dataset, table), table.version
         print_ = f"declared {version}" if version is not None else held.fingerprints[name]
-        found.setdefault(table.name, str(ledger.snapshot(name, print_)))
+        number = str(ledger.snapshot(name, print_))
+        found[table.name] = f"{found[table.name]}+{number}" if table.name in found else number
     return found
 
 

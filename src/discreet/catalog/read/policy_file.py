@@ -10,7 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.catalog import ALERT, Budget, Catalog, DeclaredCap, DeclaredStorage
+from discreet.catalog.catalog import (
+    ALERT,
+    Budget,
+    Catalog,
+    DeclaredCap,
+    DeclaredStorage,
+    engine_name,
+)
 from discreet.catalog.period import Every
 from discreet.catalog.read.datasets import (
     Finished,
@@ -86,6 +93,7 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
     check_ledger_apart(datasets, base=base, engine_url=url, ledger_url=ledger)
     analysts, doubts = _analysts(shape.analysts, shape.datasets, datasets, budgets)
     warnings = [w for d in declared.values() for w in d.warnings]
+    _refuse_one_name_for_two(datasets)
     return Catalog(
         base=base,
         engine_url=url,
@@ -100,6 +108,21 @@ def _catalog(shape: FileShape, base: Path) -> Catalog:
         storage=DeclaredStorage(shape.storage.encrypted, shape.storage.vouched),
         every=datasets,
     )
+
+
+def _refuse_one_name_for_two(datasets: Mapping[str, Dataset]) -> None:
+    """Refuse tables that an engine would know under one name: dataset 'a' with 'b.c', and 'a.b' with 'c'."""
+    known: dict[str, str] = {}
+    for dataset in datasets.values():
+        for table in dataset.tables:
+            place = f"table '{table.name}' of dataset '{dataset.name}'"
+            other = known.setdefault(engine_name(dataset, table).casefold(), place)
+            if other != place:
+                raise CatalogError(
+                    f"{other} and {place} would have one and the same name.",
+                    hint="Rename one of them, or its dataset: a dot in a name, and capital or small letters, do "
+                    "not tell tables apart.",
+                )
 
 
 def _budgets(shape: FileShape, datasets: Mapping[str, Dataset]) -> dict[str, Budget]:

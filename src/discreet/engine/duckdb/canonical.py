@@ -48,6 +48,17 @@ class SourceOrigin:
         """Return all origins that are read for this table, its own first."""
         return (self, *(origin for _, origin in self.joined))
 
+    @property
+    def within(self) -> str:
+        """Return what of its files is read, and how, where the files alone do not say it; else nothing."""
+        found = [(each.parts, each.files.part, each.files.cells is not None) for each in self.every]
+        path = ([step for step, _ in self.joined], self.unit)
+        return repr((found, path)) if any(map(any, [*found, path])) else ""
+
+    def label(self, contents: Sequence[str]) -> str:
+        """Return the fingerprint of the rows that lie within files of these contents."""
+        return combined([*contents, self.within] if self.within else contents)
+
 
 @dataclass(frozen=True, slots=True)
 class Maker:
@@ -60,14 +71,14 @@ class Maker:
     others: Callable[[str], Types]
 
     def snapshot(self, origin: SourceOrigin, recipe: Recipe) -> tuple[Snapshot, str]:
-        """Return the snapshot of a source's present content, held, and the content's hash.
+        """Return the snapshot of a source's present content, held, and the fingerprint of its rows.
 
         Guarantee: the rows are those of one state of the files, whose hash is returned: they are
             read from a private copy, which is hashed while it is written.
         """
         known = [self.hashes.known(each.files) for each in origin.every]
         if None not in known:
-            content = combined([each for each in known if each is not None])
+            content = origin.label([each for each in known if each is not None])
             found = self.store.find(self._name(origin, recipe, content))
             if found is not None:
                 return found, content
@@ -85,7 +96,7 @@ class Maker:
                 child.close()
 
     def _copied(self, origin: SourceOrigin, folder: Path) -> tuple[list[FileSource], str]:
-        """Return private copies of everything that is read, and the hash of exactly those."""
+        """Return private copies of everything that is read, and the fingerprint of exactly those."""
         copies, contents = [], []
         for i, each in enumerate(origin.every):
             place = folder / str(i)
@@ -93,7 +104,7 @@ class Maker:
             copy, content = self.hashes.copy(each.files, place)
             copies.append(plain_files(copy, place))
             contents.append(content)
-        return copies, combined(contents)
+        return copies, origin.label(contents)
 
     def _made(
         self, origin: SourceOrigin, recipe: Recipe, content: str, child: Child, room: DiskRoom

@@ -78,15 +78,22 @@ class SparkOrigins:
         return tuple(fact for each in self._read_for(name) for fact in self._facts(each, listed))
 
     def content(self, name: str, hashes: ContentHashes, listed: Listed) -> str:
-        """Return a hash of all files that are read for a table; of remote ones, of their listing."""
-        return combined(
-            [
-                hashes.of(self._files[each])
-                if each in self._files
-                else hashlib.sha256("\n".join(listed(self._sources[each])).encode()).hexdigest()
-                for each in self._read_for(name)
-            ]
-        )
+        """Return the fingerprint of a table's rows: a hash of all files that are read for it, and of how.
+
+        Of remote files, of their listing.
+        """
+        read = list(self._read_for(name))
+        contents = [
+            hashes.of(self._files[each])
+            if each in self._files
+            else hashlib.sha256("\n".join(listed(self._sources[each])).encode()).hexdigest()
+            for each in read
+        ]
+        files = [self._files[each] for each in read if each in self._files]
+        within = [(each.part, each.cells is not None) for each in files]
+        path = self._paths.get(name)
+        odd = path is not None or any(map(any, within))
+        return combined([*contents, repr((within, path))] if odd else contents)
 
     def reading(self, name: str) -> str:
         """Return everything besides the content that the rows of a table depend on."""
