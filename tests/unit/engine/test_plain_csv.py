@@ -53,7 +53,7 @@ def written(folder, text, *, by_arrow, columns=COLUMNS, kinds=ingest.EVERY):
     return [row[:2] for row in described], rows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=6))
 @example([["1", "true", "2024-02-29"], ["2", "false", ""]])
 @example([["1", "2", "3"]] * 3 + [["007", "0x1F", "-0"]])
@@ -164,3 +164,18 @@ def test_decimals_are_those_that_python_writes_without_an_exponent(value):
 @pytest.mark.parametrize("text", ["5", "5.", ".5", "1.50", "05.5", "nan", "inf", "1e5", " 1.5"])
 def test_other_decimals_are_misfits(text):
     assert not fits("DOUBLE", text)
+
+
+@given(
+    st.lists(st.integers(1 - 10**17, 10**18 - 1), min_size=1), st.sampled_from(["007", "-0", "+1"])
+)
+def test_many_integers_come_back_and_one_odd_one_is_seen(numbers, odd):
+    texts = pa.array([*map(str, numbers), None])
+    assert _reader("BIGINT")(texts).to_pylist() == [*numbers, None]
+    with pytest.raises(Misfit):
+        _reader("BIGINT")(pa.array([*map(str, numbers), odd]))
+
+
+@given(st.lists(st.floats(-1e15, 1e15).filter(lambda v: "e" not in repr(v) and repr(v) != "-0.0")))
+def test_many_decimals_come_back(values):
+    assert _reader("DOUBLE")(pa.array(map(repr, values), pa.string())).to_pylist() == values
