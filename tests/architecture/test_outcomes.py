@@ -44,11 +44,7 @@ def test_whoever_charges_computes_through_once():
         "synth/linked/run.py",
         "synth/measure/learned_types.py",
         "learn/run.py",
-        "learn/scored/paid_test.py",
-        "learn/select.py",
-        "learn/products.py",
-        "learn/recommend/run.py",
-        "learn/unsupervised/clusters.py",
+        "learn/one_look.py",
     }
     assert charging <= rooms_that_call("once")
 

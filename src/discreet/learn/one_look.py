@@ -44,7 +44,7 @@ class LookedAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Look(Generic[Sealed]):
+class PlannedLook(Generic[Sealed]):
     """A look before it is paid. `sealed`: the only SELECT that it may run."""
 
     sealed: Sealed
@@ -86,7 +86,7 @@ def planned_look(
     catalog: Catalog,
     ledger: Ledger,
     engine: Engine,
-) -> Iterator[Look[Sealed]]:
+) -> Iterator[PlannedLook[Sealed]]:
     """Lend a look with its price while the table is held as it is now; reads no row.
 
     `delta` None: a part of what the dataset declares.
@@ -106,4 +106,4 @@ def planned_look(
             check_hope(funds, sealed.unit, epsilon)
         payer = Payer(analyst, at.dataset.name, at.dataset.budget)
         snapshot = f"{what} {label(snapshots_of(at.scan, held, ledger))}"
-        yield Look(sealed, funds, payer, at.table.name, snapshot, held, ledger)
+        yield PlannedLook(sealed, funds, payer, at.table.name, snapshot, held, ledger)

@@ -20,7 +20,7 @@ from discreet.engine.base import Engine
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
@@ -122,7 +122,7 @@ def _columns(table: Table, request: ProductsRequest) -> list[Coded]:
 def _noisy(
     request: ProductsRequest,
     columns: list[Coded],
-    look: Look[SealedCodes],
+    look: PlannedLook[SealedCodes],
     receipt: Receipt,
     rng: Rng,
 ) -> bytes:

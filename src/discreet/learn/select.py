@@ -29,7 +29,7 @@ from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells, plain_columns
 from discreet.learn.measure.rows import Integers
-from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
@@ -140,7 +140,7 @@ class ChoicePlan:
 
     request: SelectRequest
     column: Coded
-    look: Look[SealedCodes]
+    look: PlannedLook[SealedCodes]
 
     @property
     def loss95(self) -> float:

@@ -25,9 +25,9 @@ from discreet.core.path import PathCell
 from discreet.engine.declared import HERE, DeclaredCell, cells_of, folded, nothing_of
 from discreet.engine.duckdb.settings import CLOSED
 from discreet.engine.follow import Reached, joined_rows
+from discreet.engine.formats.plain_csv import CsvFile
 from discreet.engine.ingest import literal, store_typed
 from discreet.engine.names import quoted
-from discreet.engine.plain_csv import CsvFile
 from discreet.errors import CatalogError
 
 _RESERVE_MB = 4096

@@ -25,7 +25,7 @@ from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import plain_columns
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
-from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.recommend.model import (
     Recommender,
     cleaned,
@@ -112,7 +112,7 @@ class RecommenderPlan:
 
     item: Coded
     rating: Coded
-    look: Look[SealedUnitCodes]
+    look: PlannedLook[SealedUnitCodes]
 
 
 @contextmanager

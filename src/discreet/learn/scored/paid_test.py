@@ -20,7 +20,7 @@ from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.any_classifier import AnyClassifier
 from discreet.learn.measure.columns import is_ordered
 from discreet.learn.measure.rows import PaidRows, fetch
-from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -142,7 +142,9 @@ def _body(request: TestRequest, model: AnyClassifier) -> str:
     return "test " + json.dumps(paid, sort_keys=True)
 
 
-def _scored(model: AnyClassifier, look: Look[SealedCodes], receipt: Receipt, rng: Rng) -> bytes:
+def _scored(
+    model: AnyClassifier, look: PlannedLook[SealedCodes], receipt: Receipt, rng: Rng
+) -> bytes:
     """Return noisy accuracy, baseline and accuracy by subgroup as stored text."""
     codes = look.sealed
     rows = fetch(look.held, codes, permit=receipt)

@@ -17,7 +17,7 @@ from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
-from discreet.learn.one_look import Look, LookedAt, planned_look
+from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_centres
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -143,7 +143,7 @@ def _ends(column: Coded) -> tuple[float, float]:
 
 
 def _rounds(
-    clusters: int, columns: list[Coded], look: Look[SealedCodes], receipt: Receipt, rng: Rng
+    clusters: int, columns: list[Coded], look: PlannedLook[SealedCodes], receipt: Receipt, rng: Rng
 ) -> bytes:
     found, purse = fetch(look.held, look.sealed, permit=receipt), look.funds.purse
     points = np.stack([_places(c)[found[:, i]] for i, c in enumerate(columns)], axis=1)

@@ -13,7 +13,7 @@ from discreet.api import Curator, promise
 from discreet.core.numbers import Epsilon
 from discreet.core.owner import OWNER
 from discreet.errors import InvalidInput
-from discreet.learn.one_look import Look
+from discreet.learn.one_look import PlannedLook
 from discreet.learn.prepare import Training
 from discreet.learn.recommend.run import RecommenderPlan
 from discreet.learn.select import ChoicePlan
@@ -69,7 +69,9 @@ class PaidAsk:
         return {"analyst": self.analyst or OWNER, "request_id": self.request_id}
 
 
-def price_of(curator: Curator, plan: Training | Look[Any], epsilon: Epsilon) -> dict[str, Any]:
+def price_of(
+    curator: Curator, plan: Training | PlannedLook[Any], epsilon: Epsilon
+) -> dict[str, Any]:
     """Return a plan's price with what it would leave; spends nothing."""
     before, after = curator.ledger.foreseen(plan.payer, plan.funds.quote)
     return {
