@@ -22,6 +22,7 @@ from discreet.errors import (
 from discreet.ledger import Ledger
 from discreet.ledger.chain.links import ROOT, link
 from discreet.ledger.loading import open_store
+from discreet.ledger.store import postgres, sqlite
 from discreet.ledger.store.base import StoredAnswer, seal
 from ledger_kit import OWNER, forked, open_ledger, pay, policy, quote
 
@@ -65,6 +66,37 @@ def test_what_is_committed_is_read_back_exactly(store):
     assert list(store.links(start=0)) == made
     assert store.find(2) == made[2]
     assert store.find(5) is None
+
+
+@pytest.mark.parametrize("page", [1, 3, 4, 5, 1000])
+def test_links_are_read_between_two_places_whatever_a_page_holds(store, monkeypatch, page):
+    for module in (sqlite, postgres):
+        monkeypatch.setattr(module, "PAGE", page)
+    made = links(12)
+    with store.exclusive() as writer:
+        for item in made:
+            writer.append(item)
+    for start in (0, 1, 4, 11, 12):
+        for stop in (None, start, start + 1, start + 4, 12, 20):
+            assert list(store.links(start=start, stop=stop)) == made[start:stop]
+
+
+def test_every_answer_is_read_whatever_a_page_holds(store, monkeypatch):
+    monkeypatch.setattr(sqlite, "ANSWERS_PAGE", 2)
+    with store.exclusive() as writer:
+        for place in range(5):
+            assert writer.add_answer(answer(f"r{place}", position=place))
+            assert not writer.add_answer(answer(f"r{place}", position=place))
+    assert [item.request_id for item in store.every_answer()] == [f"r{n}" for n in range(5)]
+    last = store.answers(dataset="d", analyst="", snapshot="", last=2)
+    assert [item.request_id for item in last] == ["r3", "r4"]
+
+
+def test_a_claim_is_held_by_one_until_it_is_let_go(store):
+    assert [store.claim(place) for place in (5, 5, 6)] == [True, False, True]
+    store.let_go(5), store.let_go(5)
+    assert [store.claim(place) for place in (5, 6)] == [True, False]
+    store.let_go(5), store.let_go(6)
 
 
 def test_nothing_of_a_failed_transaction_is_kept(store):

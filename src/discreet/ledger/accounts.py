@@ -46,8 +46,8 @@ class Accounts:
     `requests` has where each analyst's request ids were paid; `outcomes` what became of them, and
     `sealed` the hash of what was answered. `beside` remembers what others than an analyst have paid
     (`beside.py`). `asked` has what is asked by charges that have not ended, `incidents` the statements
-    on which the database failed, by dataset and statement. `run` is the position after the last of
-    several charges made together, while some of them are still to come.
+    on which the database failed, by dataset and statement. `run` is where several charges made together
+    begin and how many they are, while some of them are still to come.
 
     Where the book was opened from a checkpoint, `past` tells what came before it, and `charged`,
     `failed`, `milestones` and `asked` hold what came since. `failed` has where failures were entered,
@@ -69,7 +69,7 @@ class Accounts:
     asked: dict[int, Incident] = field(default_factory=dict)
     incidents: dict[tuple[str, str], Incident] = field(default_factory=dict)
     beside: dict[Key, tuple[tuple[int, Limit | None], Account]] = field(default_factory=dict)
-    run: int | None = None
+    run: tuple[int, int] | None = None
     past: Earlier | None = None
     failed: dict[int, int] = field(default_factory=dict)
     milestones: dict[int, str] = field(default_factory=dict)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from discreet.core.cost import Cost, Quote
-from discreet.core.event import Concentrated, Failing
+from discreet.core.cost import FREE, Cost, Quote
+from discreet.core.event import Concentrated, Failing, Pure
 from discreet.errors import BudgetExceeded, RequestConflict
 from discreet.ledger import Cap
 from ledger_kit import ALICE, MEN, OWNER, WOMEN, open_ledger, pay, quote
@@ -145,3 +146,48 @@ def test_a_reservation_that_does_not_fit_is_refused(ledger):
     with pytest.raises(BudgetExceeded):
         ledger.reserve(OWNER, quote("1.5"), request_id="a")
     assert ledger.spent("census").charges == 0
+
+
+def test_what_is_left_is_told_in_every_part_and_never_below_nothing(ledger):
+    tiny = Fraction(1, 10**9)
+    cost = Cost(Fraction(1, 2), 5 * tiny, Fraction(1, 100), 4 * tiny)
+    allowance = ledger.reserve(OWNER, Quote(Concentrated(Fraction(1, 100)), cost), request_id="a")
+    assert allowance.left == cost
+    allowance.draw(Cost(Fraction(1, 8), tiny, Fraction(1, 400), tiny))
+    assert allowance.left == Cost(Fraction(3, 8), 4 * tiny, Fraction(3, 400), 3 * tiny)
+    allowance.draw(Cost(Fraction(1), 9 * tiny, Fraction(1, 400), tiny))
+    assert allowance.left == Cost(ZERO, ZERO, Fraction(1, 200), 2 * tiny)
+    allowance.draw(Cost(None, ZERO, Fraction(1, 400), ZERO))
+    assert allowance.left == Cost(ZERO, ZERO, Fraction(1, 400), 2 * tiny)
+    with pytest.raises(BudgetExceeded) as caught:
+        allowance.draw(Cost(None, ZERO, Fraction(1, 300), ZERO))
+    assert caught.value.left == "0.0025"
+
+
+def test_each_part_may_be_drawn_up_to_just_what_was_reserved(ledger):
+    tiny = Fraction(1, 10**9)
+    whole = Cost(Fraction(1, 2), 2 * tiny, Fraction(1, 8), 2 * tiny)
+    over = [
+        replace(whole, epsilon=whole.epsilon + tiny),
+        replace(whole, delta=3 * tiny),
+        replace(whole, rho=whole.rho + tiny),
+        replace(whole, rho_delta=3 * tiny),
+        replace(whole, epsilon=None),
+        replace(whole, rho=None),
+    ]
+    allowance = ledger.reserve(OWNER, Quote(Pure(Fraction(1, 2)), whole), request_id="a")
+    for each in over:
+        with pytest.raises(BudgetExceeded):
+            allowance.draw(each)
+    allowance.draw(whole)
+    assert allowance.left == FREE
+
+
+def test_a_way_of_counting_that_was_given_up_is_given_up_for_draws_too(ledger):
+    reserved = Cost(Fraction(1, 2), ZERO, None, ZERO)
+    allowance = ledger.reserve(OWNER, Quote(Pure(Fraction(1, 2)), reserved), request_id="a")
+    allowance.draw(pure("0.25"))
+    assert allowance.left == Cost(Fraction(1, 4), ZERO, None, ZERO)
+    allowance.settle(refund=True)
+    kept = Cost.from_json(ledger.history(last=1)[0].data["kept"])
+    assert kept == Cost(Fraction(1, 4), ZERO, None, ZERO)

@@ -12,7 +12,7 @@ import pytest
 from discreet.core.cost import Cost
 from discreet.core.region import EVERYONE
 from discreet.errors import AnswerLost, BudgetExceeded, LedgerTampered
-from discreet.ledger import Ledger
+from discreet.ledger import Ledger, Policy
 from discreet.ledger import session as session_module
 from discreet.ledger.chain.head import HeadFile
 from discreet.ledger.chain.links import link
@@ -129,6 +129,14 @@ def test_a_limit_that_was_announced_is_believed_after_a_kill(base, monkeypatch):
     ledger = open_ledger(base, "3")  # the owner has changed it once more
     assert [item.data["new"]["epsilon"] for item in ledger.history(last=2)] == ["2", "3"]
     assert HeadFile(base / "ledger.db.head").read().announced == ""
+    ledger.close()
+
+
+def test_the_first_limit_of_a_ledger_that_has_only_begun_is_announced_too(tmp_path, monkeypatch):
+    Ledger.open("sqlite:ledger.db", Policy({}), base=tmp_path).close()
+    killed(tmp_path, monkeypatch, lambda: open_ledger(tmp_path, "2"))
+    ledger = open_ledger(tmp_path, "3")
+    assert [item.data["new"]["epsilon"] for item in ledger.history(last=2)] == ["2", "3"]
     ledger.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import asking
+from checkpoint_kit import checkpointed, differences
 from discreet.errors import Cancelled, EngineFailed, UnknownName
 from discreet.ledger.incidents import MOST_OPEN
 from discreet.ledger.once import charging
@@ -116,3 +117,25 @@ def test_other_words_are_charged_anew_and_end_after_a_few(tmp_path):
         with pytest.raises(EngineFailed, match="could not answer"):
             asked.query(REPHRASED[-1], epsilon="0.1", analyst="eve", request_id="new")
         assert len(looks(asked)) == asked.ledger.spent("census", "eve").charges == MOST_OPEN + 1
+
+
+def test_only_a_charge_that_looked_and_has_not_ended_is_an_incident(tmp_path):
+    """Whether what was asked lies before a checkpoint or after it."""
+    for checkpoint in (False, True):
+        (tmp_path / str(checkpoint)).mkdir()
+        ledger = open_ledger(tmp_path / str(checkpoint), "10")
+        receipts = {
+            name: ledger.charge(OWNER, quote("1/10"), request_id=name, body=name, question=name)
+            for name in ("open", "begun", "answered", "cancelled")
+        }
+        reserved = ledger.reserve(OWNER, quote("1/10"), request_id="reserved", question="reserved")
+        ledger.outcomes.take(receipts["begun"])
+        ledger.store_answer(receipts["answered"], b"told")
+        ledger.outcomes.fail(receipts["cancelled"], Cancelled("It was cancelled."))
+        if checkpoint:
+            assert checkpointed(ledger)
+        for receipt in (*receipts.values(), reserved.receipt):
+            ledger.outcomes.fail(receipt, EngineFailed("It failed."))
+        assert [each.request_id for each in ledger.incidents.open()] == ["open", "begun"]
+        assert differences(ledger) == []
+        ledger.close()

@@ -22,6 +22,20 @@ def test_a_limit_is_between_10_15_and_10_16_quanta(limit):
     assert unit.cost((count, 0, 0, 0)).epsilon >= Fraction(limit)
 
 
+@pytest.mark.parametrize("power", range(-20, 34))
+@pytest.mark.parametrize("first", ["1", "2.5", "9.99"])
+def test_every_limit_is_counted_with_15_digits_below_it(first, power):
+    limit = Fraction(first) * Fraction(10) ** power
+    unit = Quanta.of(limit, limit, limit, limit)
+    finest = Fraction(10) ** (power - 15)
+    for amount in (limit, finest, 7 * finest):
+        cost = Cost(amount, amount, amount, amount)
+        assert unit.cost(unit.amounts(cost)) == cost
+    finer = Cost(finest / 1000, ZERO, ZERO, ZERO)
+    assert 0 < unit.cost(unit.amounts(finer)).epsilon <= finest
+    assert unit.amounts(Cost(10 * limit, ZERO, ZERO, ZERO))[0] < CEILING
+
+
 def test_written_decimals_are_exact():
     unit = quanta("1")
     for text in ("0.1", "0.000000000000001", "0.3", "1"):

@@ -365,3 +365,107 @@ def test_the_exact_bill_is_probed_no_more_often_than_steps_are(tmp_path, monkeyp
             pay(ledger, "0.5", "eve", payer=EVE)
     with pytest.raises(TooManyRequests):
         pay(ledger, "0.5", "eve", payer=EVE)
+
+
+def test_a_bill_is_rounded_up_to_tenths_of_what_each_filter_allows():
+    limits = limits_of(Epsilon.of(2), Delta.of("4e-6"))
+    step = Cost(Fraction(1, 5), Fraction(2, 10**7), limits.rho / 10, Fraction(1, 10**7))
+    hair = Fraction(1, 10**12)
+    for times in range(4):
+        whole = Cost(*(times * part for part in _parts(step)))
+        assert beside.coarse(whole, limits) == whole
+        more = Cost(*(part + hair for part in _parts(whole)))
+        assert beside.coarse(more, limits) == whole + step
+    unbounded = Cost(None, Fraction(0), None, Fraction(0))
+    assert beside.coarse(unbounded, limits) == unbounded
+    pure = limits_of(Epsilon.of(2), Delta.of(0))
+    tiny = replace(whole, delta=hair, rho_delta=hair)
+    assert beside.coarse(tiny, pure).delta == hair, "where there is no delta there are no steps"
+
+
+def _parts(cost: Cost) -> tuple:
+    return cost.epsilon, cost.delta, cost.rho, cost.rho_delta
+
+
+def test_what_the_owner_asked_is_what_came_out_of_no_share(tmp_path):
+    ledger = opened(tmp_path / "ledger")
+    pay(ledger, "0.1", "alice", WOMEN, payer=ALICE)
+    pay(ledger, "0.2", "eve", WOMEN, payer=EVE)
+    pay(ledger, "0.2", "owner's women", WOMEN)
+    pay(ledger, "0.3", "owner's men", MEN)
+    with ledger.session() as session:
+        owner = beside.owner_of(session.book, "census")
+    told = [owner.peak_with(region, quote("0.4").cost).epsilon for region in (WOMEN, MEN)]
+    assert owner.peak().epsilon == Fraction(3, 10)
+    assert told == [Fraction(6, 10), Fraction(7, 10)]
+    ledger.close()
+
+
+@pytest.mark.parametrize("limits", [("1", "2"), ("2", "1"), ("2", "1", "2", "3")])
+def test_what_others_paid_is_the_same_after_limits_have_changed(tmp_path, limits):
+    (tmp_path / "ledger").mkdir()
+    for turn, limit in enumerate(limits):
+        ledger = open_ledger(tmp_path / "ledger", limit, analysts=SHARES)
+        pay(ledger, "0.1", f"women {turn}", WOMEN, payer=ALICE)
+        known, fresh = others(ledger)
+        assert known == fresh
+        other = open_ledger(tmp_path / "ledger", limits[turn - 1], analysts=SHARES)
+        pay(other, "0.01", f"all {turn}", payer=ALICE)
+        other.close()
+        pay(ledger, "0.01", f"men {turn}", MEN, payer=ALICE)
+        known, fresh = others(ledger)
+        assert known == fresh
+        ledger.close()
+
+
+def refused():
+    raise BudgetExceeded("It does not fit.")
+
+
+def test_a_process_tells_what_it_has_told_since_and_no_more():
+    key, hour = ("census", "eve"), [7.0 * HOUR]
+    probes = Probes(lambda: hour[0])
+    for _ in range(3):
+        with pytest.raises(BudgetExceeded):
+            probes.counted(key, refused)
+        hour[0] += HOUR / 10  # the same hour still
+    known = probes.so_far()
+    assert known == (7, {key: 3})
+    assert probes.since(known) == []
+    with pytest.raises(BudgetExceeded):
+        probes.counted(key, refused)
+    assert probes.since(known) == [(7, "census", "eve", 1)]
+    assert probes.since((6, {key: 9})) == [(7, "census", "eve", 4)], "that was another hour"
+    hour[0] += HOUR
+    with pytest.raises(BudgetExceeded):
+        probes.counted(("census", "alice"), refused)
+    assert probes.since(known) == [(8, "census", "alice", 1)]
+    assert probes.counted(key, lambda: "it fits") == "it fits"
+
+
+def test_what_is_told_elsewhere_counts_for_its_own_hour():
+    probes = Probes(lambda: 7.0 * HOUR)
+    with pytest.raises(BudgetExceeded):
+        probes.counted(("census", "eve"), refused)
+    probes.add([(7, "census", "eve", 2), (6, "census", "eve", 5), (7, "census", "bob", 1)])
+    assert probes.so_far() == (7, {("census", "eve"): 3, ("census", "bob"): 1})
+    probes.add([(8, "census", "eve", 2)])
+    assert probes.so_far() == (8, {("census", "eve"): 2})
+
+
+def test_the_cap_of_shares_holds_beside_the_owners_own_use(tmp_path):
+    """Alice can never pay more than 0.25: so much, and the owner's 0.3, is all that is held against Eve."""
+    shares = {"alice": {"census": Cap.of("0.25")}, "eve": SHARES["eve"]}
+    ledger = opened(tmp_path / "ledger", shares=shares)
+    pay(ledger, "0.21", "alice", payer=ALICE)
+    pay(ledger, "0.31", "owner")
+    with pytest.raises(BudgetExceeded) as caught:
+        pay(ledger, "1", "eve", payer=EVE)
+    assert caught.value.left == "0.4"  # together 0.52, in steps 0.6; the cap says 0.4 + 0.25
+    ledger.close()
+    ledger = opened(tmp_path / "other", shares=shares)
+    pay(ledger, "0.24", "alice", payer=ALICE)
+    with pytest.raises(BudgetExceeded) as caught:
+        pay(ledger, "1", "eve", payer=EVE)
+    assert caught.value.left == "0.75", "the cap is below the step"
+    ledger.close()

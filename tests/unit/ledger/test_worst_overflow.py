@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.region import Positions, Region
 from discreet.core.unit import Neighbours
-from discreet.ledger.worst.overflow import Nests, Overflow
+from discreet.ledger.worst.overflow import INNER, Nests, Overflow
 from discreet.ledger.worst.worst_hit import Worst
 
 STARTS = {"a": np.arange(-1, 400, 10), "b": np.arange(-1, 400, 25)}
@@ -31,6 +31,16 @@ def test_overlapping_thin_charges_add_up():
         spare.add(((1, box((low, 6), (3, 3))),), (5, 0))
     assert spare.shade.grid.planes[0].max() == 25
     assert 1 not in spare.shade.grid.planes
+
+
+@pytest.mark.parametrize("components", [1, 4])
+def test_a_block_holds_so_many_integers_about_its_charges_and_no_more(components):
+    spare = Overflow(STARTS, 1, Nests(1000))
+    for low in range(60):
+        spare.add(((1, box((low, low + 90), (low, low + 90))),), (1,) * components)
+    (inner,) = spare._inner.values()
+    assert INNER / 4 < inner.entries <= INNER
+    assert spare.shade.grid.planes[0].max() == 60
 
 
 def points_below(seed: int, nests: int) -> tuple[bool, Overflow]:

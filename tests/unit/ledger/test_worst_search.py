@@ -53,6 +53,25 @@ def test_the_search_finds_the_greatest_bill_in_any_box(seed):
         assert truth[tuple(np.array(found.point) + 1)] == found.value
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_is_found_lies_in_the_box_and_pays_that_much(seed):
+    """Also where boxes cut atoms in two: a bill that nobody in the box pays would hide others."""
+    rng = np.random.default_rng(seed)
+    made, truth = tables(25, seed)
+    for _ in range(20):
+        box = {}
+        for name in rng.choice(NAMES, size=2, replace=False):
+            spots = rng.choice(SIZES[name], size=rng.integers(1, 4), replace=False).tolist()
+            box[str(name)] = Positions.of([(at, at + 1) for at in spots if at + 1 < SIZES[name]])
+        if not all(box.values()):
+            continue
+        found = made.search(NAMES, 0).highest(0, box, -1)
+        assert all(at in box.get(name, (at,)) for name, at in zip(NAMES, found.point, strict=True))
+        assert truth[tuple(np.array(found.point) + 1)] == found.value
+        held = np.ix_(*[np.array(_listed(box.get(n), s)) + 1 for n, s in SIZES.items()])
+        assert found.value == truth[held].max() == found.upper
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_search_that_must_give_up_stays_above(seed, monkeypatch):
     monkeypatch.setattr(search_module, "NARROW", 1)

@@ -8,11 +8,11 @@ SHORTEST_RUN = 2
 """Charges that were made together are at least so many; one alone is no run."""
 
 
-def run_after(run: int | None, position: int, together: Any) -> int | None:
-    """Return where the run of charges ends that goes on after the entry at `position`, None if none does.
+def run_after(run: tuple[int, int] | None, position: int, together: Any) -> tuple[int, int] | None:
+    """Return the run of charges that goes on after the entry at `position`, None if none does.
 
-    `run` is where the run ends that was open before it, `together` what the entry says: where its own
-    begins and how many they are, None for every entry that is no part of one.
+    A run is where it begins and how many they are: `run` the one that was open before the entry,
+    `together` what the entry says of its own, None for every entry that is no part of one.
 
     Guarantee: raises ValueError unless every run is whole, unbroken and as long as all of it say.
     """
@@ -22,7 +22,7 @@ def run_after(run: int | None, position: int, together: Any) -> int | None:
         return None
     first, many = together
     end = first + many
-    started = position == first if run is None else run == end
+    started = position == first if run is None else run == (first, many)
     if not started or many < SHORTEST_RUN or position >= end:
         raise ValueError("a charge is not where its run says")
-    return end if position + 1 < end else None
+    return (first, many) if position + 1 < end else None

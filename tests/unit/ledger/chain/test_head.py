@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -99,3 +100,111 @@ def test_a_failing_disk_is_said_in_one_sentence(file, monkeypatch, step):
         file.advance(head(2))
     monkeypatch.undo()
     assert file.read().position in (1, 2)
+
+
+def test_what_cannot_be_read_is_damaged_and_not_missing(file):
+    file.path.mkdir()
+    with pytest.raises(LedgerTampered, match="is damaged"):
+        file.read()
+
+
+@pytest.mark.parametrize("step", ["announce", "advance", "name_checkpoint"])
+def test_nothing_is_written_over_a_head_that_nobody_can_read(file, step):
+    file.path.write_bytes(b"x" * 2 * SLOT)
+    with pytest.raises(LedgerTampered, match="is damaged"):
+        getattr(file, step)(head(9).naming(9, "d"))
+    assert file.path.read_bytes() == b"x" * 2 * SLOT
+
+
+def announcing(position: int) -> Head:
+    return replace(head(position), announced="c" * 64)
+
+
+def test_an_announcement_counts_until_something_later_is_written(file):
+    file.advance(head(1))
+    file.announce(announcing(1))
+    assert file.read() == announcing(1)
+    file.announce(replace(announcing(1), announced="d" * 64))
+    assert file.read().announced == "d" * 64
+    assert [slot.announced for slot in file.slots()].count("") == 1, "there is one at a time"
+    file.advance(head(2))
+    assert file.read() == head(2)
+
+
+def test_a_checkpoint_stays_named_while_the_head_goes_on(file):
+    file.advance(head(1))
+    assert file.name_checkpoint(head(1).naming(1, "d"))
+    for position in (2, 3, 4):
+        file.advance(head(position))
+        assert file.read() == head(position).naming(1, "d")
+    file.announce(announcing(4))
+    assert file.read().checkpoint == (1, "d")
+    with file.locked():
+        file.write(head(5))
+    assert file.read().checkpoint is None
+
+
+def test_naming_a_checkpoint_takes_the_head_no_way_back(file):
+    file.advance(head(5))
+    assert file.name_checkpoint(head(3).naming(3, "d"))
+    assert file.read() == head(5).naming(3, "d")
+    assert file.name_checkpoint(head(8).naming(8, "e"))
+    assert file.read() == head(8).naming(8, "e")
+
+
+def test_no_checkpoint_is_named_for_another_ledger_or_while_something_is_announced(file):
+    file.advance(head(5))
+    other = replace(head(5), ledger="b" * 64)
+    assert not file.name_checkpoint(other.naming(5, "d"))
+    file.announce(announcing(5))
+    assert not file.name_checkpoint(head(5).naming(5, "d"))
+    assert file.read() == announcing(5)
+
+
+def test_the_lock_of_a_copy_may_be_gone_already(file):
+    with file.locked():
+        assert file.path.with_name(file.path.name + ".lock").exists()
+    file.remove_lock()
+    assert not file.path.with_name(file.path.name + ".lock").exists()
+    file.remove_lock()
+
+
+def spoilt(file, at: int) -> bytes:
+    """Spoil one slot; return what was there."""
+    content = bytearray(file.path.read_bytes())
+    half = len(content) // 2
+    before = bytes(content)
+    content[at * half : at * half + 9] = b"nonsense!"
+    file.path.write_bytes(content)
+    return before
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("step", ["announce", "advance", "name_checkpoint"])
+def test_what_is_written_next_goes_to_the_slot_that_is_spoilt(file, step, at):
+    for position in (0, 1):
+        file.advance(head(position))
+    spoilt(file, at)
+    (good,) = file.slots()
+    new = head(good.position + 1)
+    getattr(file, step)(new.naming(new.position, "d") if step == "name_checkpoint" else new)
+    assert len(file.slots()) == 2
+    assert good in file.slots(), "whatever happens to the new one, this one is still there"
+    assert file.read().position == new.position
+
+
+def test_the_first_entry_has_a_head_like_any_other(file):
+    file.advance(head(0))
+    file.advance(head(0))
+    assert file.read() == head(0)
+    assert file.name_checkpoint(head(0).naming(0, "d"))
+    assert file.read() == head(0).naming(0, "d")
+
+
+def test_a_write_that_is_cut_short_is_said(file, monkeypatch):
+    file.advance(head(1))
+    monkeypatch.setattr(module.os, "pwrite", lambda _file, content, _offset: len(content) - 1)
+    with pytest.raises(LedgerWriteFailed):
+        file.advance(head(2))
+    monkeypatch.undo()
+    assert file.read() == head(1)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -68,3 +69,13 @@ def test_a_broken_twin_that_forgets_the_body_would_not_notice():
 
 def test_canonical_text_does_not_depend_on_the_order_of_keys():
     assert canonical({"b": 1, "a": [2]}) == canonical({"a": [2], "b": 1}) == '{"a":[2],"b":1}'
+
+
+def test_a_chain_is_hashed_as_ledgers_on_disk_were():
+    """The bytes are a stored format: what was written before must still match its own hash."""
+    first, second = chain(2)
+    said = "0\nlook\n" + 64 * "0" + '\n{"n":0}'
+    assert first.hash == hashlib.sha256(said.encode()).hexdigest()
+    said = "1\nlook\n" + first.hash + '\n{"n":1}'
+    assert second.hash == hashlib.sha256(said.encode()).hexdigest()
+    assert (first.previous, second.previous) == (64 * "0", first.hash)

@@ -20,7 +20,7 @@ from discreet.errors import (
 )
 from discreet.ledger import BudgetPolicy, Cap, Ledger, Payer, Policy
 from discreet.ledger.once.outcomes import Turn
-from discreet.ledger.store.presence import alone
+from discreet.ledger.store.presence import alone, in_use
 from discreet.ledger.store.sqlite import SqliteStore
 from ledger_kit import ALICE, MEN, OWNER, WOMEN, forked, open_ledger, pay, policy, quote
 
@@ -334,3 +334,72 @@ def test_an_allowance_of_a_lost_reservation_draws_from_no_other(tmp_path):
             act()
     assert other.left.epsilon == Fraction(1, 5)
     ledger.close()
+
+
+@pytest.mark.parametrize(("damaged", "lost"), [(False, 2), (True, -1)])
+def test_the_history_says_what_was_lost_and_whether_the_head_was_damaged(saved, damaged, lost):
+    if damaged:
+        (saved / "ledger.db.head").write_bytes(b"nonsense")
+    ledger = restore(saved, saved / "copy.db")
+    data = next(entry.data for entry in ledger.history() if entry.kind == "restore")
+    assert (data["head_damaged"], data["lost"]) == (damaged, lost)
+    assert data["who"] == "owner"
+    assert ledger.spent("census").epsilon == (1 if damaged else Fraction(1, 2))
+    ledger.close()
+
+
+def test_a_restore_is_the_next_entry_of_the_chain(saved):
+    ledger = restore(saved, saved / "copy.db")
+    kinds = [link.kind for link in ledger.links()]
+    assert kinds == ["genesis", "limit", "limit", "charge", "restore"]
+    assert ledger.verify() == 5
+    ledger.close()
+
+
+def test_an_empty_file_is_no_backup(saved):
+    (saved / "empty.db").touch()
+    with pytest.raises(NotALedger, match=r"'empty\.db' is empty"):
+        restore(saved, saved / "empty.db")
+    SqliteStore(saved / "bare.db", shared=False).close()
+    with pytest.raises(NotALedger, match=r"'bare\.db' is empty"):
+        restore(saved, saved / "bare.db")
+    (saved / "folder.db").mkdir()
+    with pytest.raises(InvalidInput, match="no backup"):
+        restore(saved, saved / "folder.db")
+    assert open_ledger(saved, analysts=CAPS).spent("census").charges == 3
+
+
+def test_a_backup_of_another_ledger_is_refused_by_one_that_has_only_begun(saved, tmp_path):
+    """Its first entry tells which one it is, also where there is no head."""
+    young = tmp_path / "young"
+    young.mkdir()
+    Ledger.open(URL, Policy({}), base=young).close()
+    (young / "ledger.db.head").unlink()
+    with pytest.raises(InvalidInput, match="another ledger"):
+        restore(young, saved / "copy.db")
+
+
+def test_into_an_empty_place_any_backup_may_be_brought_back(saved, tmp_path):
+    """Nothing is known there of what was spent since: so all of it counts as spent."""
+    place = tmp_path / "place"
+    place.mkdir()
+    ledger = restore(place, saved / "copy.db")
+    assert ledger.spent("census").epsilon == 1
+    assert ledger.spent("census", "alice").epsilon == Fraction(9, 10)
+    ledger.close()
+
+
+def test_a_restore_into_a_database_asks_to_be_alone_with_it(saved, monkeypatch):
+    """Somebody is connected: whoever wants to be alone is refused, whoever shares is not."""
+
+    def connected(url, *, folder, alone=False):
+        assert (url, folder) == ("postgresql://server/db", saved)
+        if alone:
+            raise in_use("in a database")
+
+    monkeypatch.setattr("discreet.ledger.store.backup.PostgresStore", connected)
+    rules = policy("1", analysts=CAPS)
+    with pytest.raises(LedgerBusy, match="in use"):
+        Ledger.restore(
+            "postgresql://server/db", rules, saved / "copy.db", base=saved, reason="a test"
+        )

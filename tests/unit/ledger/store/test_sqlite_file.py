@@ -221,3 +221,35 @@ def test_a_fork_in_the_middle_of_a_transaction_cannot_use_the_ledger(tmp_path):
     assert pay(ledger, "1", "parent").after.epsilon == 1
     ledger.verify()
     ledger.close()
+
+
+@pytest.fixture
+def stranded(monkeypatch):
+    """What a child forgets, for this test only."""
+    forgotten = []
+    monkeypatch.setattr(sqlite_file, "_stranded", set())
+    monkeypatch.setattr(sqlite_file, "_forgotten", forgotten)
+    yield forgotten
+    for connection in forgotten:
+        connection.close()
+
+
+def test_what_was_in_use_at_a_fork_is_neither_closed_nor_used_again(tmp_path, stranded):
+    store = SqliteStore(tmp_path / "ledger.db")
+    connection = store._file.connection
+    store._file.strand()
+    assert stranded == [connection]
+    assert connection.execute("SELECT 1").fetchone() == (1,), "closing it would act on the log"
+    for use in (lambda: list(store.links(start=0)), lambda: SqliteStore(tmp_path / "ledger.db")):
+        with pytest.raises(LedgerError, match="forked off"):
+            use()
+    SqliteStore(tmp_path / "other.db").close()
+
+
+def test_what_was_closed_at_a_fork_may_be_opened_again(tmp_path, stranded):
+    store = SqliteStore(tmp_path / "ledger.db")
+    store.close()
+    store._file.strand()
+    assert list(store.links(start=0)) == []
+    assert stranded == []
+    store.close()

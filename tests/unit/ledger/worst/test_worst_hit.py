@@ -152,6 +152,8 @@ def test_many_at_once_are_billed_as_one_by_one(neighbours):
     worst.extend([])
     one_by_one = bills(*LESSON, neighbours=neighbours)
     assert worst.peak() == one_by_one.peak()
+    if neighbours is Neighbours.ADD_REMOVE:  # of a pair, either may be named
+        assert worst.where() == one_by_one.where() == FEMALE & ADULT
     worst.add(ADULT, (5,))
     one_by_one.add(ADULT, (5,))
     assert worst.peak() == one_by_one.peak()
@@ -161,6 +163,25 @@ def test_many_at_once_are_billed_as_one_by_one(neighbours):
 def test_amounts_that_make_no_sense_are_our_own_bug(amounts):
     with pytest.raises(InternalError):
         bills().add(FEMALE, amounts)
+
+
+def test_a_charge_of_nothing_in_some_components_is_a_charge():
+    worst = bills((FEMALE, (5, 0)), (FEMALE, (0, 0)), components=2)
+    assert worst.peak() == (5, 0)
+
+
+def test_a_bill_of_just_the_ceiling_is_full():
+    for worst in (bills((FEMALE, 60), (FEMALE, 40), ceiling=100), bills(ceiling=100)):
+        worst.extend([(FEMALE, (60,)), (ADULT, (40,))])
+        assert worst.peak() == (100,)
+        assert worst.peak_with(MALE, (1,)) == (100,)
+
+
+def test_every_component_needs_a_ceiling():
+    with pytest.raises(InternalError):
+        Worst(2, ceiling=(10,), neighbours=Neighbours.ADD_REMOVE)
+    with pytest.raises(InternalError):
+        Worst(1, ceiling=(10, 10), neighbours=Neighbours.ADD_REMOVE)
 
 
 @pytest.mark.parametrize("ceiling", [0, 2**60 + 1])
