@@ -10,7 +10,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from curator_kit import NOBODY, exact_of
+from curator_kit import desk_of, exact_of
 from discreet.catalog.read.policy_file import loads
 from discreet.core.numbers import Epsilon
 from discreet.plan.plan import ask, make_plan
@@ -86,7 +86,7 @@ def asked(request, tmp_path_factory):
         delta = catalog.budget_of(question.dataset).delta
         plan = make_plan(question, epsilon=Epsilon.of(1), budget_delta=delta)
         sealed = seal(plan, catalog, engine)
-        with hold(question.statement.source, engine, NOBODY, catalog) as held:
+        with hold(question.statement.source, desk_of(catalog, engine)) as held:
             return question, exact_of(question, sealed, held)
 
     yield ask_exactly

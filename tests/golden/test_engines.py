@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kit import HERE, catalog, engine, read
 
-from curator_kit import NOBODY
+from curator_kit import desk_of
 from discreet.core.numbers import Epsilon
 from discreet.engine.base import open_exact
 from discreet.plan.plan import ask, make_plan
@@ -79,7 +79,7 @@ def test_every_plan_runs(kind, tmp_path):
             question = ask(statement, catalog(), {})
             delta = catalog().budget_of(question.dataset).delta
             plan = make_plan(question, epsilon=Epsilon.of("1"), budget_delta=delta)
-            with hold(question.statement.source, with_rows, NOBODY, catalog()) as held:
+            with hold(question.statement.source, desk_of(catalog(), with_rows)) as held:
                 for read in seal(plan, catalog(), with_rows).reads:
                     found = open_exact(held.run(read.draft.sql))
                     assert found.num_columns == read.facts.keys + len(read.facts.outputs), pair.sql

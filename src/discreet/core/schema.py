@@ -165,6 +165,8 @@ class TimestampDomain:
         for bound in (self.lower, self.upper):
             if bound.tzinfo is not None or bound.microsecond:
                 raise CatalogError("the bounds of a timestamp are whole seconds without a zone.")
+        if type(self.step) is not int or self.step < 1:
+            raise CatalogError("the step of a timestamp is a whole number of seconds, at least 1.")
         _ordered(self.lower, self.upper)
 
     @property

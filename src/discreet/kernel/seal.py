@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from discreet.core.event import Composed, Failing, PrivacyEvent, Select
 from discreet.core.numbers import Delta
@@ -21,6 +22,7 @@ from discreet.kernel.trees.nodes import Apply, Constant, Fold, Term, Unfit, fold
 from discreet.kernel.trees.nodes import SelectNode as Statement
 from discreet.kernel.trees.read_duckdb import read_duckdb
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
+from discreet.noise.laws.registry import LAWS
 from discreet.noise.threshold import threshold_for
 
 
@@ -109,7 +111,14 @@ def _is_decimal(term: Term | None) -> bool:
 
 
 def sealed(draft: Draft, tree: Statement, scans: CatalogScans) -> Read:
-    """Return the draft with its facts, or refuse it. `tree` is that of the draft's SQL."""
+    """Return the draft with its facts, or refuse it. `tree` is that of the draft's SQL.
+
+    Guarantee: what was judged is what is kept: whoever wrote the draft cannot change its measures later.
+    """
+    asked = {
+        name: replace(each, places=tuple(each.places)) for name, each in draft.measures.items()
+    }
+    draft = replace(draft, measures=MappingProxyType(asked))
     facts = facts_of(tree, scans)
     dataset = dataset_of(facts, scans.tables)
     neighbours = dataset.neighbours
@@ -140,6 +149,9 @@ _FORMS: Mapping[Kind, tuple[Form, ...]] = {
 
 def _bound(asked: Asked, outputs: tuple[Output, ...]) -> Bound:
     """Return what one row can add to a measure, from the clamps in the SQL."""
+    if not all(type(number) is int for number in (*asked.places, asked.centre)):
+        # Of a fraction the exact value would be rounded, and move by more than the fraction says.
+        raise Unfit("a measure whose places or centre are no whole numbers")
     if any(not 0 <= place < len(outputs) for place in asked.places):
         raise Unfit("a measure of outputs that are not there")
     found = tuple(outputs[place] for place in asked.places)
@@ -215,15 +227,21 @@ def admit(proposed: Mechanisms, reads: tuple[Read, ...]) -> Mechanisms:
 
 
 def _check_possible(proposed: Mechanisms) -> None:
-    """Refuse noise that does not exist, whose price would mean nothing."""
-    sizes = [law.size for law in proposed.laws.values()]
+    """Refuse noise that does not exist, whose price would mean nothing.
+
+    Only the laws of the registry are priced, and only by whole numbers and fractions: of others the
+    word of whoever made them would be believed.
+    """
+    if any(type(law) not in LAWS.values() for law in proposed.laws.values()):
+        raise Unfit("noise of an unknown law")
+    sizes: list[int | Fraction] = [law.size for law in proposed.laws.values()]
     sizes += [selection.epsilon for selection in proposed.selections.values()]
-    sizes += [Fraction(selection.bins) for selection in proposed.selections.values()]
+    sizes += [selection.bins for selection in proposed.selections.values()]
     if proposed.top is not None:
         sizes.append(proposed.top.epsilon)
     if proposed.units is not None:
-        sizes.append(min(proposed.failing, 1 - proposed.failing))
-    if any(size <= 0 for size in sizes):
+        sizes += [proposed.failing, 1 - proposed.failing]
+    if any(type(size) not in {int, Fraction} or size <= 0 for size in sizes):
         raise Unfit("noise of no size")
 
 

@@ -38,6 +38,8 @@ def evaluate(expr: Expr, row: Row) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
+    if type(value) is int:
+        return value.bit_length() <= LONGEST
     if value is None or value is True or value is False:
         return True
     if isinstance(value, str):
@@ -97,6 +99,8 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], Any]] = {
 
 
 def _whole(left: Any, right: Any) -> Any:
+    if type(left) is int and type(right) is int:
+        return left // right
     if isinstance(left, float) or isinstance(right, float):
         return math.floor(float(left) / float(right))
     return int(Fraction(left) // Fraction(right))  # exact where left / right would round to a float

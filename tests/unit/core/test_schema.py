@@ -42,6 +42,9 @@ def test_timestamps_are_whole_seconds_without_a_zone():
             TimestampDomain(bad, dt.datetime(2021, 1, 1))
     with pytest.raises(CatalogError, match="must not be above"):
         TimestampDomain(start, dt.datetime(2019, 1, 1))
+    for step in (0, -1, 1.5, True):  # with 0 all moments would be one
+        with pytest.raises(CatalogError, match="step"):
+            TimestampDomain(start, dt.datetime(2021, 1, 1), step)
 
 
 def test_a_fingerprint_tells_domains_apart():

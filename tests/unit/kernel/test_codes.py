@@ -8,8 +8,10 @@ import pytest
 
 from discreet.core.region import EVERYONE
 from discreet.kernel.codes import Codes, codes_of
+from discreet.kernel.derive.facts import facts_of
+from discreet.kernel.derive.rows import Rows
 from discreet.kernel.derive.scans import dataset_of, region_of
-from discreet.kernel.trees.nodes import Unfit
+from discreet.kernel.trees.nodes import Apply, Derived, StoredScan, Unfit
 from discreet.kernel.trees.read_sqlglot import read_sqlglot
 from kernel_kit import BOUNDED_VISITS, CLINIC, SCANS, duckdb_tree, trees
 
@@ -153,3 +155,113 @@ def test_a_stored_category_is_no_number_elsewhere() -> None:
     tree = duckdb_tree(f"SELECT COALESCE(enum_code(t.c1), 0) AS c0 FROM {ROWS}")
     with pytest.raises(Unfit):
         codes_of(tree, (2,), replace(SCANS, tables=views))
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ('SELECT 0 AS c0 FROM canon."clinic.wards" AS w', "codes of nobody"),
+        ('SELECT 0 AS c0 FROM canon."clinic.visits" AS v', "nothing bounds"),
+        (f"SELECT 0 AS c0 FROM {ROWS} GROUP BY t.c0", "codes of groups"),
+        (f"SELECT 0 AS c1 FROM {ROWS}", "under other names"),
+        (f"SELECT 0 AS c0, 0 AS c1 FROM {ROWS}", "under other names"),
+        (f"SELECT t.c6 AS c0 FROM {ROWS} WHERE t.c6 IS NOT NULL", "leave its table"),
+        (f"SELECT -1 AS c0 FROM {ROWS}", "leave its table"),
+        (f"SELECT t.c1 AS c0 FROM {ROWS} WHERE t.c1 IS NOT NULL", "no bounded whole number"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(sql: str, why: str) -> None:
+    with pytest.raises(Unfit, match=why):
+        codes(sql, 1000)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "1",
+        "COALESCE(t.c2, 5)",
+        "COALESCE(t.c2, t.c0 + 1)",
+        "COALESCE(t.c0, t.c2)",
+        "ABS(t.c0 + 1)",
+        "CASE WHEN t.c2 IS NOT NULL THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c3 THEN 1 WHEN t.c2 IS NOT NULL THEN t.c2 ELSE t.c0 END",
+        "CASE WHEN t.c2 IS NOT NULL THEN t.c2 WHEN t.c3 THEN 2 WHEN t.c6 > 5 THEN 3 ELSE 0 END",
+        "CASE WHEN t.c2 IS NOT NULL AND t.c3 THEN t.c2 ELSE 0 END",
+    ],
+)
+def test_a_code_that_is_never_null(term: str) -> None:
+    assert codes(f"SELECT {term} AS c0 FROM {ROWS} WHERE t.c0 IS NOT NULL", 1000).rows == 1
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "t.c2",
+        "t.c2 + 1",
+        "t.c0 + t.c2",
+        "ABS(t.c2)",
+        "COALESCE(t.c2, t.c2)",
+        "COALESCE(t.c2, NULL)",
+        "LENGTH(CAST(t.c4 AS VARCHAR))",  # of a function nothing is known
+        "GREATEST(t.c0, 1)",
+        "CASE WHEN t.c3 THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c3 THEN 1 WHEN t.c3 THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c2 IS NOT NULL THEN 1 WHEN t.c3 THEN t.c2 ELSE 0 END",  # of another branch
+        "CASE WHEN t.c2 IS NOT NULL THEN t.c2 WHEN t.c3 THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c2 IS NULL THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c2 IS NOT NULL OR t.c3 THEN t.c2 ELSE 0 END",
+        "CASE WHEN t.c3 THEN 1 ELSE t.c2 END",
+        "CASE WHEN t.c3 THEN 1 ELSE NULL END",
+    ],
+)
+def test_a_code_that_could_be_null(term: str) -> None:
+    with pytest.raises(Unfit, match="could be NULL"):
+        codes(f"SELECT {term} AS c0 FROM {ROWS} WHERE t.c0 IS NOT NULL AND t.c4 IS NOT NULL", 1000)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "t.c0 IS NULL",
+        "t.c3",
+        "t.c0 + 1 IS NOT NULL",
+        "NOT (t.c0 IS NOT NULL AND t.c3)",
+        "t.c2 > t.c0",
+    ],
+)
+def test_other_conditions_say_nothing_about_null(test: str) -> None:
+    with pytest.raises(Unfit, match="could be NULL"):
+        codes(f"SELECT t.c0 AS c0 FROM {ROWS} WHERE {test}", 1000)
+
+
+def test_people_may_be_in_two_tables_and_rows_as_units_in_one() -> None:
+    visits = f"(SELECT b.u AS u FROM {BOUNDED_VISITS} AS b WHERE b.n <= 3) AS v"
+    people = '(SELECT p.u AS u FROM canon."clinic.people" AS p WHERE p.r <= 2) AS p'
+    found = codes(f"SELECT 0 AS c0 FROM {visits} INNER JOIN {people} ON v.u = p.u", 1)
+    assert found == Codes(6, ("clinic.visits", "clinic.people"), person=True)
+
+    class TwoAtOnce:
+        """A relation over two private tables without a person, which no join makes."""
+
+        def stored(self, source: StoredScan) -> Rows:
+            return Rows({}, private=(source.path[1], "town.other"))
+
+        def view(self, _source: Derived) -> None:
+            return None
+
+    with pytest.raises(Unfit, match="need one private table"):
+        codes_of(duckdb_tree(f"SELECT 0 AS c0 FROM {ROWS}"), (1,), TwoAtOnce())
+    with pytest.raises(Unfit, match="need one private table"):
+        facts_of(duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS}"), TwoAtOnce())
+
+
+def test_a_case_has_a_value_for_each_test() -> None:
+    tree = duckdb_tree(
+        f"SELECT CASE WHEN t.c3 THEN 1 WHEN t.c3 THEN 1 ELSE 0 END AS c0 FROM {ROWS}"
+    )
+    assert codes_of(tree, (2,), SCANS).rows == 1
+    ((name, case),) = tree.outputs
+    assert isinstance(case, Apply)
+    short = Apply("case", (*case.operands[:3], case.operands[-1]))
+    with pytest.raises(ValueError, match="zip"):
+        codes_of(replace(tree, outputs=((name, short),)), (2,), SCANS)

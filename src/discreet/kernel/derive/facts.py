@@ -17,7 +17,8 @@ from discreet.kernel.derive.values import ValueKind
 from discreet.kernel.trees.nodes import Apply, Constant, Fold, Name, SelectNode, Term, Unfit, walk
 
 _WIDE_CASTS = frozenset({"cast bigint", "cast decimal(19, 0)"})
-_LARGEST_SQUARE = {"cast decimal(19, 0)": 10**38, "": 2**63}
+_LARGEST_SQUARE = {"cast decimal(19, 0)": 2**88 + 1, "": 2**63}
+"""Less than this is one square: 10^11 of the largest decimal ones add up to a number of 38 digits."""
 
 
 class Form(Enum):

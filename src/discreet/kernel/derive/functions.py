@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from discreet.kernel.derive import texts
 from discreet.kernel.derive.row import Applied, Constants, ScalarFunction, Whole, called
 from discreet.kernel.derive.values import LONGEST_TEXT, Value, integer
-from discreet.kernel.trees.nodes import Term
+from discreet.kernel.trees.nodes import Term, Unfit
 
 LONGEST_COUNTED = 1_000
 """Free text counts as no longer than this: a length has a range, as every number does."""
@@ -31,6 +31,8 @@ def _absolute_ends(low: Any, high: Any) -> tuple[Any, Any]:
 
 def _absolute(found: list[Value], _term: Term) -> Value:
     least, most = _absolute_ends(*found[0].bounded)
+    if found[0].narrow or (not found[0].wide and most >= 2**31):
+        raise Unfit("the size of a narrow number, which may not fit")
     return integer(least, most, wide=found[0].wide)
 
 

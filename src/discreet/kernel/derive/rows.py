@@ -90,6 +90,7 @@ def rows_of(source: Source, scans: Scans) -> Rows:
             check_name(alias)
             return scans.stored(source)
         case Derived(select=select, alias=alias):
+            check_name(alias)
             known = scans.view(source)
             return _block(select, alias, scans) if known is None else known
         case Joined():
@@ -146,7 +147,7 @@ def _block(select: SelectNode, alias: str, scans: Scans) -> Rows:
     names = [name for name, _ in select.outputs]
     if len(set(names)) != len(names):
         raise Unfit("two outputs of one name")
-    for name in (*names, alias):
+    for name in names:
         check_name(name)
     if select.group:
         return _per_unit(select, alias, below)
@@ -220,7 +221,10 @@ def _window(term: Window, below: Rows) -> Value:
         return Value(ValueKind.INTEGER, 1, 2**62)  # 32 bits on some engines
     if term.name not in {"min", "max", "bool_and", "bool_or"} or term.operand is None or term.order:
         raise Unfit(f"the window {term.name}")
-    return value_of(term.operand, below.values)
+    found = value_of(term.operand, below.values)
+    if term.name in {"bool_and", "bool_or"} and found.kind is not ValueKind.BOOLEAN:
+        raise Unfit("AND or OR of something that is no truth value")
+    return found
 
 
 def _total(term: Window, below: Rows, others: list[Term]) -> bool:
@@ -268,23 +272,27 @@ def _per_unit(select: SelectNode, alias: str, below: Rows) -> Rows:
 
 def _own_aggregate(term: Term, below: Rows) -> Value:
     """Return the value of an aggregate over one unit's own rows; sums may be of any size."""
+    decimal = False
     match term:
         # Only a whole number of rows or of a sum fits for certain.
         case Apply(
             name="cast decimal(38, 0)", operands=(Fold(name="count" | "sum") as inner_fold,)
         ):
-            term = inner_fold
+            term, decimal = inner_fold, True
     if not isinstance(term, Fold):
         raise Unfit("neither a key nor an aggregate")
     if term.operand is None:
-        return Value(ValueKind.INTEGER)
+        return Value(ValueKind.INTEGER, narrow=decimal)
     inner = value_of(term.operand, below.values)
     match term.name:
         case "count":
-            return Value(ValueKind.INTEGER)
+            return Value(ValueKind.INTEGER, narrow=decimal)
         case "sum" if inner.kind in {ValueKind.INTEGER, ValueKind.NOTHING} and inner.wide:
-            return Value(ValueKind.INTEGER)
-        case "min" | "max" | "bool_and" | "bool_or":
+            # Some engines add whole numbers up to a decimal one, of which nothing is computed uncast.
+            return Value(ValueKind.INTEGER, narrow=True)
+        case "min" | "max":
+            return inner
+        case "bool_and" | "bool_or" if inner.kind is ValueKind.BOOLEAN:
             return inner
         case _:
             raise Unfit(f"the aggregate {term.name}")

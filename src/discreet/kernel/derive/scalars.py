@@ -8,6 +8,7 @@ Guarantee: a term that `value_of` accepts is a function of the one row below it,
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 
 from discreet.kernel.derive import texts
@@ -86,7 +87,7 @@ def clamp_of(term: Term) -> tuple[Term, int, int] | None:
 
 def _constant(value: object, kind: str) -> Value:
     if kind == "date":
-        return Value(ValueKind.DATE)
+        return _date(str(value))
     if value is None:
         return Value(ValueKind.NOTHING)
     if kind:
@@ -94,8 +95,24 @@ def _constant(value: object, kind: str) -> Value:
     if isinstance(value, bool):
         return BOOLEAN
     if isinstance(value, int):
-        return integer(value, value, wide=abs(value) >= 2**31)
+        return integer(value, value, wide=beyond_32_bits(value, value))
     return text(len(str(value)))
+
+
+def beyond_32_bits(low: int, high: int) -> bool:
+    """Return whether an engine must take more than 32 bits for one of these numbers."""
+    return low < -(2**31) or high >= 2**31
+
+
+def _date(written: str) -> Value:
+    """Return a date of the calendar: another one raises where a row gets to it, or is too far away."""
+    try:
+        same = dt.date.fromisoformat(written).isoformat() == written
+    except ValueError:
+        same = False
+    if not same:
+        raise Unfit("a constant that is not a date")
+    return Value(ValueKind.DATE)
 
 
 def _case(term: Apply, columns: Values) -> Value:
@@ -106,8 +123,9 @@ def _case(term: Apply, columns: Values) -> Value:
         if found.kind is not ValueKind.INTEGER:
             raise Unfit("a clamp of something that is no whole number")
         # A short operand stays short, and its products overflow early.
-        wide = found.wide or term.operands[-1] != operand or max(abs(low), abs(high)) >= 2**31
-        return integer(low, high, wide=wide)
+        cast = term.operands[-1] != operand
+        wide = found.wide or cast or beyond_32_bits(low, high)
+        return integer(low, high, wide=wide, narrow=found.narrow and not cast)
     *pairs, other = term.operands
     for test in pairs[::2]:
         condition(test, columns)
@@ -128,7 +146,8 @@ def _one_of(found: list[Value], _term: Term) -> Value:
         return Value(known[0].kind)
     bounds = [value.bounded for value in known]
     low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
-    return integer(low, high, wide=any(value.wide for value in known))
+    wide, narrow = any(value.wide for value in known), any(value.narrow for value in known)
+    return integer(low, high, wide=wide, narrow=narrow)
 
 
 def _compared(found: list[Value], term: Term) -> Value:
@@ -157,8 +176,10 @@ def _corners(
     def rule(found: list[Value], _term: Term) -> Value:
         one, two = found
         if ValueKind.NOTHING in {one.kind, two.kind}:
-            return Value(ValueKind.NOTHING)
+            return _no_number(one, two)
         ends = [combine(a, b) for a in one.bounded for b in two.bounded]
+        if one.narrow or two.narrow:
+            raise Unfit("arithmetic on a narrow number, which may not fit")
         # Two short operands are computed in short arithmetic, which overflows early.
         if not (one.wide or two.wide) and max(map(abs, ends)) >= 2**31:
             raise Unfit("arithmetic that could leave 32 bits")
@@ -167,6 +188,13 @@ def _corners(
         return integer(min(ends), max(ends), wide=one.wide or two.wide)
 
     return rule
+
+
+def _no_number(*found: Value) -> Value:
+    """Return NULL as a number: to an engine it is one, and texts beside it would be read as numbers."""
+    if any(value.kind not in {ValueKind.INTEGER, ValueKind.NOTHING} for value in found):
+        raise Unfit("arithmetic on what is no number")
+    return integer(0, 0, wide=any(value.wide for value in found))
 
 
 def _constant_width(value: Value) -> bool:
@@ -189,7 +217,7 @@ def _divided(found: list[Value], _term: Term) -> Value:
     if low <= 0 <= high:
         raise Unfit("a division by what may be zero")
     reach = max(map(abs, one.bounded))
-    if not (one.wide and two.wide):
+    if not (one.wide and two.wide) or one.narrow or two.narrow:
         raise Unfit("a division of unknown width")
     if one.bounded[0] >= 0 and low > 0:
         # Engines agree on how to round what is not negative.
@@ -202,6 +230,8 @@ def _remainder(found: list[Value], _term: Term) -> Value:
     low, high = two.bounded
     if low <= 0 <= high or not (one.wide and two.wide):
         raise Unfit("a remainder of what may be zero")
+    if one.narrow or two.narrow:
+        raise Unfit("a remainder of unknown width")
     one.bounded  # noqa: B018  # only whole numbers have a remainder
     reach = max(abs(low), abs(high)) - 1
     return integer(-reach, reach)
@@ -209,20 +239,28 @@ def _remainder(found: list[Value], _term: Term) -> Value:
 
 def _negated(found: list[Value], _term: Term) -> Value:
     low, high = found[0].bounded
+    if found[0].narrow or (not found[0].wide and beyond_32_bits(-high, -low)):
+        raise Unfit("the opposite of a narrow number, which may not fit")
     return integer(-high, -low, wide=found[0].wide)
 
 
 def _widened(found: list[Value], _term: Term) -> Value:
     if found[0].kind is ValueKind.NOTHING:
-        return found[0]
+        return integer(0, 0)  # a number from here on, see `_no_number`
     return integer(*found[0].bounded)
+
+
+def _as_decimal(found: list[Value], term: Term) -> Value:
+    """Return the rule of a cast by which squares are summed; divided, DuckDB would make it a double."""
+    whole = _widened(found, term)
+    return integer(*whole.bounded, narrow=True)
 
 
 def _small(found: list[Value], _term: Term) -> Value:
     low, high = found[0].bounded
     if not -(2**15) <= low <= high < 2**15:
         raise Unfit("a whole number that could leave 16 bits")
-    return integer(low, high, wide=False)
+    return integer(low, high, wide=False, narrow=True)
 
 
 def _of_list(found: list[Value], term: Term) -> Value:
@@ -239,7 +277,7 @@ def _place_in_list(found: list[Value], _term: Term) -> Value:
     (text,) = found
     if text.kind is not ValueKind.TEXT or text.low is None or text.high is None:
         raise Unfit("the place of a text that is in no list")
-    return integer(text.low, text.high, wide=False)
+    return integer(text.low, text.high, wide=False, narrow=True)
 
 
 def _part_of_date(found: list[Value], term: Term) -> Value:
@@ -288,10 +326,11 @@ RULES: Mapping[str, Applied] = {
     **dict.fromkeys(("//", "/"), Applied(_divided, (2,))),
     "%": Applied(_remainder, (2,)),
     "negate": Applied(_negated, (1,)),
-    **dict.fromkeys(("cast bigint", "cast decimal(19, 0)"), Applied(_widened, (1,))),
+    "cast bigint": Applied(_widened, (1,)),
+    "cast decimal(19, 0)": Applied(_as_decimal, (1,)),
     "cast smallint": Applied(_small, (1,)),
     "try_cast enum": Applied(_of_list),
-    "enum_code": Applied(_place_in_list),
+    "enum_code": Applied(_place_in_list, (1,)),
     **dict.fromkeys(("date_part", "extract"), Applied(_part_of_date, (2,))),
     "date_diff": Applied(_days_between, (3,)),
     "unixdate": Applied(_day_number, (1,)),

@@ -84,8 +84,14 @@ def cut(found: list[Value], term: Term) -> Value:
 
 
 def _like(found: list[Value], term: Term) -> Value:
-    """Return the rule of LIKE: a text beside a constant one, without an escape sign."""
-    _word(_operands(term)[1])
+    """Return the rule of LIKE: a text beside a constant one, without an escape sign.
+
+    Engines that are read by the name of LIKE, not by DuckDB's sign, take a backslash for one, and
+    PostgreSQL raises where a row matches up to a last one.
+    """
+    pattern = _word(_operands(term)[1])
+    if isinstance(term, Apply) and term.name == "like" and "\\" in pattern:
+        raise Unfit("an escape sign in LIKE")
     joined(found[:1], term)
     return BOOLEAN
 

@@ -35,7 +35,8 @@ class Value:
     `low` and `high` are None for a whole number of any size (a person's own sum), which only a clamp
     may read; of a text that is stored as one of a list they are the places in it. `canonical`: the
     value of a declared column as it is, which is its own clamp. `length`: how many letters a text has
-    at most; without it no function of text may read it.
+    at most; without it no function of text may read it. `narrow`: perhaps of 16 bits, without a sign or
+    a decimal, so that nothing may be computed of it before it is cast to 64 bits.
     """
 
     kind: ValueKind
@@ -44,6 +45,7 @@ class Value:
     wide: bool = False
     canonical: bool = False
     length: int | None = None
+    narrow: bool = False
 
     @property
     def bounded(self) -> tuple[int, int]:
@@ -64,11 +66,11 @@ Values = Mapping[Name, Value]
 BOOLEAN = Value(ValueKind.BOOLEAN)
 
 
-def integer(low: int, high: int, *, wide: bool = True) -> Value:
+def integer(low: int, high: int, *, wide: bool = True, narrow: bool = False) -> Value:
     """Return whole numbers in a range that must fit into 64 bits."""
     if not -WIDEST <= low <= high <= WIDEST:
         raise TooWide("a whole number that could leave 64 bits")
-    return Value(ValueKind.INTEGER, low, high, wide)
+    return Value(ValueKind.INTEGER, low, high, wide, narrow=narrow)
 
 
 def text(letters: int) -> Value:

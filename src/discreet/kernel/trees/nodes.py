@@ -31,11 +31,23 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal. Whole numbers are `int`, text `str`; other numbers and dates keep their kind."""
+    """A literal. Whole numbers are `int`, text `str`; other numbers and dates keep their kind.
+
+    TRUE is another literal than 1, though Python calls the two equal: as a text one has four letters.
+    """
 
     value: int | str | bool | None
     kind: str = ""
     """"number" or "date" for a literal of that kind, spelled in `value`; else empty."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return type(self.value), self.value, self.kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,13 +56,23 @@ _SIGNS: dict[type[exp.Expr], str] = {
 
 
 def read_sqlglot(sql: str, dialect: str) -> SelectNode:
-    """Return the kernel's tree of one statement in `dialect`."""
+    """Return the kernel's tree of one statement in `dialect`.
+
+    Engines end comments in ways of their own, and fold names that are not quoted: neither has a
+    place in it.
+    """
     try:
-        trees = sqlglot.parse(sql, read=dialect)
+        tokens = sqlglot.tokenize(sql, read=dialect)
+        if any(token.comments for token in tokens):
+            raise Unfit("a comment in the final SQL")
+        trees = sqlglot.Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
     except sqlglot.errors.SqlglotError:
         raise Unfit("the final SQL is not SQL") from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Select):
         raise Unfit("the final SQL is not one SELECT")
+    for name in trees[0].find_all(exp.Identifier):
+        if not name.args.get("quoted") and name.this != name.this.lower():
+            raise Unfit("a name with capitals and without quotes")
     return _select(trees[0])
 
 

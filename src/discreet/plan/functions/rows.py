@@ -22,13 +22,18 @@ MOST_BITS = 256
 
 
 def _round(value: Any, digits: Any = 0) -> Any:
-    # Half away from zero, as SQL does; Python's round() goes to even.
-    if abs(int(digits)) > MOST_DIGITS:
+    # Half away from zero, as SQL does; Python's round() goes to even. In whole numbers: fractions
+    # would take most of the time in which a large column is tabulated.
+    places = int(digits)
+    if abs(places) > MOST_DIGITS:
         raise ValueError(digits)
-    scale = Fraction(10) ** int(digits)
-    exact = Fraction(value) * scale
-    rounded = math.floor(abs(exact) + Fraction(1, 2)) * (1 if exact >= 0 else -1)
-    result = Fraction(rounded) / scale
+    above, below = value.as_integer_ratio()
+    scale = 10 ** abs(places)
+    above, below = (above * scale, below) if places > 0 else (above, below * scale)
+    rounded = (2 * abs(above) + below) // (2 * below) * (1 if above >= 0 else -1)
+    if places <= 0:
+        return rounded * scale
+    result = Fraction(rounded, scale)
     return int(result) if result.denominator == 1 else result
 
 

@@ -279,8 +279,13 @@ class Writer:
     def _branches(self, expr: e.Case | e.Coalesce | e.Extreme) -> str:
         numeric = lattice(self.domain(expr)) is not None
         written = self._chosen(expr, numeric=numeric)
-        constant_only = all(isinstance(part, e.Literal) for part in _values(expr))
-        return _wide(written) if numeric and constant_only else written
+        short = numeric and all(map(self._one_value, _values(expr)))
+        return _wide(written) if short else written
+
+    def _one_value(self, part: Expr) -> bool:
+        """Return whether an engine could read this as a small constant, be it one of an inner SELECT."""
+        found = None if isinstance(part, e.Literal) else lattice(self.domain(part))
+        return isinstance(part, e.Literal) or (found is not None and found[0] == found[1])
 
     def _chosen(self, expr: e.Case | e.Coalesce | e.Extreme, *, numeric: bool) -> str:
         step = self._rule_step(expr)

@@ -14,11 +14,23 @@ from discreet.core.schema import (
 from discreet.core.spelling import Spelling
 from discreet.core.unit import PrivacyUnit
 from discreet.engine.connect import connect
-from discreet.kernel.canonical.losses import table_losses
+from discreet.kernel.canonical.losses import ColumnLoss, TableLosses, table_losses
 
 ROWS = "who,sex,age\n" + "".join(
     f"{'p' + str(i // 3) if i else ''},{('F', 'f ', 'M', 'x')[i % 4]},{'n/a' if i % 5 == 0 else i}\n"
     for i in range(40)
+)
+
+FEW_ROWS = "who,code,once,same,half,town\n" + "".join(
+    f"{who},{i},{i},1,{i % 2},{town}\n"
+    for i, (who, town) in enumerate(
+        [
+            *(("a", "X") for _ in range(6)),  # six rows of one person
+            *((who, "Y") for who in "abcde"),  # five people
+            *((who, "Z") for who in "abcd"),
+            *((who, f"lost {who}") for who in "abcdef"),
+        ]
+    )
 )
 
 
@@ -26,7 +38,8 @@ ROWS = "who,sex,age\n" + "".join(
 def engine(tmp_path_factory):
     folder = tmp_path_factory.mktemp("losses")
     (folder / "t.csv").write_text(ROWS, encoding="utf-8")
-    found = connect("duckdb:", {"t": "t.csv"}, base=folder)
+    (folder / "few.csv").write_text(FEW_ROWS, encoding="utf-8")
+    found = connect("duckdb:", {"t": "t.csv", "few": "few.csv"}, base=folder)
     yield found
     found.close()
 
@@ -67,3 +80,73 @@ def test_people_and_the_rows_that_a_bound_keeps(engine):
     assert found.kept(3) == 1.0
     assert found.kept(1) == pytest.approx(14 / 39)
     assert table_losses(engine, "t", table("who"), rare=False).people == ()
+
+
+def few(unit, **told):
+    columns = (
+        Column("who", IdentifierDomain()),
+        Column("once", IdentifierDomain()),
+        Column("same", IdentifierDomain()),
+        Column("half", IdentifierDomain()),
+        Column("gone", IdentifierDomain()),
+        Column("hidden", IdentifierDomain(), hidden=True),
+        Column("town", CategoryDomain(("X", "Y", "Z", "nowhere")), **told),
+        Column("absent", IntegerDomain(0, 1)),
+        Column("code", IntegerDomain(0, 99)),
+    )
+    return Table("few", "few.csv", PrivacyUnit(unit), columns, max_rows=1)
+
+
+def test_values_of_few_people_are_counted(engine):
+    town, code = table_losses(engine, "few", few("who")).columns
+    # X is one person's, Z four people's, Y those of five; nowhere is nobody's.
+    assert (town.column, town.filled, town.lost, town.rare) == ("town", 21, 6, 2)
+    assert len(town.examples) == 5
+    assert town.examples[0] == ("lost a", 1)
+    assert (code.column, code.filled, code.lost, code.examples, code.rare) == ("code", 21, 0, (), 0)
+
+
+def test_values_of_few_rows_are_counted_where_rows_are_people(engine):
+    found = table_losses(engine, "few", few(None))
+    assert found.columns[0].rare == 1
+    # Each row its own value, one value for all, or a few for several rows each.
+    assert found.repeats == (("who", 6), ("half", 2))
+    assert found.people == ()
+    assert found.without_unit == 0
+    assert found.rows == 21
+
+
+def test_who_asks_for_no_rare_values_gets_none(engine):
+    found = table_losses(engine, "few", few(None), rare=False)
+    assert (found.columns[0].rare, found.repeats, found.people) == (0, (), ())
+    found = table_losses(engine, "few", few("who"), rare=False)
+    assert (found.columns[0].rare, found.repeats, found.people) == (0, (), ())
+
+
+def test_people_who_repeat_are_no_repeats(engine):
+    found = table_losses(engine, "few", few("who"))
+    assert found.repeats == ()
+    # a has 9 rows, b to d 3, e 2, f 1.
+    assert found.people == ((1, 1), (2, 1), (3, 3), (9, 1))
+
+
+def test_a_spelled_table_is_counted_as_well(engine):
+    (town, _) = table_losses(
+        engine, "few", few("who", spelling=Spelling(empty=("lost a",)))
+    ).columns
+    assert (town.filled, town.lost) == (20, 5)
+
+
+def test_a_table_without_names_has_no_repeats(engine):
+    columns = (Column("code", IntegerDomain(0, 99)),)
+    found = table_losses(engine, "few", Table("few", "few.csv", PrivacyUnit(), columns))
+    assert found.repeats == ()
+
+
+def test_the_share_of_rows_that_a_bound_keeps():
+    found = TableLosses(10, 0, (), people=((1, 4), (3, 2)))
+    assert found.kept(1) == 0.6
+    assert found.kept(2) == 0.8
+    assert found.kept(3) == 1.0
+    assert TableLosses(0, 0, ()).kept(1) == 1.0
+    assert ColumnLoss("x", 3, 0).rare == 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from discreet.core.region import Positions
-from discreet.kernel.derive.facts import Form, facts_of
-from discreet.kernel.trees.nodes import Unfit
-from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts
+from discreet.kernel.derive.facts import Facts, Form, facts_of
+from discreet.kernel.trees.nodes import Fold, Unfit
+from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts, trees
 
 ROWS = 'canon."town.rows" AS t'
 PEOPLE = 'canon."clinic.people" AS p'
@@ -251,3 +253,233 @@ def test_patterns_are_searched_where_that_takes_linear_time() -> None:
 def test_texts_may_not_be_searched_for_what_a_row_says(test) -> None:
     with pytest.raises(Unfit):
         facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} WHERE {test}")
+
+
+# -- each sentence of a refusal, beside the neighbour that passes ------------------------------------
+
+CUT = "(SELECT w.c0 AS c0 FROM (SELECT s.c0 AS c0, ROW_NUMBER() OVER (PARTITION BY s.c0 ORDER BY s.c0) AS n "
+CUT += 'FROM canon."clinic.wards" AS s) AS w WHERE w.n <= 4) AS x'
+OWN = '(SELECT v.u AS u, v.c1 AS c1, COUNT(*) AS a FROM canon."clinic.visits" AS v WHERE v.r <= 5 '
+OWN += "GROUP BY v.u, v.c1) AS t"
+
+
+def clamp(term: str, low: int, high: int) -> str:
+    return f"CASE WHEN {term} > {high} THEN {high} WHEN {term} < {low} THEN {low} ELSE {term} END"
+
+
+def test_a_statement_is_about_somebody() -> None:
+    with pytest.raises(Unfit, match="about nobody"):
+        facts('SELECT COUNT(*) AS r0 FROM canon."clinic.wards" AS w')
+    # Not even where a public table's rows are cut, or counted once each.
+    with pytest.raises(Unfit, match="about nobody"):
+        facts(f"SELECT x.c0 AS k0, COUNT(DISTINCT x.c0) AS r0 FROM {CUT} GROUP BY 1")
+
+
+def test_a_row_unit_beside_a_public_table_has_as_many_rows_as_copies() -> None:
+    assert facts(f"SELECT COUNT(*) AS r0 FROM {ROWS} LEFT JOIN {CUT} ON t.c1 = x.c0").rows == 4
+    for aggregate in ("COUNT(*)", "COUNT(t.c0)", "COUNT(DISTINCT t.c0)"):
+        with pytest.raises(Unfit, match="bounded copies"):
+            facts(f"SELECT {aggregate} AS r0 FROM {ROWS} LEFT JOIN {CUT} ON t.c1 <> x.c0")
+
+
+@pytest.mark.parametrize(
+    ("keys", "group", "fits"),
+    [
+        ("t.c0 AS k0, t.c1 AS k1", "GROUP BY 1, 2", True),
+        ("t.c0 AS k0", "GROUP BY t.c0", True),
+        ("t.c0 AS k0", "GROUP BY t.c1", False),
+        ("t.c0 AS k0, t.c1 AS k1", "GROUP BY t.c1, t.c0", False),
+        ("t.c0 AS k0", "GROUP BY t.c0, t.c1", False),  # a second group that is not shown
+    ],
+)
+def test_keys_are_the_groups(keys: str, group: str, *, fits: bool) -> None:
+    sql = f"SELECT {keys}, COUNT(*) AS r0 FROM {ROWS} {group}"
+    if fits:
+        assert facts(sql).keys == keys.count(" AS ")
+        return
+    with pytest.raises(Unfit, match="keys that are not the groups"):
+        facts(sql)
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("t.c0", "no aggregate"),
+        ("5", "no aggregate"),
+        ("CAST(t.c0 AS DECIMAL(38, 0))", "no aggregate"),
+        ("COUNT(*) + 1", "no aggregate"),
+        ("MIN(t.c0)", "the aggregate min"),
+        ("MAX(CAST(t.c2 AS BIGINT))", "the aggregate max"),
+        ("BOOL_OR(t.c3)", "the aggregate bool_or"),
+        ("SUM(t.c2)", "width is not stated"),
+        (f"SUM({CLAMP})", "width is not stated"),
+        ("SUM(CAST(t.c0 + 1 AS BIGINT))", "a summand without a clamp"),
+        ("SUM(CAST(t.c3 AS BIGINT))", "a summand without a clamp"),
+        ("COUNT(t.c9)", "does not have"),
+        ("COUNT(DISTINCT t.c9)", "does not have"),
+    ],
+)
+def test_an_output_is_a_count_or_a_clamped_sum(output: str, why: str) -> None:
+    with pytest.raises(Unfit, match=why):
+        facts(f"SELECT {output} AS r0 FROM {ROWS}")
+
+
+def test_a_sum_is_of_something() -> None:
+    tree = duckdb_tree(f"SELECT COUNT(*) AS r0 FROM {ROWS}")
+    assert facts_of(replace(tree, outputs=(("r0", Fold("count", None)),)), SCANS).keys == 0
+    for name in ("sum", "max"):
+        with pytest.raises(Unfit, match=f"the aggregate {name}"):
+            facts_of(replace(tree, outputs=(("r0", Fold(name, None)),)), SCANS)
+
+
+@pytest.mark.parametrize(
+    ("key", "numbered"),
+    [
+        ("t.c0", True),
+        ("t.c2 + 3", True),
+        ("t.c1", False),
+        ("t.c3", False),
+        ("t.c4", False),
+        ("t.c1 AS k, t.c0", True),
+        ("t.c0 AS k, t.c1", False),  # the last one counts
+    ],
+)
+def test_bins_are_whole_numbers(key: str, *, numbered: bool) -> None:
+    places = "1, 2" if " AS k" in key else "1"
+    found = facts(f"SELECT {key} AS k1, COUNT(*) AS r0 FROM {ROWS} GROUP BY {places}")
+    assert found.numbered is numbered
+
+
+def test_a_number_of_any_size_is_no_bin() -> None:
+    assert not facts(f"SELECT t.a AS k0, COUNT(*) AS r0 FROM {OWN} GROUP BY 1").numbered
+    assert not facts(f"SELECT COUNT(*) AS r0 FROM {ROWS}").numbered
+    assert not Facts(1, (), 1, single=True, private=(), person=False, region={}).numbered
+
+
+@pytest.mark.parametrize(
+    ("counted", "form"),
+    [
+        ("p.u", Form.UNITS),
+        ("CASE WHEN p.c2 > 5 THEN p.u ELSE NULL END", Form.UNITS),
+        ("CASE WHEN p.c2 > 5 THEN p.u ELSE p.u END", Form.DISTINCT),
+        ("CASE WHEN p.c2 > 5 THEN NULL ELSE p.u END", Form.DISTINCT),
+        ("CASE WHEN p.c2 > 5 THEN p.c2 ELSE NULL END", Form.DISTINCT),
+        ("p.c2", Form.DISTINCT),
+    ],
+)
+def test_different_units_and_different_values(counted: str, form: Form) -> None:
+    found = facts(f"SELECT COUNT(DISTINCT {counted}) AS r0 FROM {PEOPLE} WHERE p.r <= 2")
+    assert [(each.form, each.low, each.high) for each in found.outputs] == [(form, 0, 1)]
+    present = facts(f"SELECT COUNT({counted}) AS r0 FROM {PEOPLE} WHERE p.r <= 2").outputs[0]
+    assert (present.form, present.low, present.high) == (Form.PRESENT, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS r0",
+        "SELECT COUNT(DISTINCT p.u) AS r0, COUNT(*) AS r1",
+        "SELECT COUNT(DISTINCT p.c2) AS r0",
+        "SELECT p.c2 AS k0, COUNT(DISTINCT p.u) AS r0",
+        "SELECT p.c1 AS k0, p.c2 AS k1, COUNT(DISTINCT p.u) AS r0",
+        "SELECT CASE WHEN p.c1 = 'f' THEN p.c2 ELSE 0 END AS k0, COUNT(DISTINCT p.u) AS r0",
+    ],
+)
+def test_only_units_in_one_group_each_need_no_bound(sql: str) -> None:
+    group = "" if " k0" not in sql else "GROUP BY 1, 2" if " k1" in sql else "GROUP BY 1"
+    with pytest.raises(Unfit, match="rows of a unit that nothing bounds"):
+        facts(f"{sql} FROM {PEOPLE} {group}")
+    assert facts(f"{sql} FROM {PEOPLE} WHERE p.r <= 2 {group}").rows == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "single"),
+    [
+        ("p.c1", True),
+        ("UPPER(CAST(p.c1 AS VARCHAR))", True),
+        ("CASE WHEN p.c1 = 'f' THEN 1 ELSE 0 END", True),
+        ("p.c2", False),
+        ("CASE WHEN p.c2 > 5 THEN 'f' ELSE CAST(p.c1 AS VARCHAR) END", False),
+    ],
+)
+def test_a_unit_has_one_group_where_keys_are_constant_for_it(key: str, *, single: bool) -> None:
+    sql = f"SELECT {key} AS k0, COUNT(DISTINCT p.u) AS r0 FROM {PEOPLE} WHERE p.r <= 2 GROUP BY 1"
+    assert facts(sql).single is single
+
+
+# -- squares ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most"), [(-5, 3, 25), (-3, 5, 25), (-7, -2, 49), (2, 6, 36)]
+)
+def test_a_square_is_that_of_the_end_farther_from_zero(low: int, high: int, most: int) -> None:
+    one = f"CAST({clamp('t.c6', low, high)} AS BIGINT)"
+    (output,) = facts(f"SELECT SUM({one} * {one}) AS r0 FROM {ROWS}").outputs
+    assert (output.form, output.low, output.high) == (Form.SQUARES, 0, most)
+
+
+ROOT = 3_037_000_499
+"""The largest number whose square has 63 bits."""
+
+
+@pytest.mark.parametrize("cast", ["{}", "CAST({} AS BIGINT)"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_square_of_64_bits_leaves_them_beyond_its_root(cast: str, sign: int) -> None:
+    def square(reach: int) -> str:
+        one = cast.format(clamp("t.c6", *sorted((0, sign * reach))))
+        return f"SELECT SUM(CAST({one} * {one} AS BIGINT)) AS r0 FROM {ROWS}"
+
+    assert facts(square(ROOT)).outputs[0].high == 9_223_372_030_926_249_001
+    with pytest.raises(Unfit, match="leave its width"):
+        facts(square(ROOT + 1))
+
+
+def test_many_squares_of_decimals_fit_38_digits() -> None:
+    """One square fits, five of the largest did not: their sum failed from the fifth row on."""
+    one = f"CAST({clamp('t.c6', 0, 2**44)} AS DECIMAL(19, 0))"
+    (output,) = facts(f"SELECT SUM({one} * {one}) AS r0 FROM {ROWS}").outputs
+    assert output.high == 2**88
+    for high in (2**44 + 1, 2**62, 2**63 - 1):
+        more = f"CAST({clamp('t.c6', 0, high)} AS DECIMAL(19, 0))"
+        with pytest.raises(Unfit, match="leave its width"):
+            facts(f"SELECT SUM({more} * {more}) AS r0 FROM {ROWS}")
+
+
+def test_a_short_operand_is_squared_once_it_is_widened() -> None:
+    wide = f"CAST({SHORT} AS BIGINT)"
+    (output,) = facts(f"SELECT SUM({wide} * {wide}) AS r0 FROM {ROWS}").outputs
+    assert output.high == 3_600_000_000
+    with pytest.raises(Unfit, match="unknown width"):
+        facts(f"SELECT SUM({SHORT} * {SHORT}) AS r0 FROM {ROWS}")
+
+
+def test_a_product_of_two_operands_is_no_square() -> None:
+    one, two = f"CAST({clamp('t.c6', 0, 1)} AS BIGINT)", f"CAST({clamp('t.c6', 0, 9)} AS BIGINT)"
+    for product in (f"{one} * {two}", f"{two} * {one}", f"{one} * CAST(t.c0 AS BIGINT)"):
+        with pytest.raises(Unfit, match="two different operands"):
+            facts(f"SELECT SUM({product}) AS r0 FROM {ROWS}")
+
+
+def test_a_square_is_of_a_clamp() -> None:
+    with pytest.raises(Unfit, match="without a clamp"):
+        facts(f"SELECT SUM((t.c6 + 1) * (t.c6 + 1)) AS r0 FROM {ROWS}")
+    (output,) = facts(f"SELECT SUM(t.c6 * t.c6) AS r0 FROM {ROWS}").outputs  # its own clamp
+    assert output.high == 2_500
+
+
+def test_a_factor_that_says_true_for_one_is_another_operand() -> None:
+    # Python calls True and 1 equal. The text of one has four letters, so this product was y * 0 and not
+    # y * y: a row moved 4 * 0 - 4 * 5 * 5 + 25 = -75 where the noise was made for (2 * 5 - 5)^2 = 25.
+    def factor(word: str) -> str:
+        term = f"CASE WHEN LENGTH(CAST({word} AS VARCHAR)) < 3 THEN t.c6 ELSE 0 END"
+        return f"CAST({clamp(term, 0, 5)} AS BIGINT)"
+
+    for word in ("1", "TRUE"):
+        sql = f"SELECT SUM({factor('1')} * {factor(word)}) AS r0 FROM {ROWS}"
+        for tree in trees(sql):
+            if word == "1":
+                assert facts_of(tree, SCANS).outputs[0].high == 25
+                continue
+            with pytest.raises(Unfit, match="two different operands"):
+                facts_of(tree, SCANS)

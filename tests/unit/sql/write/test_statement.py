@@ -1,6 +1,11 @@
 """One SELECT for the sums, one for each histogram."""
 
+from pathlib import Path
+
+import pytest
+
 from asking import reads
+from curator_kit import catalog_of, planned
 from discreet.kernel.seal import Asked
 from discreet.kernel.sensitivity import Kind
 
@@ -41,3 +46,11 @@ def test_squares_of_wide_numbers_are_added_up_as_decimals():
 def test_the_analysts_words_never_reach_the_engine():
     (read,) = reads("SELECT COUNT(*) AS canary FROM people AS hawk WHERE hawk.age = 7 -- heron")
     assert not any(word in read.sql for word in ("canary", "hawk", "heron"))
+
+
+@pytest.mark.parametrize("made", ["7", "POSITION('A' IN 'm')", "LENGTH('') - 3"])
+def test_a_constant_of_an_inner_select_is_multiplied_in_wide_numbers(made):
+    """An engine would read it as 32 bits, and the kernel passes no such product."""
+    chosen = "CASE WHEN t.code > 1 THEN t.z ELSE 1 END"
+    inner = f"SELECT v.person, v.code, {made} AS z FROM visits AS v"
+    planned(f"SELECT SUM({chosen} * {chosen}) FROM ({inner}) AS t", catalog_of(Path()))
