@@ -46,8 +46,7 @@ PLANS = (('unit = "row"', ROW_TASKS), (BOUNDED, PERSON_TASKS))
 def exact(curator, sql: str):
     """Return everything that the engine computes for a question, before any noise."""
     request = Request.of(sql, epsilon=1, fresh=True)
-    settings = {"catalog": curator.catalog, "ledger": curator.ledger, "engine": curator.engine}
-    with prepared(request, **settings) as (ready, held):
+    with prepared(request, curator) as (ready, held):
         curator.ledger.charge(ready.payer, ready.quote, request_id=str(uuid.uuid4()), body=sql)
         question, sealed = ready.question, ready.sealed
         found = kernel_exact(

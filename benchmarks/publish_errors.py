@@ -252,7 +252,7 @@ def counted(text: str, toml: Path) -> tuple[Family, list[np.ndarray], Sequence[L
     spec = parse_spec(text, base=toml.parent)
     with (
         discreet.open(toml) as curator,
-        planned(spec, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine) as (
+        planned(spec, curator) as (
             plan,
             held,
         ),

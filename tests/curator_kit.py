@@ -240,6 +240,11 @@ def replaced(engine: MemoryEngine, dataset: str, unit: int, rng: random.Random) 
 NOBODY = SimpleNamespace(identity="test")
 
 
+def desk_of(catalog: Catalog, engine: Any) -> Any:
+    """Return a desk at which nobody pays and nothing is drawn."""
+    return SimpleNamespace(catalog=catalog, ledger=NOBODY, engine=engine, rng=None)
+
+
 def _receipt() -> Receipt:
     found = object.__new__(Receipt)
     object.__setattr__(found, "request_id", "test")
@@ -278,7 +283,7 @@ class Planned:
 
     def exact(self, engine: Any) -> Any:
         sealed = self.sealed(engine)
-        with hold(self.question.statement.source, engine, NOBODY, self.catalog) as held:
+        with hold(self.question.statement.source, desk_of(self.catalog, engine)) as held:
             return exact_of(self.question, sealed, held)
 
 

@@ -77,5 +77,7 @@ def plan_in_memory(
     drafted = draft(parse_spec(written, base=base), catalog)
     engine = CountyEngine(rows)
     held = SimpleNamespace(fingerprints=dict.fromkeys(engine.places, "1"), run=engine.run)
-    found = make_plan(drafted, catalog=catalog, ledger=LEDGER, engine=engine, held=held)
+    found = make_plan(
+        drafted, SimpleNamespace(catalog=catalog, ledger=LEDGER, engine=engine), held=held
+    )
     return InMemory(found, held)

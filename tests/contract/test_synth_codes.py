@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from curator_kit import NOBODY, RECEIPT
+from curator_kit import RECEIPT, desk_of
 from discreet.core.region import EVERYONE
 from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
@@ -55,7 +55,7 @@ def marginals(engine, base, table, *, every=False):
     wanted = [(), (0,), (0, 1)]
     if every:
         wanted += itertools.combinations(range(len(columns)), 2)
-    with hold(outline.scan, engine, NOBODY, catalog) as held:
+    with hold(outline.scan, desk_of(catalog, engine)) as held:
         return store_codes(held, codes, permit=RECEIPT).marginals(wanted)
 
 
@@ -91,7 +91,7 @@ def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     rich = MarginalBudget(Fraction(1000), concentrated=True)
     found = []
     for each in (engine, MemoryEngine(TABLES)):
-        with hold(outline.scan, each, NOBODY, catalog) as held:
+        with hold(outline.scan, desk_of(catalog, each)) as held:
             means = Means(each, held, RECEIPT, rich, Fraction(1, 10**6), TOWN, SystemRng())
             found.append(learn(outline, means, lambda _: None).encoding)
     assert found[0] == found[1]

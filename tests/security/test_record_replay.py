@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,9 +59,10 @@ AGGREGATES = (
 NOISED = look.noised
 
 
-def quote_of(request, **means):
+def quote_of(request, catalog, ledger, engine):
     """Return the plan and the price of a request."""
-    with prepared(request, **means) as (ready, _held):
+    desk = SimpleNamespace(catalog=catalog, ledger=ledger, engine=engine)
+    with prepared(request, desk) as (ready, _held):
         return ready
 
 
@@ -251,7 +253,7 @@ def test_the_price_with_the_data_absent_is_the_charge(tmp_path, record_property)
             epsilon = rng.choice(["0.1", "1/3", "2"])
             request = Request.of(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
             try:
-                ready = quote_of(request, catalog=catalog, ledger=curator.ledger, engine=absent)
+                ready = quote_of(request, catalog, curator.ledger, absent)
             except DiscreetError as refused:
                 with pytest.raises(type(refused)):
                     curator.query(sql, epsilon=epsilon, request_id=f"r{i}", fresh=True)
@@ -297,7 +299,7 @@ def test_the_price_with_the_data_absent_in_full(tmp_path):
             quotes = []
             for chosen in (absent, engine):
                 try:
-                    ready = quote_of(request, catalog=catalog, ledger=curator.ledger, engine=chosen)
+                    ready = quote_of(request, catalog, curator.ledger, chosen)
                     quotes.append(ready.quote)
                 except DiscreetError as refused:
                     quotes.append(str(refused))

@@ -14,6 +14,7 @@ from discreet.kernel import look as kernel_look
 from discreet.kernel.rehearsal import SeedWish, _SeededWords, words_for
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.ledger import Ledger
+from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
 from discreet.release.stored import pack, unpack
 from discreet.release.whole import release
@@ -125,10 +126,7 @@ def forced(private, seed=7):
     try:
         answer = release(
             request,
-            catalog=private.catalog,
-            ledger=ledger,
-            engine=reads,
-            rng=SeededRng(1),
+            PlainDesk(private.catalog, ledger, reads, SeededRng(1)),
         )
     except Unfit:
         return None, reads.count
@@ -162,12 +160,11 @@ def test_what_is_public_is_read_from_the_final_sql(asked):
         words_for(SeedWish(1, "q"), ())
     from discreet.release.pipeline import prepared
 
-    means = {"catalog": asked.catalog, "ledger": asked.ledger, "engine": asked.engine}
     for sql, public in (
         (SEX, True),
         ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", False),
     ):
-        with prepared(Request.of(sql, epsilon="0.1"), **means) as (ready, _):
+        with prepared(Request.of(sql, epsilon="0.1"), asked) as (ready, _):
             assert {read.public_rows for read in ready.sealed.reads} == {public}
             mixed = (*ready.sealed.reads, replace(ready.sealed.reads[0], public_rows=not public))
             with pytest.raises(Unfit):

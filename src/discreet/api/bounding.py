@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.numbers import Epsilon, Number
 from discreet.core.schema import Dataset, Table
 from discreet.errors import EngineFailed
 from discreet.release.bars.row_losses import RowsLost
+from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import explain, release
 from discreet.release.request import Request
 from discreet.release.rows_probe import histogram, probe_catalog, probe_sql
@@ -79,8 +81,7 @@ def price(
     request = Request.of(
         probe_sql(dataset, found), epsilon=epsilon, analyst=curator.account_of(analyst)
     )
-    catalog = probe_catalog(curator.catalog, dataset, found)
-    return explain(request, catalog=catalog, ledger=curator.ledger, engine=curator.engine)
+    return explain(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
 
 
 def trade(
@@ -103,13 +104,7 @@ def trade(
         analyst=curator.account_of(analyst),
         request_id=request_id,
     )
-    answer = release(
-        request,
-        catalog=probe_catalog(curator.catalog, dataset, found),
-        ledger=curator.ledger,
-        engine=curator.engine,
-        rng=curator.rng,
-    )
+    answer = release(request, _probed(curator, probe_catalog(curator.catalog, dataset, found)))
     told = histogram(answer)
     if told is None:
         raise EngineFailed("The answer tells nothing about rows of people.")
@@ -120,6 +115,10 @@ def trade(
         for bound in chosen
     )
     return BoundsTrade(found.name, now, each, bounds, answer)
+
+
+def _probed(curator: Curator, catalog: Catalog) -> Desk:
+    return PlainDesk(catalog, curator.ledger, curator.engine, curator.rng)
 
 
 def _find(curator: Curator, written: str) -> tuple[Dataset, Table]:
@@ -135,5 +134,5 @@ def _noise(curator: Curator, dataset: Dataset, table: Table, bound: int, epsilon
         f"SELECT COUNT(*) AS n FROM {place}", epsilon=epsilon, analyst=None, fresh=True
     )
     catalog = probe_catalog(curator.catalog, dataset, table, bound)
-    said = explain(request, catalog=catalog, ledger=curator.ledger, engine=curator.engine)
+    said = explain(request, _probed(curator, catalog))
     return float(said.expected_error["n"] or 0.0)

@@ -66,9 +66,7 @@ class Curator(Publishing, Learning):
             fresh=fresh,
             max_rows=max_rows,
         )
-        return release(
-            request, catalog=self.catalog, ledger=self.ledger, engine=self.engine, rng=self.rng
-        )
+        return release(request, self)
 
     def explain(
         self,
@@ -93,13 +91,7 @@ class Curator(Publishing, Learning):
             fresh=fresh,
             max_rows=max_rows,
         )
-        return explain_request(
-            request,
-            catalog=self.catalog,
-            ledger=self.ledger,
-            engine=self.engine,
-            group_size=group_size,
-        )
+        return explain_request(request, self, group_size=group_size)
 
     def rehearse(
         self,
@@ -165,7 +157,7 @@ class Curator(Publishing, Learning):
             analyst=self._payer(analyst),
             request_id=request_id,
         )
-        return synthesize(request, **self._means, progress=progress)
+        return synthesize(request, self, progress=progress)
 
     def synthesize_linked(self, dataset: str, **asked: Any) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join (`linked.run.linked_copy`)."""
@@ -183,9 +175,7 @@ class Curator(Publishing, Learning):
         """Return the comparison with the real rows: for the owner, recorded, never to be published."""
         from discreet.synth.report.making import comparison
 
-        return comparison(
-            synthetic, catalog=self.catalog, ledger=self.ledger, engine=self.engine, target=target
-        )
+        return comparison(synthetic, self, target=target)
 
     def anonymize(
         self, table: str, *, k: int, quasi: Sequence[str], where: str | None = None, **more: Any
@@ -210,7 +200,7 @@ class Curator(Publishing, Learning):
 
     def columns(self, sql: str | Written) -> tuple[OutputColumn, ...]:
         """Return names and types of the answer's columns, before anything is paid."""
-        return shape_of(sql, catalog=self.catalog, ledger=self.ledger, engine=self.engine)
+        return shape_of(sql, self)
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the owner should look at in the catalog. For the owner only."""

@@ -30,7 +30,7 @@ class Learning(OpenedCatalog):
         from discreet.learn.run import train
 
         request = LearnRequest.of(table, analyst=self._payer(analyst), **asked)
-        return train(request, **self._means, progress=progress)
+        return train(request, self, progress=progress)
 
     def test_model(
         self, model: AnyClassifier, table: str, *, analyst: str | None = None, **asked: Any
@@ -42,7 +42,7 @@ class Learning(OpenedCatalog):
         return paid_test(
             request,
             model,
-            **self._means,
+            self,
         )
 
     def recommend(self, table: str, *, analyst: str | None = None, **asked: Any) -> Recommending:
@@ -50,14 +50,14 @@ class Learning(OpenedCatalog):
         from discreet.learn.recommend.run import RecommendRequest, recommend
 
         request = RecommendRequest.of(table, analyst=self._payer(analyst), **asked)
-        return recommend(request, **self._means)
+        return recommend(request, self)
 
     def select(self, table: str, *, analyst: str | None = None, **asked: Any) -> Selected:
         """Return one good candidate of a column by the exponential mechanism, charged first."""
         from discreet.learn.select import SelectRequest, select
 
         request = SelectRequest.of(table, analyst=self._payer(analyst), **asked)
-        return select(request, **self._means)
+        return select(request, self)
 
     def regress(self, table: str, *, analyst: str | None = None, **asked: Any) -> Regressed:
         """Return a ridge regression from noisy sums of products, charged before any row is read."""
@@ -65,4 +65,4 @@ class Learning(OpenedCatalog):
         from discreet.learn.request import LearnRequest
 
         request = LearnRequest.of(table, task="regress", analyst=self._payer(analyst), **asked)
-        return regress(request, **self._means)
+        return regress(request, self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from discreet.api.limits import policy_of
 from discreet.api.storage import STATE, check_storage
@@ -61,12 +61,6 @@ class OpenedCatalog:
             limits=limits,
             allow_superuser=self.catalog.allow_superuser,
         )
-
-    @property
-    def _means(self) -> dict[str, Any]:
-        """Return what every paid piece of work is done with."""
-        own = {"catalog": self.catalog, "ledger": self.ledger}
-        return {**own, "engine": self.engine, "rng": self.rng}
 
     def _payer(self, analyst: str | None) -> str | None:
         if analyst is None and self.catalog.analysts:

@@ -107,7 +107,7 @@ class Publishing(OpenedCatalog):
         return measure_totals(
             request,
             through,
-            **self._means,
+            self,
             state=self.catalog.base / STATE,
         )
 

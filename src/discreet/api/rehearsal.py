@@ -16,6 +16,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import REHEARSAL, Answer
 from discreet.errors import InvalidInput, UnknownName
 from discreet.ledger.ledger import Ledger
+from discreet.release.desk import PlainDesk
 from discreet.release.request import Request
 from discreet.release.whole import release
 
@@ -35,9 +36,7 @@ def rehearse(opened: OpenedCatalog, request: Request, *, seed: int) -> Answer:
     with TemporaryDirectory(prefix="discreet-rehearsal-") as folder:
         ledger = Ledger.open("sqlite:ledger.db", policy_of(catalog), base=Path(folder))
         try:
-            found = release(
-                asked, catalog=catalog, ledger=ledger, engine=opened.engine, rng=opened.rng
-            )
+            found = release(asked, PlainDesk(catalog, ledger, opened.engine, opened.rng))
         except UnknownName as error:
             known = ", ".join(catalog.datasets)
             raise UnknownName(

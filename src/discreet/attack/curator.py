@@ -25,6 +25,7 @@ from discreet.learn.request import LearnRequest
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.policy import BudgetPolicy, Policy
 from discreet.noise.rng import Rng, SystemRng
+from discreet.release.desk import Desk, PlainDesk
 from discreet.release.pipeline import release
 from discreet.release.request import Request
 from discreet.synth.request import SynthRequest
@@ -60,10 +61,18 @@ def curator_over(
     Guarantee: the answers are those of `discreet.release`, as any analyst gets them: charged first,
         refused beyond `epsilon` in total, with noise from the operating system's entropy.
     """
+    with _desk(tables, epsilon, delta, rng) as desk:
+        yield lambda sql, price: release(Request.of(sql, epsilon=price), desk)
+
+
+@contextmanager
+def _desk(
+    tables: Mapping[str, Exhibit], epsilon: Number, delta: Number, rng: Rng | None = None
+) -> Iterator[Desk]:
+    """Lend a desk over these tables; it is cleared away afterwards."""
     with TemporaryDirectory(prefix="discreet-attack-") as folder:
         base = Path(folder)
         catalog = _write(base, tables, epsilon, delta)
-        dice = SystemRng() if rng is None else rng
         with (
             closing(_ledger(catalog)) as ledger,
             closing(
@@ -77,12 +86,7 @@ def curator_over(
                 )
             ) as engine,
         ):
-
-            def ask(sql: str, epsilon: Number) -> Answer:
-                request = Request.of(sql, epsilon=epsilon)
-                return release(request, catalog=catalog, ledger=ledger, engine=engine, rng=dice)
-
-            yield ask
+            yield PlainDesk(catalog, ledger, engine, SystemRng() if rng is None else rng)
 
 
 def synthetic_copy(
@@ -94,62 +98,23 @@ def synthetic_copy(
     rng: Rng | None = None,
 ) -> pa.Table:
     """Return the rows that our synthesizer makes of a table at this price."""
-    with TemporaryDirectory(prefix="discreet-attack-") as folder:
-        base = Path(folder)
-        catalog = _write(base, {"people": exhibit}, epsilon, delta)
-        with (
-            closing(_ledger(catalog)) as ledger,
-            closing(
-                connect(
-                    catalog.engine_url,
-                    catalog.sources,
-                    base=base,
-                    state=base,
-                    encodings=catalog.encodings,
-                    paths=every_path(catalog.datasets.values(), catalog.engine_url),
-                )
-            ) as engine,
-        ):
-            made = synthesize(
-                SynthRequest.of(
-                    "people",
-                    epsilon=epsilon,
-                    method=method,
-                    rows=exhibit.rows.num_rows,
-                ),
-                catalog=catalog,
-                ledger=ledger,
-                engine=engine,
-                rng=SystemRng() if rng is None else rng,
-            )
-        return made.table
+    request = SynthRequest.of("people", epsilon=epsilon, method=method, rows=exhibit.rows.num_rows)
+    with _desk({"people": exhibit}, epsilon, delta, rng) as desk:
+        return synthesize(request, desk).table
 
 
 def regressions(
     exhibit: Exhibit, *, target: str, epsilons: Sequence[float], delta: float
 ) -> list[Regressor]:
     """Return the regression that discreet learn makes of a table at each price, each bought on its own."""
-    with TemporaryDirectory(prefix="discreet-attack-") as folder:
-        base = Path(folder)
-        total = 2 * sum(Fraction(repr(epsilon)) for epsilon in epsilons)
-        risk = 4 * len(epsilons) * Fraction(repr(delta))
-        catalog = _write(base, {"people": exhibit}, float(total), float(risk))
-        with (
-            closing(_ledger(catalog)) as ledger,
-            closing(connect(catalog.engine_url, catalog.sources, base=base, state=base)) as engine,
-        ):
-            return [
-                regress(
-                    LearnRequest.of(
-                        "people", target=target, task="regress", epsilon=repr(epsilon), delta=delta
-                    ),
-                    catalog=catalog,
-                    ledger=ledger,
-                    engine=engine,
-                    rng=SystemRng(),
-                ).model
-                for epsilon in epsilons
-            ]
+    total = 2 * sum(Fraction(repr(epsilon)) for epsilon in epsilons)
+    risk = 4 * len(epsilons) * Fraction(repr(delta))
+    requests = [
+        LearnRequest.of("people", target=target, task="regress", epsilon=repr(epsilon), delta=delta)
+        for epsilon in epsilons
+    ]
+    with _desk({"people": exhibit}, float(total), float(risk)) as desk:
+        return [regress(request, desk).model for request in requests]
 
 
 def part_of(epsilon: float, parts: int) -> Fraction:

@@ -63,9 +63,7 @@ def load_target(package: str, config: str) -> PackageTarget:
         raise InvalidInput(f"'{package}' is no release package.") from None
     with open_curator(config or None) as curator:
         spec = parse_spec(text, base=curator.catalog.base)
-        with planned(
-            spec, catalog=curator.catalog, ledger=curator.ledger, engine=curator.engine
-        ) as (plan, held):
+        with planned(spec, curator) as (plan, held):
             if plan.snapshot != manifest["snapshot"]:
                 raise InvalidInput("The rows have changed since the package was made.")
             return _loaded(plan, held, curator, tables)

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Dataset, Table
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.unit_rows import SealedUnitCodes
 from discreet.learn.prepare import find_private
 from discreet.ledger.entry import Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
@@ -26,6 +27,22 @@ from discreet.synth.encoding.outline import scan_of
 from discreet.synth.measure.sealing import SealedCodes
 
 Sealed = TypeVar("Sealed", SealedCodes, SealedUnitCodes)
+
+
+class PaidRequest(Protocol):
+    """What every request for a paid look says about its payment."""
+
+    @property
+    def analyst(self) -> str | None:
+        """Return who pays."""
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """Return how much."""
+
+    @property
+    def request_id(self) -> str:
+        """Return what it is paid as; empty: as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +67,14 @@ class PlannedLook(Generic[Sealed]):
     sealed: Sealed
     funds: SynthBudget
     payer: Payer
+    request_id: str
     table: str
     snapshot: str
     held: Held
     ledger: Ledger
 
     def taken(
-        self, outcome: Callable[[Receipt], bytes], *, request_id: str, body: str, note: str
+        self, outcome: Callable[[Receipt], bytes], *, body: str, note: str
     ) -> tuple[Receipt, bytes]:
         """Charge, then look; return the receipt and what is stored of the outcome.
 
@@ -66,7 +84,7 @@ class PlannedLook(Generic[Sealed]):
         receipt = self.ledger.charge(
             self.payer,
             self.funds.quote,
-            request_id=request_id or uuid.uuid4().hex,
+            request_id=self.request_id,
             body=body,
             note=note,
             snapshot=self.snapshot,
@@ -78,14 +96,11 @@ class PlannedLook(Generic[Sealed]):
 def planned_look(
     at: LookedAt,
     seal: Callable[[], Sealed],
+    request: PaidRequest,
+    desk: Desk,
     *,
     what: str,
-    analyst: str | None,
-    epsilon: Epsilon,
     delta: Delta | None,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
 ) -> Iterator[PlannedLook[Sealed]]:
     """Lend a look with its price while the table is held as it is now; reads no row.
 
@@ -94,16 +109,17 @@ def planned_look(
     Guarantee: the read that `seal` returns is about the people who are charged, in the region that the
         kernel read off its SQL.
     """
-    with hold(at.scan, engine, ledger, catalog) as held:
+    with hold(at.scan, desk) as held:
         sealed = seal()
         if sealed.source.dataset != at.dataset.name:
             raise Unfit("a read of other people than are charged")
         if delta is None:
-            delta = Delta(catalog.budget_of(at.dataset).delta.value * DELTA_PART)
+            delta = Delta(desk.catalog.budget_of(at.dataset).delta.value * DELTA_PART)
         region = sealed.source.region
-        funds = funds_of(epsilon, delta, region=region, learn_share=Fraction(0), words=0)
+        funds = funds_of(request.epsilon, delta, region=region, learn_share=Fraction(0), words=0)
         if isinstance(sealed, SealedCodes):
-            check_hope(funds, sealed.unit, epsilon)
-        payer = Payer(analyst, at.dataset.name, at.dataset.budget)
-        snapshot = f"{what} {label(snapshots_of(at.scan, held, ledger))}"
-        yield PlannedLook(sealed, funds, payer, at.table.name, snapshot, held, ledger)
+            check_hope(funds, sealed.unit, request.epsilon)
+        payer = Payer(request.analyst, at.dataset.name, at.dataset.budget)
+        snapshot = f"{what} {label(snapshots_of(at.scan, held, desk.ledger))}"
+        paid_as = request.request_id or uuid.uuid4().hex
+        yield PlannedLook(sealed, funds, payer, paid_as, at.table.name, snapshot, held, desk.ledger)

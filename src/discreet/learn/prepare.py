@@ -24,8 +24,8 @@ from discreet.learn.request import LearnRequest
 from discreet.learn.sgd.budget import COUNTING_SHARE as NETWORK_COUNTING
 from discreet.learn.sgd.budget import MOST_CLASSES, NetworkShape, network_budget
 from discreet.ledger.entry import Payer
-from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
+from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of, noise_of
 from discreet.synth.encoding.columns import Coded
@@ -69,20 +69,16 @@ class Training:
 
 
 @contextmanager
-def planned_training(
-    request: LearnRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[Training, Held]]:
+def planned_training(request: LearnRequest, desk: Desk) -> Iterator[tuple[Training, Held]]:
     """Lend the plan and the price of a training, and the state of the table that it is about."""
-    dataset, table = find_private(catalog, request.table)
-    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger, catalog) as held:
-        yield plan_training(request, catalog, ledger, engine, held), held
+    dataset, table = find_private(desk.catalog, request.table)
+    with hold(scan_of(desk.catalog, f"{dataset.name}.{table.name}"), desk) as held:
+        yield plan_training(request, desk, held), held
 
 
-def needed_columns(
-    request: LearnRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> tuple[str, ...]:
+def needed_columns(request: LearnRequest, desk: Desk) -> tuple[str, ...]:
     """Return the columns that a model of this request is about; reads no row, costs nothing."""
-    with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
+    with planned_training(request, desk) as (plan, _):
         return tuple(item.name for item in plan.outline.items)
 
 
@@ -98,26 +94,26 @@ def find_private(catalog: Catalog, written: str) -> tuple[Dataset, Table]:
     return catalog.dataset_of(table), table
 
 
-def plan_training(
-    request: LearnRequest, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
-) -> Training:
+def plan_training(request: LearnRequest, desk: Desk, held: Held) -> Training:
     """Return the plan and the price of a training. Depends on public facts only."""
-    dataset, table = find_private(catalog, request.table)
-    budget = catalog.budget_of(dataset)
+    dataset, table = find_private(desk.catalog, request.table)
+    budget = desk.catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
-    check_table(dataset, table, engine)
-    outline = _outline(request, catalog, (dataset, table), engine, has_delta=bool(delta.value))
-    said = exposure_note(ledger, dataset.name)
+    check_table(dataset, table, desk.engine)
+    outline = _outline(
+        request, desk.catalog, (dataset, table), desk.engine, has_delta=bool(delta.value)
+    )
+    said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
-    snapshots = snapshots_of(outline.scan, held, ledger)
-    codes = _sealed(outline, engine)
+    snapshots = snapshots_of(outline.scan, held, desk.ledger)
+    codes = _sealed(outline, desk.engine)
     learns = bool(outline.ranges or outline.words)
     steps = None
     if request.model == "network":
         funds, steps = _network(request, delta, outline, codes)
         if outline.scan.unit is not None:
-            codes.source.check(_with_units(outline, engine).source)
+            codes.source.check(_with_units(outline, desk.engine).source)
     else:
         funds = funds_of(
             request.epsilon,

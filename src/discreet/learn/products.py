@@ -13,19 +13,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Table
-from discreet.engine.base import Engine
 from discreet.errors import UnknownName
 from discreet.learn.linear.variables import STEP, Variable, coded_column, numbers_of
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import Rng
+from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Codes
 from discreet.synth.measure.private_marginals import MarginalBudget, Unit
@@ -74,9 +72,7 @@ class Products:
         return max(float(self.sums[0, 0]), 1.0)
 
 
-def measured_products(
-    request: ProductsRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Products:
+def measured_products(request: ProductsRequest, desk: Desk) -> Products:
     """Return the sums of all products, charged before any row is read.
 
     Guarantee: a row adds the products of m = 1 + len(variables) whole numbers of size at most STEP:
@@ -85,22 +81,18 @@ def measured_products(
         as the kernel read off the SQL, and replacing one does twice as much, since products have
         signs. The noise is for exactly this, once. (docs/notes/0053)
     """
-    at = LookedAt.of(catalog, request.table)
+    at = LookedAt.of(desk.catalog, request.table)
     columns = _columns(at.table, request)
     with planned_look(
         at,
-        lambda: seal_codes(at.scan, engine, columns),
+        lambda: seal_codes(at.scan, desk.engine, columns),
+        request,
+        desk,
         what="products",
-        analyst=request.analyst,
-        epsilon=request.epsilon,
         delta=request.delta,
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
     ) as look:
         receipt, stored = look.taken(
-            lambda receipt: _noisy(request, columns, look, receipt, rng),
-            request_id=request.request_id,
+            lambda receipt: _noisy(request, columns, look, receipt, desk.rng),
             body=request.body,
             note=f"sums of products of {len(request.variables)} variables in {look.table}",
         )

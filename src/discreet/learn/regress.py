@@ -12,7 +12,6 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.schema import Column, IntegerDomain, NumberDomain, Table, TextDomain
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.ridge import solve
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, check_width, variables_of
@@ -20,9 +19,8 @@ from discreet.learn.prepare import find_private
 from discreet.learn.products import Products, ProductsRequest, measured_products
 from discreet.learn.regressor import Regressor
 from discreet.learn.request import LearnRequest
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.synth.measure.learned_bounds import is_unbounded
 
 
@@ -65,15 +63,13 @@ class Regressed:
         )
 
 
-def regress(
-    request: LearnRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Regressed:
+def regress(request: LearnRequest, desk: Desk) -> Regressed:
     """Return a ridge regression, charged before any row is read.
 
     Guarantee: that of `measured_products`; the rest is post-processing.
     """
     started = time.monotonic()
-    _, table = find_private(catalog, request.table)
+    _, table = find_private(desk.catalog, request.table)
     variables = _variables(table, request.target, request.features)
     found = measured_products(
         ProductsRequest(
@@ -85,10 +81,7 @@ def regress(
             analyst=request.analyst,
             request_id=request.request_id,
         ),
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
-        rng=rng,
+        desk,
     )
     weights = solve(found.sums, found.deviation)
     facts = _facts(request, table.name, found, variables[-1])

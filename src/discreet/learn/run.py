@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
@@ -29,9 +28,9 @@ from discreet.learn.sgd.fit import checked_network, fit_network
 from discreet.learn.sgd.model import NetworkClassifier
 from discreet.learn.tuning import Paid, check_candidates, tuned
 from discreet.ledger.entry import Balance, Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.columns import Encoding
 from discreet.synth.measure.learned_domains import Means, learn
@@ -91,15 +90,7 @@ class Trained:
         return f"Trained({self.model.kind} for {self.model.target.name!r}{right}, {price})"
 
 
-def train(
-    request: LearnRequest,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
-    progress: Progress = silent,
-) -> Trained:
+def train(request: LearnRequest, desk: Desk, *, progress: Progress = silent) -> Trained:
     """Return a trained classifier, charged before any row is read.
 
     Guarantee: one charge of `funds.quote` pays for learned domains (a stated share), every noisy
@@ -111,8 +102,8 @@ def train(
     started = time.monotonic()
     if request.choose:
         check_candidates(request.choose)
-    with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
-        receipt = ledger.charge(
+    with planned_training(request, desk) as (plan, held):
+        receipt = desk.ledger.charge(
             plan.payer,
             plan.funds.quote,
             request_id=request.request_id,
@@ -121,7 +112,9 @@ def train(
             snapshot=plan.snapshot,
         )
         stored = once(
-            ledger, receipt, lambda: pack(_learned(plan, receipt, (engine, held), rng, progress))
+            desk.ledger,
+            receipt,
+            lambda: pack(_learned(plan, receipt, (desk.engine, held), desk.rng, progress)),
         )
     return _finished(plan, unpack(stored), receipt, started)
 

@@ -18,23 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import SelectAsked
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells, plain_columns
 from discreet.learn.measure.rows import Integers
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.measure.private_marginals import Counter, MarginalBudget, PrivateMarginals
 from discreet.synth.measure.sealing import SealedCodes, seal_codes
@@ -154,39 +152,30 @@ class ChoicePlan:
 
 
 @contextmanager
-def planned_choice(
-    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[ChoicePlan]:
+def planned_choice(request: SelectRequest, desk: Desk) -> Iterator[ChoicePlan]:
     """Lend the plan and the price of a choice; reads no row."""
-    at = LookedAt.of(catalog, request.table)
+    at = LookedAt.of(desk.catalog, request.table)
     column = _candidates(at.scan, request)
     with planned_look(
         at,
-        lambda: seal_codes(at.scan, engine, [column]),
+        lambda: seal_codes(at.scan, desk.engine, [column]),
+        request,
+        desk,
         what="select",
-        analyst=request.analyst,
-        epsilon=request.epsilon,
         delta=Delta.of(0),
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
     ) as look:
         yield ChoicePlan(request, column, look)
 
 
-def select(
-    request: SelectRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Selected:
+def select(request: SelectRequest, desk: Desk) -> Selected:
     """Return a good candidate, charged before any row is read.
 
     Guarantee: epsilon-DP by the exponential mechanism: scores move by at most `reach` for one row,
         and a unit has at most as many rows as the kernel read off the SQL.
     """
-    means = {"catalog": catalog, "ledger": ledger, "engine": engine}
-    with planned_choice(request, **means) as plan:  # type: ignore[arg-type]
+    with planned_choice(request, desk) as plan:
         receipt, stored = plan.look.taken(
-            lambda receipt: _chosen(plan, receipt, rng),
-            request_id=request.request_id,
+            lambda receipt: _chosen(plan, receipt, desk.rng),
             body=request.body,
             note=f"{request.kind} over {plan.column.name} in {plan.look.table}",
         )

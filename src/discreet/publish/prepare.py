@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
-from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Scan
 from discreet.publish.assemble.agreements import Mappings, side_of
 from discreet.publish.bind_spec import BoundSpec, Drafted, bind_spec, draft
@@ -28,6 +26,7 @@ from discreet.publish.public import public_rows
 from discreet.publish.reads import CellRead, plan_reads
 from discreet.publish.reconcile.problem import GridProblem, Mask, Sums
 from discreet.publish.spec import Spec
+from discreet.release.desk import Desk
 from discreet.release.snapshots import hold_tables, label, snapshots_of
 
 
@@ -65,34 +64,30 @@ class PlannedRelease:
 
 
 @contextmanager
-def planned(
-    spec: Spec, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[PlannedRelease, Held]]:
+def planned(spec: Spec, desk: Desk) -> Iterator[tuple[PlannedRelease, Held]]:
     """Lend the plan and the price of a release, and the state of the tables that it is about."""
-    check_published(spec.files, base=spec.base, catalog=catalog)
-    drafted = draft(spec, catalog)
+    check_published(spec.files, base=spec.base, catalog=desk.catalog)
+    drafted = draft(spec, desk.catalog)
     tables = []
     for scan in drafted.scans:
         assert scan.dataset is not None, "every table belongs to a dataset"
-        check_table(scan.dataset, scan.table, engine)
+        check_table(scan.dataset, scan.table, desk.engine)
         tables.append((scan.dataset, scan.table))
-    with hold_tables(tables, engine, ledger, catalog) as held:
-        yield plan(drafted, catalog=catalog, ledger=ledger, engine=engine, held=held), held
+    with hold_tables(tables, desk) as held:
+        yield plan(drafted, desk, held=held), held
 
 
-def plan(
-    drafted: Drafted, *, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
-) -> PlannedRelease:
+def plan(drafted: Drafted, desk: Desk, *, held: Held) -> PlannedRelease:
     """Return the plan of a release: depends on the spec, declarations and public tables only."""
     dataset = drafted.dataset
-    spec = with_room(drafted.spec, catalog.budget_of(dataset).delta)
-    bound = bind_spec(drafted, public_rows(engine, held))
+    spec = with_room(drafted.spec, desk.catalog.budget_of(dataset).delta)
+    bound = bind_spec(drafted, public_rows(desk.engine, held))
     families = find_families(bound.tables, [table for _, table in bound.facts])
     private: dict[str, Scan] = {s.table.name: s for s in drafted.scans if not s.public}
     snapshots: dict[str, str] = {}
     for scan in private.values():
-        snapshots |= snapshots_of(scan, held, ledger)
-    reads = plan_reads(families, private, catalog, engine, snapshots)
+        snapshots |= snapshots_of(scan, held, desk.ledger)
+    reads = plan_reads(families, private, desk.catalog, desk.engine, snapshots)
     wanted = _wanted(spec, families, reads)
     measures = [
         reads[number, 0].measures[family.members[0].measure.aggregate]

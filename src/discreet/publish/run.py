@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import AnswerLost, InvalidInput, RequestConflict
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -33,6 +32,7 @@ from discreet.publish.reconcile.problem import Integers, problem_of
 from discreet.publish.reconcile.solve import GAUSSIAN, LAPLACE, reconcile
 from discreet.publish.spec import Spec
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
 Progress = Callable[[int, int, str], None]
@@ -88,11 +88,8 @@ class Publication:
 def publish(
     spec: Spec,
     out: Path | None,
+    desk: Desk,
     *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
     store: Path,
     key: OwnerKey,
     progress: Progress = silent,
@@ -109,12 +106,12 @@ def publish(
         from the data are exact and recorded as exposed before they are read.
     """
     started = time.monotonic()
-    with planned(spec, catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
+    with planned(spec, desk) as (plan, held):
         progress(0, 4, "charging")
-        receipt = _charged(plan, ledger)
-        work = _Work(plan, held, ledger, receipt, rng, store, key, progress)
+        receipt = _charged(plan, desk.ledger)
+        work = _Work(plan, held, desk.ledger, receipt, desk.rng, store, key, progress)
         try:
-            stored = unpack(once(ledger, receipt, work.packed))
+            stored = unpack(once(desk.ledger, receipt, work.packed))
         except AnswerLost:
             raise AnswerLost(
                 f"The release '{spec.name}' was paid for and begun, but never ended; the charge "

@@ -202,10 +202,7 @@ def release(
     found = publish(
         spec,
         out,
-        catalog=office.catalog,
-        ledger=office.ledger,
-        engine=office.engine,
-        rng=office.rng,
+        office,
         store=office.state / RELEASES,
         key=owner_key(office.state),
         progress=progress,
@@ -265,10 +262,7 @@ def _drafted(
             hint="Give this release a name of its own; nothing was charged.",
         )
     check_published(spec.files, base=spec.base, catalog=office.catalog, state=office.state)
-    with planned(spec, catalog=office.catalog, ledger=office.ledger, engine=office.engine) as (
-        plan,
-        _,
-    ):
+    with planned(spec, office) as (plan, _):
         found = use(plan)
     if before.state is None or before.digest != spec.digest:
         if not draft:

@@ -13,7 +13,7 @@ from discreet.core.answer import Answer
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
 from discreet.core.explanation import Explanation
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.kernel.look import Noisy, look
 from discreet.kernel.rehearsal import SeedWish
@@ -39,6 +39,7 @@ from discreet.release.assembled import (
 )
 from discreet.release.bars.stated import stated_noise
 from discreet.release.bars.within import allowed_errors, expected_errors, least_epsilon
+from discreet.release.desk import Desk
 from discreet.release.finish import finish
 from discreet.release.kept_noise import kept_noise, shown_again
 from discreet.release.outcome import once
@@ -57,85 +58,74 @@ MOST_PAST = 200
 
 
 @contextmanager
-def prepared(
-    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[PreparedQuestion, Held]]:
+def prepared(request: Request, desk: Desk) -> Iterator[tuple[PreparedQuestion, Held]]:
     """Lend the plan and the price of a request, and the state of the tables that it is about.
 
     Guarantee: the plan depends on public facts and on the number of that state only; whatever
         happens to the sources meanwhile, that state is what the caller reads.
     """
-    around = prepared_together([request], catalog=catalog, ledger=ledger, engine=engine)
+    around = prepared_together([request], desk)
     with around as ((ready,), held):
         yield ready, held
 
 
 @contextmanager
 def prepared_together(
-    requests: Sequence[Request], *, catalog: Catalog, ledger: Ledger, engine: Engine
+    requests: Sequence[Request], desk: Desk
 ) -> Iterator[tuple[list[PreparedQuestion], Held]]:
     """Lend the plans and prices of several requests, and one state of all of their tables."""
-    statements = [replace(bind(r.sql, catalog), max_rows=r.max_rows) for r in requests]
+    statements = [replace(bind(r.sql, desk.catalog), max_rows=r.max_rows) for r in requests]
     found = {
         engine_name(dataset, table): (dataset, table)
         for statement in statements
         for dataset, table in tables_of(statement.source)
     }
     for dataset, table in found.values():
-        check_table(dataset, table, engine)
-    with hold_tables(list(found.values()), engine, ledger, catalog) as held:
+        check_table(dataset, table, desk.engine)
+    with hold_tables(list(found.values()), desk) as held:
         ready = [
             _prepare(
                 request,
                 statement,
-                snapshots_of(statement.source, held, ledger),
-                catalog,
-                ledger,
-                engine,
+                snapshots_of(statement.source, held, desk.ledger),
+                desk,
             )
             for request, statement in zip(requests, statements, strict=True)
         ]
         yield ready, held
 
 
-def _prepare(  # noqa: PLR0917 a step of `prepared`
-    request: Request,
-    statement: Statement,
-    snapshots: dict[str, str],
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
+def _prepare(
+    request: Request, statement: Statement, snapshots: dict[str, str], desk: Desk
 ) -> PreparedQuestion:
-    question = ask(statement, catalog, snapshots)
-    budget = catalog.budget_of(question.dataset)
+    question = ask(statement, desk.catalog, snapshots)
+    budget = desk.catalog.budget_of(question.dataset)
     epsilon = request.epsilon
     if epsilon is None:
         assert request.wanted is not None, "a request has one of the two"
-        paid = ledger.find_answer(
+        paid = desk.ledger.find_answer(
             request.analyst, question.dataset.name, signature(statement), label(snapshots)
         )
         earlier = None if paid is None else _in_form(unpack(paid[1]), question)
         allowed = allowed_errors(request.wanted, question, earlier)
         epsilon = least_epsilon(question, allowed, budget.delta)
     plan = make_plan(question, epsilon=epsilon, budget_delta=budget.delta)
-    sealed = seal(plan, catalog, engine)
+    sealed = seal(plan, desk.catalog, desk.engine)
     # Nobody can be in an empty region, so nothing will be read, and nothing is charged.
     quote = Quote(NOTHING, FREE, question.region) if question.region.empty else sealed.quote(plan)
     plan = replace(plan, mechanisms=sealed.mechanisms)
     payer = Payer(request.analyst, question.dataset.name, question.dataset.budget)
     key = signature(statement)
-    exposure = exposure_note(ledger, question.dataset.name)
+    exposure = exposure_note(desk.ledger, question.dataset.name)
     row_facts = paid_histograms(
-        statement, snapshots, request.analyst, catalog=catalog, ledger=ledger
+        statement, snapshots, request.analyst, catalog=desk.catalog, ledger=desk.ledger
     )
     return PreparedQuestion(
         request, plan, sealed, quote, payer, key, label(snapshots), exposure, row_facts
     )
 
 
-def release(
-    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Answer:
+def release(request: Request, desk: Desk) -> Answer:
     """Return the private answer to a request, charged before any row is read.
 
     Guarantee: the price depends on the request and on public facts only; the charge is durable
@@ -143,25 +133,23 @@ def release(
         durable before it is returned, and is what the same request id gets again (`once`), also
         where its tables have been renamed since. A free answer stands for its id as a paid one does.
     """
-    (answer,) = release_together([request], catalog=catalog, ledger=ledger, engine=engine, rng=rng)
+    (answer,) = release_together([request], desk)
     return answer
 
 
-def release_together(
-    requests: Sequence[Request], *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> list[Answer]:
+def release_together(requests: Sequence[Request], desk: Desk) -> list[Answer]:
     """Return the private answers to several requests of one payer about one state of the data.
 
     Guarantee: as `release` for each of them. All are planned, sealed and priced before any of them
         is charged, and what has to be paid is charged in one transaction: everything or nothing.
         (note 0060)
     """
-    told = [told_before(request, ledger) for request in requests]
+    told = [told_before(request, desk.ledger) for request in requests]
     waiting = [each for each, before in zip(requests, told, strict=True) if before is None]
     if waiting:
-        around = prepared_together(waiting, catalog=catalog, ledger=ledger, engine=engine)
+        around = prepared_together(waiting, desk)
         with around as (ready, held):
-            new = iter(_released(ready, held, ledger=ledger, rng=rng))
+            new = iter(_released(ready, held, ledger=desk.ledger, rng=desk.rng))
     return [next(new) if before is None else before for before in told]
 
 
@@ -321,22 +309,15 @@ def _in_form(found: KeptAnswer, question: Question) -> Answer | None:
     )
 
 
-def explain(
-    request: Request,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    group_size: int | None = None,
-) -> Explanation:
+def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:
     """Return the plan, the generated SQL, the price and the expected error; spends nothing.
 
     `group_size` names a number of rows for which the noise of means, variances and quantiles is told.
     """
     if group_size is not None and (type(group_size) is not int or group_size < 1):
         raise InvalidInput("The size of a group is a whole number of at least 1.")
-    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
-        said = _explained(ready, catalog, ledger)
+    with prepared(request, desk) as (ready, _):
+        said = _explained(ready, desk.catalog, desk.ledger)
         stated = None if group_size is None else stated_noise(ready.plan, group_size)
         return replace(said, stated=stated)
 

@@ -6,30 +6,26 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.output import OutputColumn, OutputType
 from discreet.core.schema import IntegerDomain
-from discreet.engine.base import Engine
 from discreet.kernel.derive.row import Whole
-from discreet.ledger.ledger import Ledger
 from discreet.plan import expr as e
 from discreet.plan.expr import Expr, Operator
 from discreet.plan.functions.registry import SCALARS
 from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import kind
 from discreet.plan.plan import Question, ask
+from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, snapshots_of
 from discreet.sql.bind import bind
 from discreet.sql.parse import Written
 
 
-def shape_of(
-    sql: str | Written, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> tuple[OutputColumn, ...]:
+def shape_of(sql: str | Written, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing."""
-    statement = bind(sql, catalog)
-    with hold(statement.source, engine, ledger, catalog) as held:
-        question = ask(statement, catalog, snapshots_of(statement.source, held, ledger))
+    statement = bind(sql, desk.catalog)
+    with hold(statement.source, desk) as held:
+        question = ask(statement, desk.catalog, snapshots_of(statement.source, held, desk.ledger))
     kinds, whole = _facts(question)
     random = {name for name, _ in question.measured.measures}
     random |= {name for name, _ in question.measured.choices}

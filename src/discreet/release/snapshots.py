@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import engine_name
 from discreet.catalog.read.overlap import check_still_apart
 from discreet.core.schema import Dataset, Table
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.kernel.canonical.select import CanonicalRecipe
 from discreet.ledger.ledger import Ledger
 from discreet.plan.ir import Relation, scans_of
+from discreet.release.desk import Desk
 
 
-def hold(source: Relation, engine: Engine, ledger: Ledger, catalog: Catalog) -> Held:
+def hold(source: Relation, desk: Desk) -> Held:
     """Return one unchanging state of every table under `source`, to be closed by the caller."""
-    return hold_tables(tables_of(source), engine, ledger, catalog)
+    return hold_tables(tables_of(source), desk)
 
 
-def hold_tables(
-    tables: Sequence[tuple[Dataset, Table]], engine: Engine, ledger: Ledger, catalog: Catalog
-) -> Held:
+def hold_tables(tables: Sequence[tuple[Dataset, Table]], desk: Desk) -> Held:
     """Return one unchanging state of these tables, to be closed by the caller.
 
     What the engine stores for it belongs to `ledger` alone. Files that have become another table's
     since the catalog was read are refused.
     """
     recipes = {
-        engine_name(dataset, table): CanonicalRecipe(dataset, table, owner=ledger.identity)
+        engine_name(dataset, table): CanonicalRecipe(dataset, table, owner=desk.ledger.identity)
         for dataset, table in tables
     }
-    held = engine.hold(recipes)
+    held = desk.engine.hold(recipes)
     try:
-        check_still_apart(catalog, tables)
+        check_still_apart(desk.catalog, tables)
     except BaseException:
         held.close()
         raise

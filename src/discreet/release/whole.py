@@ -10,10 +10,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Answer
 from discreet.core.explanation import Explanation
 from discreet.core.output import OutputColumn
-from discreet.engine.base import Engine
 from discreet.ledger.entry import Payer
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
 from discreet.release import pipeline, shape
 from discreet.release.afterwards.constants import (
     Nested,
@@ -28,7 +25,8 @@ from discreet.release.afterwards.constants import (
 )
 from discreet.release.afterwards.explain import explain_steps
 from discreet.release.afterwards.release import ONE, datasets_of, release_steps
-from discreet.release.afterwards.tables import Surroundings, columns_of
+from discreet.release.afterwards.tables import columns_of
+from discreet.release.desk import Desk
 from discreet.release.request import Request
 from discreet.release.stored import pack
 from discreet.sql.afterwards.inner import with_constants
@@ -40,116 +38,98 @@ from discreet.sql.parse import Written, read_checked
 from discreet.sql.refuse import refusal
 
 
-def release(
-    request: Request, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Answer:
+def release(request: Request, desk: Desk) -> Answer:
     """Return the private answer to a statement.
 
     Guarantee: the private questions in it are released by `pipeline.release_together`: all of them are
         charged or none, each before its own look; everything else is computed from their answers and
         public tables.
     """
-    before = pipeline.told_before(request, ledger)
+    before = pipeline.told_before(request, desk.ledger)
     if before is not None:
         return before  # whatever its tables are called by now
-    around = Surroundings(catalog, ledger, engine)
-    nested = nested_in(_checked(request, catalog), catalog)
+    nested = nested_in(_checked(request, desk.catalog), desk.catalog)
     if nested is None:
-        return _released(request, around, rng)
+        return _released(request, desk)
     # Whatever would be refused is refused before the first of its questions is charged.
-    shape_of(str(request.sql), catalog=catalog, ledger=ledger, engine=engine, nested=nested)
+    shape_of(str(request.sql), desk, nested=nested)
     values = [
-        [] if inner.private else public_values(inner, request, around) for inner in nested.inner
+        [] if inner.private else public_values(inner, request, desk) for inner in nested.inner
     ]
     if nested.private:
         require_short_id(request)
-        refuse_too_dear(explain(request, catalog=catalog, ledger=ledger, engine=engine))
+        refuse_too_dear(explain(request, desk))
     answers = []
     for place, inner in enumerate(nested.inner):
         if inner.private:
-            answers.append(_released(nested.asked(place, request), around, rng))
+            answers.append(_released(nested.asked(place, request), desk))
             values[place] = answered_value(answers[-1])
-    tree = Written(str(request.sql), with_constants(nested.tree, catalog, values))
+    tree = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
     if not answers:
-        return _released(replace(request, sql=tree), around, rng)
+        return _released(replace(request, sql=tree), desk)
     name = f"{request.request_id}.out"
-    outer = replace(nested.share(request), sql=tree, request_id=name, part="around")
+    outer = replace(nested.share(request), sql=tree, request_id=name, part="desk")
     with told_of_inner():
-        found = summed(_released(outer, around, rng), answers, request)
+        found = summed(_released(outer, desk), answers, request)
     if request.named:
-        payer = payer_of_question(tree, request, catalog)
+        payer = payer_of_question(tree, request, desk.catalog)
         packed = pack(found, (), request.epsilon or ONE)
-        ledger.stored.keep_free(payer, packed, request_id=request.request_id, body=request.body)
+        desk.ledger.stored.keep_free(
+            payer, packed, request_id=request.request_id, body=request.body
+        )
     return found
 
 
-def _released(request: Request, around: Surroundings, rng: Rng) -> Answer:
-    catalog, ledger, engine = around.catalog, around.ledger, around.engine
-    program = steps(request.sql, catalog)
+def _released(request: Request, desk: Desk) -> Answer:
+    program = steps(request.sql, desk.catalog)
     if program is None:
-        return pipeline.release(request, catalog=catalog, ledger=ledger, engine=engine, rng=rng)
-    return release_steps(program, request, around, rng)
+        return pipeline.release(request, desk)
+    return release_steps(program, request, desk)
 
 
-def explain(
-    request: Request,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    group_size: int | None = None,
-) -> Explanation:
+def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> Explanation:
     """Return the plan, the price and the expected error of a statement; spends nothing.
 
     `group_size` names rows of a group for which means, variances and quantiles tell theirs; what is
     computed afterwards tells none.
     """
-    around = Surroundings(catalog, ledger, engine)
-    nested = nested_in(_checked(request, catalog), catalog)
+    nested = nested_in(_checked(request, desk.catalog), desk.catalog)
     if nested is None:
-        return _explained(request, around, group_size)
+        return _explained(request, desk, group_size)
     parts = [
-        _explained(nested.asked(place, request), around, None)
+        _explained(nested.asked(place, request), desk, None)
         for place, inner in enumerate(nested.inner)
         if inner.private
     ]
     values = [
-        [1] if inner.private else public_values(inner, request, around) for inner in nested.inner
+        [1] if inner.private else public_values(inner, request, desk) for inner in nested.inner
     ]
-    tree = Written(str(request.sql), with_constants(nested.tree, catalog, values))
-    outer = _explained(replace(nested.share(request), sql=tree), around, group_size)
+    tree = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
+    outer = _explained(replace(nested.share(request), sql=tree), desk, group_size)
     return explained(outer, parts) if parts else outer
 
 
-def _explained(request: Request, around: Surroundings, group_size: int | None) -> Explanation:
-    catalog, ledger, engine = around.catalog, around.ledger, around.engine
-    program = steps(request.sql, catalog)
+def _explained(request: Request, desk: Desk, group_size: int | None) -> Explanation:
+    program = steps(request.sql, desk.catalog)
     if program is None:
-        return pipeline.explain(
-            request, catalog=catalog, ledger=ledger, engine=engine, group_size=group_size
-        )
-    return explain_steps(program, request, around)
+        return pipeline.explain(request, desk, group_size=group_size)
+    return explain_steps(program, request, desk)
 
 
 def shape_of(
-    sql: str | Written,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    nested: Nested | None = None,
+    sql: str | Written, desk: Desk, *, nested: Nested | None = None
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the answer to `sql`. Depends on public facts only; spends nothing.
 
     `nested`: its inner questions, where they are known already.
     """
-    nested = nested or nested_in(read_checked(sql), catalog)
+    nested = nested or nested_in(read_checked(sql), desk.catalog)
     if nested is not None:
-        sql = Written(str(sql), nested.sampled(catalog))
-    program = steps(sql, catalog)
+        sql = Written(str(sql), nested.sampled(desk.catalog))
+    program = steps(sql, desk.catalog)
     if program is None:
-        return shape.shape_of(sql, catalog=catalog, ledger=ledger, engine=engine)
-    return columns_of(program, Surroundings(catalog, ledger, engine))
+        return shape.shape_of(sql, desk)
+    return columns_of(program, desk)
 
 
 def _checked(request: Request, catalog: Catalog) -> exp.Expr:

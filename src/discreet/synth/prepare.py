@@ -17,9 +17,9 @@ from discreet.engine.base import Engine, Held
 from discreet.errors import InvalidInput
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Payer
-from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
 from discreet.noise.rng import SystemRng
+from discreet.release.desk import Desk
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded, Encoding, MadeUp
@@ -62,39 +62,35 @@ class PreparedSynthesis:
 
 
 @contextmanager
-def prepared(
-    request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[tuple[PreparedSynthesis, Held]]:
+def prepared(request: SynthRequest, desk: Desk) -> Iterator[tuple[PreparedSynthesis, Held]]:
     """Lend the plan and the price of a synthesis, and the state of the table that it is about."""
     check_early(request)
-    dataset, table = _find(catalog, request.table)
-    with hold(scan_of(catalog, f"{dataset.name}.{table.name}"), engine, ledger, catalog) as held:
-        yield prepare(request, catalog=catalog, ledger=ledger, engine=engine, held=held), held
+    dataset, table = _find(desk.catalog, request.table)
+    with hold(scan_of(desk.catalog, f"{dataset.name}.{table.name}"), desk) as held:
+        yield prepare(request, desk, held=held), held
 
 
-def prepare(
-    request: SynthRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, held: Held
-) -> PreparedSynthesis:
+def prepare(request: SynthRequest, desk: Desk, *, held: Held) -> PreparedSynthesis:
     """Return the plan and the price of a synthesis. Depends on public facts only."""
     methods = check_early(request)
-    dataset, table = _find(catalog, request.table)
-    budget = catalog.budget_of(dataset)
+    dataset, table = _find(desk.catalog, request.table)
+    budget = desk.catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
-    check_table(dataset, table, engine)
+    check_table(dataset, table, desk.engine)
     name = engine_name(dataset, table)
     outline = outline_of(
-        catalog,
+        desk.catalog,
         f"{dataset.name}.{table.name}",
         bins=request.bins,
-        types=engine.schema(name),
+        types=desk.engine.schema(name),
         has_delta=bool(delta.value),
         many=all(method.groups_bins for _, method in methods),
     )
-    said = exposure_note(ledger, dataset.name)
+    said = exposure_note(desk.ledger, dataset.name)
     if said is not None:
         outline = replace(outline, notices=(*outline.notices, said))
-    snapshots = snapshots_of(outline.scan, held, ledger)
-    codes = _sealed(outline, engine)
+    snapshots = snapshots_of(outline.scan, held, desk.ledger)
+    codes = _sealed(outline, desk.engine)
     rules = (*table.rules, *request.rules)
     _check_words(request, outline, rules)
     learns = bool(outline.ranges or outline.words)
@@ -119,7 +115,7 @@ def prepare(
         payer=Payer(request.analyst, dataset.name, dataset.budget),
         snapshot=f"synth {label(snapshots)}",
         rules=rules,
-        csv=source_style(catalog, table),
+        csv=source_style(desk.catalog, table),
     )
     if found.free and request.rows is None:
         raise InvalidInput(

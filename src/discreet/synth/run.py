@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.engine.base import Engine, Held
@@ -18,6 +17,7 @@ from discreet.ledger.entry import Balance, Payer, Receipt
 from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.synth.encoding.shape import Columns, Counts, Shape
 from discreet.synth.measure.implied import too_small
@@ -44,15 +44,7 @@ ACCEPTED = "The domains were read from the data and declared public by --accept.
 LARGEST_MODEL = 1 << 30
 
 
-def synthesize(
-    request: SynthRequest,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
-    progress: Progress = silent,
-) -> Synthetic:
+def synthesize(request: SynthRequest, desk: Desk, *, progress: Progress = silent) -> Synthetic:
     """Return a synthetic copy of a table, charged before any row is read.
 
     Guarantee: one charge of `funds.quote` pays for everything: learned domains (a stated share),
@@ -63,8 +55,8 @@ def synthesize(
         (`once`). Rows, conditions and rules are post-processing.
     """
     started = time.monotonic()
-    with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, held):
-        return _synthesized(ready, (ledger, engine, held), rng, progress, started)
+    with prepared(request, desk) as (ready, held):
+        return _synthesized(ready, (desk.ledger, desk.engine, held), desk.rng, progress, started)
 
 
 def _synthesized(

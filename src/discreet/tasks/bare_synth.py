@@ -17,7 +17,7 @@ from discreet.catalog.read.policy_file import load
 from discreet.core.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
-from discreet.synth.measure.learned_types import TypeMeans, learn_types
+from discreet.synth.measure.learned_types import learn_types
 from discreet.tasks.unpaid import undone_unless_paid
 
 PURE = (Fraction(1, 10), Fraction(9, 10))
@@ -110,8 +110,7 @@ def _with_ranges(bare: Bare, ready: ReadyFile, wanted: Sequence[str], price: Eps
     if not open_ended:
         return ready
     with open_curator(bare.config) as curator:
-        means = TypeMeans(curator.catalog, curator.ledger, curator.engine, curator.rng)
-        bounds = learn_bounds(bare.table, means, epsilon=price, columns=open_ended)
+        bounds = learn_bounds(bare.table, curator, epsilon=price, columns=open_ended)
     rebound(bare, bounds)
     left = ready.epsilon.value - price.value
     return replace(ready, epsilon=Epsilon(left), paid=True)
@@ -133,6 +132,5 @@ def _check_names(bare: Bare, conditions: Sequence[str]) -> None:
 def pay_types(bare: Bare, epsilon: Epsilon, delta: Delta) -> None:
     """Learn the types of a table's columns with budget, and write them into its discreet.toml."""
     with open_curator(bare.config) as curator:
-        means = TypeMeans(curator.catalog, curator.ledger, curator.engine, curator.rng)
-        types = learn_types(bare.table, means, epsilon=epsilon, delta=delta)
+        types = learn_types(bare.table, curator, epsilon=epsilon, delta=delta)
     retype(bare, types)

@@ -2,11 +2,11 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.base import Engine
 from discreet.errors import DiscreetError
 from discreet.kernel.trees.nodes import Unfit
 from discreet.learn.measure.columns import plain_columns
@@ -24,18 +24,14 @@ def asked(tmp_path):
 @contextmanager
 def look_of(asked, seal=None):
     at = LookedAt.of(asked.catalog, "people")
-    engine: Engine = asked.engine
     column = next(iter(plain_columns(at.scan).values()))
     with planned_look(
         at,
-        seal or (lambda: seal_codes(at.scan, engine, [column])),
+        seal or (lambda: seal_codes(at.scan, asked.engine, [column])),
+        SimpleNamespace(analyst=None, epsilon=Epsilon.of(1), request_id="one"),
+        asked,
         what="look",
-        analyst=None,
-        epsilon=Epsilon.of(1),
         delta=Delta.of(0),
-        catalog=asked.catalog,
-        ledger=asked.ledger,
-        engine=engine,
     ) as look:
         yield look
 
@@ -60,7 +56,7 @@ def test_the_charge_comes_before_the_look_and_its_outcome_is_final(asked):
         seen.append((receipt.cost.epsilon, charges(asked, look)))
         return b"look 7"
 
-    paid = {"request_id": "one", "body": "look", "note": "a look"}
+    paid = {"body": "look", "note": "a look"}
     with look_of(asked) as look:
         assert charges(asked, look) == 0
         first, stored = look.taken(outcome, **paid)
@@ -77,7 +73,7 @@ def test_a_look_that_fails_is_not_repeated(asked):
         looks.append(1)
         raise OSError("a cell")
 
-    paid = {"request_id": "one", "body": "look", "note": "a look"}
+    paid = {"body": "look", "note": "a look"}
     with look_of(asked) as look:
         for _ in range(3):
             with pytest.raises((DiscreetError, OSError)):

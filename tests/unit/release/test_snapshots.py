@@ -9,7 +9,7 @@ def test_each_table_has_a_number(tmp_path):
     source = question(sql).statement.source
     with (
         curator(tmp_path) as asked,
-        hold(source, asked.engine, asked.ledger, asked.catalog) as held,
+        hold(source, asked) as held,
     ):
         assert set(held.fingerprints) == {"clinic.visits", "clinic.wards"}
         assert snapshots_of(source, held, asked.ledger) == {"visits": "1", "wards": "1"}

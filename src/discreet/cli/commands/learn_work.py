@@ -150,9 +150,7 @@ def needed_by(curator: Any, table: str, asked: dict[str, Any]) -> tuple[str, ...
 
     return needed_columns(
         LearnRequest.of(table, **asked),
-        catalog=curator.catalog,
-        ledger=curator.ledger,
-        engine=curator.engine,
+        curator,
     )
 
 

@@ -15,7 +15,8 @@ from discreet.errors import BadRows
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import as_table, declared, setting_of
 from discreet.learn.estimators.held_rows import TABLE, held_rows
-from discreet.learn.estimators.parameters import Desk, warn_of_column
+from discreet.learn.estimators.parameters import warn_of_column
+from discreet.release.desk import Desk
 
 FEWEST = 2
 

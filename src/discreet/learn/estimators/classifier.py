@@ -18,12 +18,13 @@ from discreet.learn.estimators.asked_rows import (
     table_of,
 )
 from discreet.learn.estimators.budget import LearnBudget
-from discreet.learn.estimators.parameters import Desk, PrivateEstimator, not_fitted
+from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.request import LearnRequest
 from discreet.learn.run import train
 from discreet.learn.scored.paid_test import TestRequest, paid_test
 from discreet.learn.scored.read_file import codes_of_table
+from discreet.release.desk import Desk
 
 TARGET = "target"
 
@@ -75,9 +76,7 @@ class PrivateClassifier(PrivateEstimator):
             request = LearnRequest.of(
                 table, target=target, epsilon=self.epsilon, delta=self.delta, model=self.model
             )
-            trained = train(
-                request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
-            )
+            trained = train(request, desk)
         self.model_ = trained.model
         self.cost_ = trained.cost.to_json()
         self.classes_ = np.array(trained.model.classes) if isinstance(X, str) else labels
@@ -118,10 +117,7 @@ class PrivateClassifier(PrivateEstimator):
             tested = paid_test(
                 TestRequest.of(table, epsilon=epsilon),
                 self._fitted,
-                catalog=desk.catalog,
-                ledger=desk.ledger,
-                engine=desk.engine,
-                rng=desk.rng,
+                desk,
             )
         self.test_ = dict(tested.facts["accuracy"])
         return float(self.test_["value"])

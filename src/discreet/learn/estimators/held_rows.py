@@ -5,32 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.declare import toml_text as toml
 from discreet.catalog.declare.proposal import Setting
 from discreet.catalog.read.policy_file import loads
-from discreet.engine.base import Engine
 from discreet.engine.connect import connect
 from discreet.learn.estimators.budget import DATASET, LearnBudget
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
+from discreet.release.desk import Desk, PlainDesk
 
 TABLE = "rows"
-
-
-@dataclass(frozen=True, slots=True)
-class HeldRows:
-    """One table in memory, with the catalog that declares it and the ledger that pays for it."""
-
-    catalog: Catalog
-    ledger: Ledger
-    engine: Engine
-    rng: Rng
 
 
 @contextmanager
@@ -40,7 +26,7 @@ def held_rows(
     columns: Mapping[str, Mapping[str, Setting]],
     *,
     accepted: bool,
-) -> Iterator[HeldRows]:
+) -> Iterator[Desk]:
     """Lend the rows as a declared table; every copy of them is gone afterwards."""
     from pyarrow import parquet
 
@@ -51,7 +37,7 @@ def held_rows(
         catalog = loads(_toml(budget, columns, accepted=accepted), base=base)
         engine = connect("duckdb:", catalog.sources, base=base, state=base / "state")
         try:
-            yield HeldRows(catalog, budget.ledger, engine, budget.rng)
+            yield PlainDesk(catalog, budget.ledger, engine, budget.rng)
         finally:
             engine.close()
 

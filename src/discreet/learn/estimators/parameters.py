@@ -9,37 +9,9 @@ import inspect
 import sys
 import warnings
 from importlib import import_module
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from discreet.catalog.catalog import Catalog
-from discreet.engine.base import Engine
 from discreet.errors import BadRows
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
-
-
-class Desk(Protocol):
-    """What a training needs: `discreet.Curator` has it, and so have rows held in memory."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """What the owner declared."""
-        ...
-
-    @property
-    def ledger(self) -> Ledger:
-        """Who pays."""
-        ...
-
-    @property
-    def engine(self) -> Engine:
-        """What computes."""
-        ...
-
-    @property
-    def rng(self) -> Rng:
-        """Where chance comes from."""
-        ...
 
 
 class PrivateEstimator:

@@ -13,10 +13,11 @@ from discreet.errors import InvalidInput
 from discreet.learn.estimators.asked_rows import RowPlace, checked_features, column_of, table_of
 from discreet.learn.estimators.budget import LearnBudget
 from discreet.learn.estimators.frames import declared
-from discreet.learn.estimators.parameters import Desk, PrivateEstimator, not_fitted
+from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.regress import regress
 from discreet.learn.request import LearnRequest
+from discreet.release.desk import Desk
 
 TARGET = "target"
 
@@ -64,10 +65,7 @@ class PrivateRegressor(PrivateEstimator):
         with table_of(holder, X, more) as (desk, name):
             found = regress(
                 LearnRequest.of(name, target=target, epsilon=self.epsilon, task="regress"),
-                catalog=desk.catalog,
-                ledger=desk.ledger,
-                engine=desk.engine,
-                rng=desk.rng,
+                desk,
             )
         self.model_ = found.model
         self.cost_ = found.cost.to_json()

@@ -10,10 +10,11 @@ import numpy as np
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.learn.estimators.asked_rows import RowPlace, checked_features, table_of
 from discreet.learn.estimators.budget import LearnBudget
-from discreet.learn.estimators.parameters import Desk, PrivateEstimator, not_fitted
+from discreet.learn.estimators.parameters import PrivateEstimator, not_fitted
 from discreet.learn.measure.rows import Reals
 from discreet.learn.unsupervised.clusters import ClusterRequest, cluster
 from discreet.learn.unsupervised.moments import Moments, MomentsRequest, main_directions, moments
+from discreet.release.desk import Desk
 
 
 class PrivateScaler(PrivateEstimator):
@@ -148,9 +149,7 @@ class PrivateKMeans(PrivateEstimator):
                 Epsilon.of(self.epsilon),
                 None if self.delta is None else Delta.of(self.delta),
             )
-            found = cluster(
-                request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
-            )
+            found = cluster(request, desk)
         self.cluster_centers_ = found.centres
         self.sizes_ = found.sizes
         self.cost_ = found.cost.to_json()
@@ -170,9 +169,7 @@ class PrivateKMeans(PrivateEstimator):
 def _moments(place: RowPlace, rows: Any, columns: Sequence[str], epsilon: Number) -> Moments:
     with table_of(place, rows) as (desk, table):
         request = MomentsRequest(table, tuple(columns), Epsilon.of(epsilon))
-        return moments(
-            request, catalog=desk.catalog, ledger=desk.ledger, engine=desk.engine, rng=desk.rng
-        )
+        return moments(request, desk)
 
 
 def _matrix(names: Sequence[str], rows: Any, who: PrivateEstimator) -> Reals:

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.requests.asked import given
 from discreet.core.requests.learn import RecommendAsked
 from discreet.core.schema import IntegerDomain
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import plain_columns
 from discreet.learn.measure.unit_rows import SealedUnitCodes, seal_unit_codes
@@ -36,10 +34,10 @@ from discreet.learn.recommend.model import (
 from discreet.learn.recommend.read import fetch_ratings
 from discreet.learn.recommend.sums import Payment, item_means, leaning_products
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 
 FOR_MEANS = Fraction(3, 10)
@@ -116,31 +114,24 @@ class RecommenderPlan:
 
 
 @contextmanager
-def planned_recommender(
-    request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine
-) -> Iterator[RecommenderPlan]:
+def planned_recommender(request: RecommendRequest, desk: Desk) -> Iterator[RecommenderPlan]:
     """Lend the plan and the price of a recommender; reads no row."""
-    at = LookedAt.of(catalog, request.table)
+    at = LookedAt.of(desk.catalog, request.table)
     item, rating = _columns(at.scan, request)
     with planned_look(
         at,
-        lambda: seal_unit_codes(at.scan, engine, (item, rating)),
+        lambda: seal_unit_codes(at.scan, desk.engine, (item, rating)),
+        request,
+        desk,
         what="recommend",
-        analyst=request.analyst,
-        epsilon=request.epsilon,
         delta=request.delta,
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
     ) as look:
         if not look.funds.delta.value:
             raise InvalidInput("A recommender needs delta.", hint="Use --delta 1e-9.")
         yield RecommenderPlan(item, rating, look)
 
 
-def recommend(
-    request: RecommendRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Recommending:
+def recommend(request: RecommendRequest, desk: Desk) -> Recommending:
     """Return a recommender, charged before any row is read.
 
     Guarantee: rho-zCDP for whole people: two sums of vectors, one vector for each person, each cut to
@@ -148,11 +139,9 @@ def recommend(
         rho for the first, the rest for the second. All else is post-processing. (docs/notes/0044)
     """
     started = time.monotonic()
-    means = {"catalog": catalog, "ledger": ledger, "engine": engine}
-    with planned_recommender(request, **means) as plan:  # type: ignore[arg-type]
+    with planned_recommender(request, desk) as plan:
         receipt, stored = plan.look.taken(
-            lambda receipt: _learned(plan, receipt, rng),
-            request_id=request.request_id,
+            lambda receipt: _learned(plan, receipt, desk.rng),
             body=request.body,
             note=f"recommender of {request.item} in {plan.look.table}",
         )

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon, Number
 from discreet.core.schema import Table
 from discreet.engine.base import Engine
@@ -23,9 +22,9 @@ from discreet.learn.measure.rows import PaidRows, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.scored.score import MOST_SUBGROUPS, Z95, noisy_share
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
+from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.shape import Shape
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
@@ -65,15 +64,7 @@ class TestRequest:
         return cls(table, Epsilon.of(epsilon), analyst, request_id or uuid.uuid4().hex)
 
 
-def paid_test(
-    request: TestRequest,
-    model: AnyClassifier,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
-) -> AnyClassifier:
+def paid_test(request: TestRequest, model: AnyClassifier, desk: Desk) -> AnyClassifier:
     """Return the model with noisy scores on private rows written into its facts.
 
     Guarantee: epsilon-DP for the people of the test table: right and wrong rows are counted over all
@@ -81,22 +72,18 @@ def paid_test(
         of the counts add up to one, and the charge is durable before a row is read. Whether a
         prediction is right is a function of its own row and of the model, in whole numbers.
     """
-    at = LookedAt.of(catalog, request.table)
+    at = LookedAt.of(desk.catalog, request.table)
     _check_columns(at.table, model)
     with planned_look(
         at,
-        lambda: _sealed(at.scan, engine, model),
+        lambda: _sealed(at.scan, desk.engine, model),
+        request,
+        desk,
         what="test",
-        analyst=request.analyst,
-        epsilon=request.epsilon,
         delta=Delta.of(0),
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
     ) as look:
         _, stored = look.taken(
-            lambda receipt: _scored(model, look, receipt, rng),
-            request_id=request.request_id,
+            lambda receipt: _scored(model, look, receipt, desk.rng),
             body=_body(request, model),
             note=f"test of a model of {model.target.name} on {look.table}",
         )

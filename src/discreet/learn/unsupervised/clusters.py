@@ -8,21 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.measure.columns import fine_cells
 from discreet.learn.measure.rows import Integers, Reals, fetch
 from discreet.learn.one_look import LookedAt, PlannedLook, planned_look
 from discreet.learn.unsupervised.cluster_sums import STEP, ClusterSums, first_centres
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.synth.encoding.columns import MOST_CODES, Coded
 from discreet.synth.encoding.outline import Bins, Outline, outline_of
 from discreet.synth.measure.private_marginals import MarginalBudget
@@ -65,9 +63,7 @@ class Clustered:
     free: bool
 
 
-def cluster(
-    request: ClusterRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Clustered:
+def cluster(request: ClusterRequest, desk: Desk) -> Clustered:
     """Return the centres of clusters, charged before any row is read.
 
     Guarantee: each of `ROUNDS` rounds gets an equal share of the charge, and its sums noise for
@@ -75,24 +71,20 @@ def cluster(
     """
     if not 1 <= request.clusters <= MOST_CLUSTERS:
         raise InvalidInput(f"The number of clusters lies between 1 and {MOST_CLUSTERS}.")
-    at = LookedAt.of(catalog, request.table)
+    at = LookedAt.of(desk.catalog, request.table)
     name = f"{at.dataset.name}.{at.table.name}"
-    outline = outline_of(catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
+    outline = outline_of(desk.catalog, name, bins=Bins.EQUAL, types={}, has_delta=False)
     columns = _numbers(outline, request.columns)
     with planned_look(
         at,
-        lambda: seal_codes(at.scan, engine, columns),
+        lambda: seal_codes(at.scan, desk.engine, columns),
+        request,
+        desk,
         what="cluster",
-        analyst=request.analyst,
-        epsilon=request.epsilon,
         delta=request.delta,
-        catalog=catalog,
-        ledger=ledger,
-        engine=engine,
     ) as look:
         receipt, stored = look.taken(
-            lambda receipt: _rounds(request.clusters, columns, look, receipt, rng),
-            request_id=request.request_id,
+            lambda receipt: _rounds(request.clusters, columns, look, receipt, desk.rng),
             body=request.body,
             note=f"{request.clusters} clusters of {look.table}",
         )

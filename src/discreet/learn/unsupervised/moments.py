@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.catalog.catalog import Catalog
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import Column, IntegerDomain, NumberDomain
-from discreet.engine.base import Engine
 from discreet.errors import InvalidInput, UnknownName
 from discreet.learn.linear.variables import MOST_COLUMNS, Variable, variables_of
 from discreet.learn.measure.rows import Reals
 from discreet.learn.prepare import find_private
 from discreet.learn.products import ProductsRequest, measured_products
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
+from discreet.release.desk import Desk
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +39,13 @@ class Moments:
     noise: Reals
 
 
-def moments(
-    request: MomentsRequest, *, catalog: Catalog, ledger: Ledger, engine: Engine, rng: Rng
-) -> Moments:
+def moments(request: MomentsRequest, desk: Desk) -> Moments:
     """Return means and covariances, charged before any row is read.
 
     Guarantee: that of `measured_products`; the rest is post-processing. A gap lies in the middle of
         the declared range, where it says least.
     """
-    _, table = find_private(catalog, request.table)
+    _, table = find_private(desk.catalog, request.table)
     variables = _variables(table.columns, request.columns, table.name)
     asked = ProductsRequest(
         request.table,
@@ -60,7 +55,7 @@ def moments(
         delta=request.delta,
         analyst=request.analyst,
     )
-    found = measured_products(asked, catalog=catalog, ledger=ledger, engine=engine, rng=rng)
+    found = measured_products(asked, desk)
     half = np.array([float(v.upper - v.lower) / 2 for v in variables])
     middle = np.array([float(v.lower + v.upper) / 2 for v in variables])
     offset = found.sums[0, 1:] / found.rows

@@ -13,11 +13,10 @@ import numpy as np
 
 from discreet.account.batch import price_batch
 from discreet.account.convert import rho_of_target
-from discreet.catalog.catalog import Catalog
 from discreet.core.answer import Spent
 from discreet.core.cost import FREE, Quote
 from discreet.core.event import NOTHING
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Receipt
 from discreet.ledger.ledger import Ledger
@@ -29,6 +28,7 @@ from discreet.publish.totals.factor import Integers, RunningTotals, running_tota
 from discreet.publish.totals.frozen_days import FrozenDays
 from discreet.publish.totals.request import TotalsRequest
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 
 MARK = b"totals "
@@ -65,14 +65,7 @@ class TotalsSoFar:
 
 
 def measure_totals(
-    request: TotalsRequest,
-    through: dt.date | str,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
-    state: Path,
+    request: TotalsRequest, through: dt.date | str, desk: Desk, *, state: Path
 ) -> TotalsSoFar:
     """Return the running totals of all days up to `through`, of which new ones are measured now.
 
@@ -86,10 +79,10 @@ def measure_totals(
     Rows that arrive after their day was looked at are not counted (`FrozenDays`, under `state`).
     """
     wanted = request.days_through(through)
-    with planned(request.spec(), catalog=catalog, ledger=ledger, engine=engine) as (plan, held):
+    with planned(request.spec(), desk) as (plan, held):
         factor = _factor(plan, request)
         quote = price_batch([factor.event], delta=plan.spec.delta, region=plan.priced.quote.region)
-        receipt = ledger.charge(
+        receipt = desk.ledger.charge(
             plan.payer,
             quote,
             request_id=f"totals:{request.name}",
@@ -97,8 +90,10 @@ def measure_totals(
             note=f"running totals {request.name}, {request.days} days",
             snapshot=plan.snapshot,
         )
-        once(ledger, receipt, lambda: MARK + request.body.encode())
-        work = _Looks(request, plan, held, ledger, factor, rng, FrozenDays(state, request.name))
+        once(desk.ledger, receipt, lambda: MARK + request.body.encode())
+        work = _Looks(
+            request, plan, held, desk.ledger, factor, desk.rng, FrozenDays(state, request.name)
+        )
         measured = work.so_far()
         if len(measured) < wanted:
             measured = [*measured, *work.measured(len(measured), wanted)]

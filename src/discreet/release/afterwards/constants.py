@@ -1,4 +1,4 @@
-"""Inner questions of a condition, answered before the statement around them."""
+"""Inner questions of a condition, answered before the statement desk them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from discreet.core.numbers import Epsilon, plain
 from discreet.core.output import OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
-from discreet.release.afterwards.tables import Surroundings, public_tables, typed, written
+from discreet.release.afterwards.tables import public_tables, typed, written
+from discreet.release.desk import Desk
 from discreet.release.request import Request
 from discreet.sql.afterwards.inner import MOST_LISTED, Inner, inner_questions, with_constants
 from discreet.sql.afterwards.program import Program
@@ -97,17 +98,17 @@ def nested_in(tree: exp.Expr, catalog: Catalog) -> Nested | None:
 
 
 def _same_people(inner: Inner, tree: exp.Expr, catalog: Catalog) -> None:
-    """Refuse an inner question about other people than those of the statement around it."""
+    """Refuse an inner question about other people than those of the statement desk it."""
     inside = list(inner.select.find_all(exp.Table))
     own = {id(table) for table in inside}
     named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    around = [
+    desk = [
         table
         for table in tree.find_all(exp.Table)
         if id(table) not in own and (table.db or table.name.lower() not in named)
     ]
     mine = _asked_about(inside, catalog)
-    if len(mine) != 1 or mine != _asked_about(around, catalog):
+    if len(mine) != 1 or mine != _asked_about(desk, catalog):
         raise refusal("two datasets")
 
 
@@ -121,14 +122,14 @@ def _sample(program: Program) -> Any:
     return _SAMPLES[typed(program, [])[0].type]
 
 
-def public_values(inner: Inner, request: Request, around: Surroundings) -> list[Any]:
+def public_values(inner: Inner, request: Request, desk: Desk) -> list[Any]:
     """Return what a subquery over public tables gives."""
     program = inner.program
     assert program is not None, "only public ones are read for nothing"
     for dataset, _ in program.public:
         if request.analyst is not None:
-            around.catalog.cap(request.analyst, dataset)
-    rows = outcome(written(program), public_tables(program, around))
+            desk.catalog.cap(request.analyst, dataset)
+    rows = outcome(written(program), public_tables(program, desk))
     most = MOST_LISTED if inner.listed else 1
     if len(rows) > most:
         raise QueryRefused(

@@ -7,27 +7,26 @@ from fractions import Fraction
 from discreet.core.answer import Spent
 from discreet.core.explanation import Explanation
 from discreet.release.afterwards.release import part_request, payer_of
-from discreet.release.afterwards.tables import Surroundings, columns_of, written
+from discreet.release.afterwards.tables import columns_of, written
 from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.desk import Desk
 from discreet.release.pipeline import explain
 from discreet.release.request import Request
 from discreet.sql.afterwards.program import Program
 
 
-def explain_steps(program: Program, request: Request, around: Surroundings) -> Explanation:
+def explain_steps(program: Program, request: Request, desk: Desk) -> Explanation:
     """Return the explanations of all private questions as one, with the step after them."""
-    payer = payer_of(program, request, around)
-    columns_of(program, around)
+    payer = payer_of(program, request, desk)
+    columns_of(program, desk)
     parts = [
         explain(
             part_request(program, i, request),
-            catalog=around.catalog,
-            ledger=around.ledger,
-            engine=around.engine,
+            desk,
         )
         for i in range(len(program.parts))
     ]
-    now = balance_of(around.ledger, payer)
+    now = balance_of(desk.ledger, payer)
     cost = Spent(
         sum((part.cost.epsilon for part in parts), Fraction(0)),
         sum((part.cost.delta for part in parts), Fraction(0)),

@@ -11,10 +11,8 @@ from discreet.core.numbers import Epsilon
 from discreet.core.output import OutputColumn, OutputType
 from discreet.engine.duckdb.scratch import outcome
 from discreet.ledger.entry import Payer
-from discreet.noise.rng import Rng
 from discreet.release.afterwards.cells import shown_value
 from discreet.release.afterwards.tables import (
-    Surroundings,
     answered,
     part_shapes,
     public_tables,
@@ -23,6 +21,7 @@ from discreet.release.afterwards.tables import (
     written,
 )
 from discreet.release.assembled import balance_of, limit_of, spent_so_far
+from discreet.release.desk import Desk
 from discreet.release.pipeline import release_together
 from discreet.release.request import Request
 from discreet.release.stored import pack
@@ -34,7 +33,7 @@ from discreet.sql.refuse import refusal
 ONE = Epsilon(Fraction(1))
 
 
-def release_steps(program: Program, request: Request, around: Surroundings, rng: Rng) -> Answer:
+def release_steps(program: Program, request: Request, desk: Desk) -> Answer:
     """Return the outcome of a program.
 
     Guarantee: rows of people are read by `pipeline.release_together` alone, each question under an id
@@ -42,27 +41,24 @@ def release_steps(program: Program, request: Request, around: Surroundings, rng:
         what cannot be computed from answers of their types is refused before that. The same request
         id gets the same outcome, free.
     """
-    payer = payer_of(program, request, around)
-    shapes = part_shapes(program, around)
+    payer = payer_of(program, request, desk)
+    shapes = part_shapes(program, desk)
     columns = typed(program, shapes)
     answers = release_together(
         [part_request(program, i, request) for i in range(len(program.parts))],
-        catalog=around.catalog,
-        ledger=around.ledger,
-        engine=around.engine,
-        rng=rng,
+        desk,
     )
     tables = {
         f"r{i}": answered(answer, shape)
         for i, (answer, shape) in enumerate(zip(answers, shapes, strict=True))
     }
-    rows = outcome(written(program), tables | public_tables(program, around))
+    rows = outcome(written(program), tables | public_tables(program, desk))
     found = _answer(program, request, answers, columns, rows)
     if not answers:
-        found = _without_cost(found, payer, around)
+        found = _without_cost(found, payer, desk)
     if request.named:
         packed = pack(found, (), request.epsilon or ONE)
-        around.ledger.stored.keep_free(
+        desk.ledger.stored.keep_free(
             payer, packed, request_id=request.request_id, body=request.body
         )
     return found
@@ -84,9 +80,9 @@ def part_request(program: Program, part: int, request: Request) -> Request:
     )
 
 
-def payer_of(program: Program, request: Request, around: Surroundings) -> Payer:
+def payer_of(program: Program, request: Request, desk: Desk) -> Payer:
     """Return who pays for a program: all of its private questions are about one dataset."""
-    catalog = around.catalog
+    catalog = desk.catalog
     found = {}
     for part in program.parts:
         source = bind(Written("", part), catalog).source
@@ -185,7 +181,7 @@ def _provenance(program: Program, answers: list[Answer]) -> Provenance:
     )
 
 
-def _without_cost(found: Answer, payer: Payer, around: Surroundings) -> Answer:
-    now = balance_of(around.ledger, payer)
+def _without_cost(found: Answer, payer: Payer, desk: Desk) -> Answer:
+    now = balance_of(desk.ledger, payer)
     spent, limit = spent_so_far(now), limit_of(now)
     return replace(found, before=spent, after=spent, limit=limit, free=True)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.read.check import check_table
 from discreet.core.answer import Answer
 from discreet.core.output import OutputColumn, OutputType
@@ -23,9 +21,8 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
-from discreet.engine.base import Engine
 from discreet.engine.duckdb.scratch import Small, outcome_types
-from discreet.ledger.ledger import Ledger
+from discreet.release.desk import Desk
 from discreet.release.public_rows import read_public
 from discreet.release.shape import shape_of
 from discreet.release.snapshots import hold_tables
@@ -33,15 +30,6 @@ from discreet.sql.afterwards.grammar import total
 from discreet.sql.afterwards.program import Program
 from discreet.sql.parse import Written
 from discreet.sql.relations import scan_of
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a statement is asked in."""
-
-    catalog: Catalog
-    ledger: Ledger
-    engine: Engine
 
 
 def written(program: Program) -> str:
@@ -55,19 +43,14 @@ def question(program: Program, part: int, text: str) -> Written:
     return Written(f"{text}{several}", program.parts[part])
 
 
-def part_shapes(program: Program, around: Surroundings) -> list[tuple[OutputColumn, ...]]:
+def part_shapes(program: Program, desk: Desk) -> list[tuple[OutputColumn, ...]]:
     """Return the columns of each private question's answer."""
-    return [
-        shape_of(
-            Written("", part), catalog=around.catalog, ledger=around.ledger, engine=around.engine
-        )
-        for part in program.parts
-    ]
+    return [shape_of(Written("", part), desk) for part in program.parts]
 
 
-def columns_of(program: Program, around: Surroundings) -> tuple[OutputColumn, ...]:
+def columns_of(program: Program, desk: Desk) -> tuple[OutputColumn, ...]:
     """Return the columns of the outcome, as types of empty tables tell them; refuses what cannot be."""
-    shapes = part_shapes(program, around)
+    shapes = part_shapes(program, desk)
     return typed(program, shapes)
 
 
@@ -159,16 +142,16 @@ def _read(value: Any, kind: OutputType) -> Any:
     return dt.datetime.fromisoformat(value)
 
 
-def public_tables(program: Program, around: Surroundings) -> dict[str, Small]:
+def public_tables(program: Program, desk: Desk) -> dict[str, Small]:
     """Return the public tables of a program, read as they are now; they hold nobody's data."""
     if not program.public:
         return {}
     for dataset, table in program.public:
-        check_table(dataset, table, around.engine)
+        check_table(dataset, table, desk.engine)
     found = {}
-    with hold_tables(program.public, around.engine, around.ledger, around.catalog) as held:
+    with hold_tables(program.public, desk) as held:
         for i, (dataset, table) in enumerate(program.public):
-            rows = read_public(scan_of(dataset, table), around.engine, held)
+            rows = read_public(scan_of(dataset, table), desk.engine, held)
             columns = shown(table)
             values = [[_plain(value) for value in rows[column.name]] for column in columns]
             kinds = tuple(_type(column.by_day().domain) for column in columns)

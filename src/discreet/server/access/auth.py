@@ -40,6 +40,11 @@ class Principal:
         return self.analyst or self.role.value
 
     @property
+    def sees(self) -> str | None:
+        """Return whose copies and models the caller sees: analysts their own, owners all (None)."""
+        return self.analyst if self.role is Role.ANALYST else None
+
+    @property
     def actor(self) -> Actor:
         """Return the caller as the audit log names them."""
         return Actor(self.name, self.token_id)

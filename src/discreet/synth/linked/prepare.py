@@ -11,11 +11,11 @@ from discreet.catalog.catalog import Catalog, engine_name
 from discreet.catalog.read.check import check_table
 from discreet.core.numbers import Delta
 from discreet.core.schema import Dataset
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.errors import InvalidInput
 from discreet.ledger.entry import Payer
-from discreet.ledger.ledger import Ledger
 from discreet.ledger.text import exposure_note
+from discreet.release.desk import Desk
 from discreet.release.snapshots import label, snapshots_of
 from discreet.synth.budget import DELTA_PART, SynthBudget, check_hope, funds_of
 from discreet.synth.encoding.columns import Coded, Encoding
@@ -61,26 +61,20 @@ def linked_dataset(catalog: Catalog, request: SynthRequest) -> Dataset:
 
 
 def prepare_linked(
-    request: SynthRequest,
-    tree: TableTree,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    held: Held,
+    request: SynthRequest, tree: TableTree, desk: Desk, *, held: Held
 ) -> PreparedLinked:
     """Return the plan and the price of a linked synthesis. Depends on public facts only."""
     dataset = tree.dataset
-    budget = catalog.budget_of(dataset)
+    budget = desk.catalog.budget_of(dataset)
     delta = Delta(budget.delta.value * DELTA_PART) if request.delta is None else request.delta
     outlines = {}
     for node in tree.tables:
-        check_table(dataset, node.table, engine)
+        check_table(dataset, node.table, desk.engine)
         outlines[node.name] = outline_of(
-            catalog,
+            desk.catalog,
             f"{dataset.name}.{node.name}",
             bins=request.bins,
-            types=engine.schema(engine_name(dataset, node.table)),
+            types=desk.engine.schema(engine_name(dataset, node.table)),
             has_delta=bool(delta.value),
             many=True,
         )
@@ -90,12 +84,14 @@ def prepare_linked(
     sealed = []
     for node in tree.tables:
         columns, most = columns_of(node, tree, previews), declared_rows(node)
-        sealed.append(seal_linked(node, tree, columns, most, catalog=catalog, engine=engine))
+        sealed.append(
+            seal_linked(node, tree, columns, most, catalog=desk.catalog, engine=desk.engine)
+        )
         if node.table.events is not None:
             _check_events(node, outlines[node.name])
             split = event_columns(node, columns)
             for seal in (seal_first, seal_later):
-                found = seal(node, tree, split, most, catalog=catalog, engine=engine)
+                found = seal(node, tree, split, most, catalog=desk.catalog, engine=desk.engine)
                 sealed[0].source.check(found.source)
     for each in sealed:
         sealed[0].source.check(each.source)
@@ -110,10 +106,10 @@ def prepare_linked(
     )
     worst = max((each.unit for each in sealed), key=lambda unit: unit.l1)
     check_hope(funds, worst, request.epsilon)
-    said = exposure_note(ledger, dataset.name)
+    said = exposure_note(desk.ledger, dataset.name)
     numbers: dict[str, str] = {}
     for outline in outlines.values():
-        numbers |= snapshots_of(outline.scan, held, ledger)
+        numbers |= snapshots_of(outline.scan, held, desk.ledger)
     return PreparedLinked(
         request=request,
         tree=tree,

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from discreet.core.cost import FREE
 from discreet.core.numbers import Epsilon, Number
 from discreet.engine.base import Engine, Held
 from discreet.ledger.entry import Receipt
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng
 from discreet.release.assembled import spent_of
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold_tables
 from discreet.synth.budget import noise_of
@@ -63,32 +62,8 @@ from discreet.synth.synthetic import codes_of
 from discreet.synth.trusted_fit import TrustedFit, fit_trusted
 
 
-class CopyMeans(Protocol):
-    """What a copy is made with: a curator has all of it."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """Return what the owner declared."""
-        ...
-
-    @property
-    def ledger(self) -> Ledger:
-        """Return who has spent what."""
-        ...
-
-    @property
-    def engine(self) -> Engine:
-        """Return where the rows are."""
-        ...
-
-    @property
-    def rng(self) -> Rng:
-        """Return the dice."""
-        ...
-
-
 def linked_copy(
-    means: CopyMeans,
+    desk: Desk,
     dataset: str,
     *,
     epsilon: Number | Epsilon,
@@ -111,22 +86,13 @@ def linked_copy(
     )
     return synthesize_linked(
         request,
-        catalog=means.catalog,
-        ledger=means.ledger,
-        engine=means.engine,
-        rng=means.rng,
+        desk,
         progress=progress,
     )
 
 
 def synthesize_linked(
-    request: SynthRequest,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    rng: Rng,
-    progress: Progress = silent,
+    request: SynthRequest, desk: Desk, *, progress: Progress = silent
 ) -> LinkedSynthetic:
     """Return a copy of all linked tables of a dataset, charged before any row is read.
 
@@ -137,13 +103,11 @@ def synthesize_linked(
         (docs/notes/0051)
     """
     started = time.monotonic()
-    tree = tree_of(linked_dataset(catalog, request))
+    tree = tree_of(linked_dataset(desk.catalog, request))
     tables = [(tree.dataset, each.table) for each in tree.tables]
-    with hold_tables(tables, engine, ledger, catalog) as held:
-        ready = prepare_linked(
-            request, tree, catalog=catalog, ledger=ledger, engine=engine, held=held
-        )
-        receipt = ledger.charge(
+    with hold_tables(tables, desk) as held:
+        ready = prepare_linked(request, tree, desk, held=held)
+        receipt = desk.ledger.charge(
             ready.payer,
             ready.funds.quote,
             request_id=request.request_id,
@@ -151,8 +115,8 @@ def synthesize_linked(
             note=f"synthetic copy of {len(tree.tables)} linked tables of {tree.dataset.name}",
             snapshot=ready.snapshot,
         )
-        means = _Paid(catalog, engine, held, receipt, rng)
-        stored = once(ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
+        means = _Paid(desk.catalog, desk.engine, held, receipt, desk.rng)
+        stored = once(desk.ledger, receipt, lambda: pack_linked(_fitted(ready, means, progress)))
     return _finished(ready, unpack_linked(stored), receipt, started)
 
 

@@ -16,11 +16,12 @@ from discreet.core.schema import Domain, IntegerDomain, NumberDomain
 from discreet.engine.base import Held
 from discreet.kernel.trees.nodes import Unfit
 from discreet.ledger.entry import Receipt
+from discreet.release.desk import Desk
 from discreet.synth.budget import funds_of
 from discreet.synth.encoding.columns import Coded
 from discreet.synth.encoding.outline import RangeToLearn, scan_of
 from discreet.synth.measure.learned_ranges import first_cells, narrowed
-from discreet.synth.measure.learned_types import LookWords, TypeMeans, paid_look
+from discreet.synth.measure.learned_types import LookWords, paid_look
 from discreet.synth.measure.private_marginals import Measured, PrivateMarginals
 from discreet.synth.measure.sealing import seal_codes
 from discreet.synth.measure.sql_counter import SqlCounter
@@ -39,7 +40,7 @@ def is_unbounded(domain: Domain) -> bool:
 
 
 def learn_bounds(
-    table: str, means: TypeMeans, *, epsilon: Epsilon, columns: Sequence[str]
+    table: str, desk: Desk, *, epsilon: Epsilon, columns: Sequence[str]
 ) -> dict[str, Bounds]:
     """Return where the numbers of each of these columns lie, charged before any row is read.
 
@@ -52,11 +53,11 @@ def learn_bounds(
     dataset, _, name = table.rpartition(".")
     items = [
         RangeToLearn(column.name, column.domain, missing=True)
-        for column in means.catalog.table(name, dataset).columns
+        for column in desk.catalog.table(name, dataset).columns
         if column.name in columns and isinstance(column.domain, IntegerDomain | NumberDomain)
     ]
-    scan = scan_of(means.catalog, table)
-    sealed = [seal_codes(scan, means.engine, [_wide(item)]) for item in items]
+    scan = scan_of(desk.catalog, table)
+    sealed = [seal_codes(scan, desk.engine, [_wide(item)]) for item in items]
     if any(codes.source.dataset != dataset for codes in sealed):
         raise Unfit("a read of other people than are charged")
     funds = funds_of(epsilon, Delta(Fraction(0)), region=EVERYONE, learn_share=Fraction(0), words=0)
@@ -68,11 +69,11 @@ def learn_bounds(
         seen = {}
         for item, codes in zip(items, sealed, strict=True):
             counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
-            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, means.rng)
+            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
             seen[item.name] = _seen(item, door.measure([(0,)], share=share)[0])
         return {name: ends for name, ends in seen.items() if ends}
 
-    stored = paid_look(table, means, funds.quote, words, look)
+    stored = paid_look(table, desk, funds.quote, words, look)
     return {
         item.name: _domain(item, *map(Fraction, stored[item.name]))
         for item in items

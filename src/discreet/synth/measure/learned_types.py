@@ -26,12 +26,11 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.engine.base import Engine, Held
+from discreet.engine.base import Held
 from discreet.engine.types import Storage
 from discreet.errors import EngineFailed
 from discreet.ledger.entry import Payer, Receipt
-from discreet.ledger.ledger import Ledger
-from discreet.noise.rng import Rng
+from discreet.release.desk import Desk
 from discreet.release.outcome import once
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import SynthBudget, funds_of
@@ -57,16 +56,6 @@ KINDS: Mapping[Storage, FiniteDomain] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TypeMeans:
-    """What learning types works with."""
-
-    catalog: Catalog
-    ledger: Ledger
-    engine: Engine
-    rng: Rng
-
-
-@dataclass(frozen=True, slots=True)
 class LookWords:
     """What a paid look is called: its kind, what tells one from another, what is asked, and for people."""
 
@@ -78,7 +67,7 @@ class LookWords:
 
 def paid_look(
     table: str,
-    means: TypeMeans,
+    desk: Desk,
     quote: Quote,
     words: LookWords,
     look: Callable[[Held, Receipt], Mapping[str, Any]],
@@ -88,11 +77,11 @@ def paid_look(
     Guarantee: the charge names the very rows that `look` is lent, and `look` runs once for it.
     """
     dataset, _, name = table.rpartition(".")
-    owner = means.catalog.dataset_of(means.catalog.table(name, dataset))
-    scan = scan_of(means.catalog, table)
-    with hold(scan, means.engine, means.ledger, means.catalog) as held:
-        snapshot = label(snapshots_of(scan, held, means.ledger))
-        receipt = means.ledger.charge(
+    owner = desk.catalog.dataset_of(desk.catalog.table(name, dataset))
+    scan = scan_of(desk.catalog, table)
+    with hold(scan, desk) as held:
+        snapshot = label(snapshots_of(scan, held, desk.ledger))
+        receipt = desk.ledger.charge(
             Payer(None, owner.name, owner.budget),
             quote,
             request_id=f"{words.kind} {table} {snapshot} {words.key}",
@@ -100,14 +89,12 @@ def paid_look(
             note=words.note,
             snapshot=f"synth {snapshot}",
         )
-        stored = once(means.ledger, receipt, lambda: json.dumps(look(held, receipt)).encode())
+        stored = once(desk.ledger, receipt, lambda: json.dumps(look(held, receipt)).encode())
     found: dict[str, Any] = json.loads(stored)
     return found
 
 
-def learn_types(
-    table: str, means: TypeMeans, *, epsilon: Epsilon, delta: Delta
-) -> dict[str, Storage]:
+def learn_types(table: str, desk: Desk, *, epsilon: Epsilon, delta: Delta) -> dict[str, Storage]:
     """Return the type of each text column of a table, charged before any row is read.
 
     Guarantee: (epsilon, delta) for all columns together: of each column a noisy table of two cells
@@ -115,7 +102,7 @@ def learn_types(
         again gives the stored types, free.
     """
     dataset, _, name = table.rpartition(".")
-    found = means.catalog.table(name, dataset)
+    found = desk.catalog.table(name, dataset)
     names = [c.name for c in found.columns if isinstance(c.domain, TextDomain) and not c.hidden]
     funds = funds_of(epsilon, delta, region=EVERYONE, learn_share=Fraction(0), words=0)
     words = LookWords(
@@ -123,19 +110,18 @@ def learn_types(
     )
 
     def look(held: Held, receipt: Receipt) -> dict[str, str]:
-        return _learned(table, names, means, (funds, receipt, held))
+        return _learned(table, names, desk, (funds, receipt, held))
 
-    stored = paid_look(table, means, funds.quote, words, look)
+    stored = paid_look(table, desk, funds.quote, words, look)
     return {name: Storage(kind) for name, kind in stored.items()}
 
 
 def _learned(
-    table: str, names: Sequence[str], means: TypeMeans, paid: tuple[SynthBudget, Receipt, Held]
+    table: str, names: Sequence[str], desk: Desk, paid: tuple[SynthBudget, Receipt, Held]
 ) -> dict[str, str]:
     share = Fraction(1, len(KINDS) * max(len(names), 1))
     reads = {
-        kind: _counted(table, names, domain, means, (*paid, share))
-        for kind, domain in KINDS.items()
+        kind: _counted(table, names, domain, desk, (*paid, share)) for kind, domain in KINDS.items()
     }
     rows = agreed_total([each for counts in reads.values() for each in counts.values()])
     chosen = {
@@ -149,7 +135,7 @@ def _counted(
     table: str,
     names: Sequence[str],
     domain: FiniteDomain,
-    means: TypeMeans,
+    desk: Desk,
     paid: tuple[SynthBudget, Receipt, Held, Fraction],
 ) -> dict[str, Measured]:
     """Return, for each column, noisy numbers of cells that read as a domain and that do not.
@@ -157,16 +143,16 @@ def _counted(
     The rows are held anew, read as the domain; those that are not the charged ones are refused.
     """
     funds, receipt, charged, share = paid
-    catalog = _declared_as(means.catalog, table, names, domain)
+    catalog = _declared_as(desk.catalog, table, names, domain)
     scan = scan_of(catalog, table)
     found = {}
-    with hold(scan, means.engine, means.ledger, means.catalog) as held:
+    with hold(scan, desk) as held:
         if held.fingerprints != charged.fingerprints:
             raise EngineFailed("The file has changed since its types were paid for.")
         for name in names:
-            codes = seal_codes(scan, means.engine, [Coded(name, domain, (0,), missing=True)])
+            codes = seal_codes(scan, desk.engine, [Coded(name, domain, (0,), missing=True)])
             counter = SqlCounter(held, f"({codes.sql}) AS z", codes.shape, receipt)
-            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, means.rng)
+            door = PrivateMarginals(counter, codes.shape, funds.purse, codes.unit, desk.rng)
             found[name] = door.measure([(0,)], share=share)[0]
     return found
 

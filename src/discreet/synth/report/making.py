@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.catalog.catalog import Catalog, engine_name
+from discreet.catalog.catalog import engine_name
 from discreet.core.numbers import plain
-from discreet.engine.base import Engine
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.ledger.ledger import Ledger
 from discreet.noise.rng import Rng, SystemRng
+from discreet.release.desk import Desk
 from discreet.release.snapshots import hold
 from discreet.report import Document
 from discreet.synth.encoding.outline import scan_of
@@ -74,26 +73,21 @@ def publishable(synthetic: Synthetic, *, target: str | None = None) -> Document:
     return publishable_report(subject, target=target)
 
 
-def comparison(
-    synthetic: Synthetic,
-    *,
-    catalog: Catalog,
-    ledger: Ledger,
-    engine: Engine,
-    target: str | None = None,
-) -> Document:
+def comparison(synthetic: Synthetic, desk: Desk, *, target: str | None = None) -> Document:
     """Return the owner's comparison with the real rows: a recorded look, never to be published."""
     saved = synthetic.saved
     dataset = str(saved.facts["dataset"])
-    scan = scan_of(catalog, f"{dataset}.{saved.encoding.table}")
+    scan = scan_of(desk.catalog, f"{dataset}.{saved.encoding.table}")
 
     subject = subject_of(saved, synthetic.rows, synthetic.notices)
-    with hold(scan, engine, ledger, catalog) as held:
+    with hold(scan, desk) as held:
 
         def open_counter() -> Counter:
             assert scan.dataset is not None, "a private table belongs to a dataset"
             looked = Looked(engine_name(scan.dataset, scan.table))
-            codes = seal_codes(scan, engine, saved.encoding.coded)
+            codes = seal_codes(scan, desk.engine, saved.encoding.coded)
             return store_codes(held, codes, permit=looked)
 
-        return owner_report(subject, open_counter, ledger=ledger, dataset=dataset, target=target)
+        return owner_report(
+            subject, open_counter, ledger=desk.ledger, dataset=dataset, target=target
+        )

@@ -219,7 +219,7 @@ def _rows(folder) -> Codes:
     with discreet.open(folder) as curator:
         dataset = curator.catalog.datasets["clinic"]
         tables = [(dataset, table) for table in dataset.tables]
-        with hold_tables(tables, curator.engine, curator.ledger, curator.catalog) as held:
+        with hold_tables(tables, curator) as held:
             for name, most in (("visits", 1), ("visits", 4), ("tests", 2)):
                 read = [
                     open_exact(held.run(each.sql, seconds=60))

@@ -11,9 +11,9 @@ import discreet
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.schema import IntegerDomain, NumberDomain
 from discreet.errors import BudgetExceeded, EngineFailed
+from discreet.release.desk import PlainDesk
 from discreet.synth.measure import learned_bounds, learned_types
 from discreet.synth.measure.learned_bounds import is_unbounded, learn_bounds
-from discreet.synth.measure.learned_types import TypeMeans
 from discreet.testing import SeededRng
 
 TOML = """
@@ -44,7 +44,7 @@ def curator(tmp_path):
 
 
 def means_of(curator, rng=None):
-    return TypeMeans(curator.catalog, curator.ledger, curator.engine, rng or SeededRng(3))
+    return PlainDesk(curator.catalog, curator.ledger, curator.engine, rng or SeededRng(3))
 
 
 def test_what_is_seen_lies_close_around_the_rows(curator):

@@ -44,8 +44,7 @@ class WantedModel:
         payer = curator.account_of(self.paid.analyst)
         who: dict[str, Any] = {"analyst": payer, "request_id": self.paid.request_id}
         request = LearnRequest.of(self.body.table, **self.asked, **who)
-        catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
-        with planned_training(request, catalog=catalog, ledger=ledger, engine=engine) as (plan, _):
+        with planned_training(request, curator) as (plan, _):
             pass
         return price_of(curator, plan, request.epsilon) | {
             "table": plan.outline.table.name,

@@ -15,7 +15,7 @@ from discreet.server.access.auth import GuardedRoute, allow, caller
 from discreet.server.access.tokens import Role
 from discreet.server.features.learn.recommender_shelf import KeptRecommender
 from discreet.server.features.learn.recommenders import recommenders_seen
-from discreet.server.features.learn.routes import models_of, whose
+from discreet.server.features.learn.routes import models_of
 from discreet.server.features.learn.shelf import KeptModel, Models
 from discreet.server.features.query import catalog_routes as catalog_api
 from discreet.server.rendering import page
@@ -51,7 +51,7 @@ def models(request: Request) -> Response:
         epsilon=_start(datasets, tables or views),
         methods=[{"name": name, "words": words} for name, words in WORDS.items()],
         analysts=catalog.get("analysts", []),
-        models=[model_view(shelf, model) for model in shelf.all(whose(caller(request)))],
+        models=[model_view(shelf, model) for model in shelf.all(caller(request).sees)],
         choosers=[each for each in views if each["choices"]],
         rated=[each for each in views if each["ratings"]],
         recommenders=[recommender_view(each) for each in recommenders_seen(request)],

@@ -14,7 +14,7 @@ from discreet.errors import InvalidInput
 from discreet.learn.kept.model_zip import read_model
 from discreet.learn.recommend.model import Recommender
 from discreet.learn.recommend.run import RecommendRequest, planned_recommender
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.learn.recommender_shelf import FILE, KeptRecommender, Recommenders
@@ -57,17 +57,13 @@ def recommenders_of(request: Request) -> Recommenders:
     return found
 
 
-def _whose(who: Principal) -> str | None:
-    return who.analyst if who.role is Role.ANALYST else None
-
-
 def recommenders_seen(request: Request) -> list[KeptRecommender]:
     """Return those that the caller may see, latest first: owners all, analysts what they paid for."""
-    return recommenders_of(request).all(_whose(caller(request)))
+    return recommenders_of(request).all(caller(request).sees)
 
 
 def _found(request: Request, name: str) -> KeptRecommender:
-    return recommenders_of(request).find(name, _whose(caller(request)))
+    return recommenders_of(request).find(name, caller(request).sees)
 
 
 @router.post("/recommenders", status_code=202)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.learn.body import TrainBody, WantedModel
@@ -34,12 +34,7 @@ def models_of(request: Request) -> Models:
 
 def find_model(request: Request, name: str) -> KeptModel:
     """Return a model that the caller may see: owners all, analysts what they paid for."""
-    return models_of(request).find(name, whose(caller(request)))
-
-
-def whose(who: Principal) -> str | None:
-    """Return whose models a caller sees; None for all."""
-    return who.analyst if who.role is Role.ANALYST else None
+    return models_of(request).find(name, caller(request).sees)
 
 
 @router.post("/models", status_code=202)
@@ -73,7 +68,7 @@ def _price(request: Request, wanted: WantedModel) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def mine(request: Request) -> dict[str, Any]:
     """List the models that you may use, latest first."""
-    found = models_of(request).all(whose(caller(request)))
+    found = models_of(request).all(caller(request).sees)
     return {"models": [model.to_json() for model in found]}
 
 

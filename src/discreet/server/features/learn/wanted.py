@@ -96,8 +96,7 @@ def foreseen(
     with context.workspace.curator() as all_of_it:
         curator = all_of_it.seen_by(paid.analyst)
         wanted = wish(curator.account_of(paid.analyst))
-        catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
-        with planned(wanted, catalog=catalog, ledger=ledger, engine=engine) as plan:
+        with planned(wanted, curator) as plan:
             return plan, price_of(curator, plan.look, wanted.epsilon)
 
 

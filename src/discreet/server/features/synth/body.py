@@ -77,8 +77,7 @@ class SynthSettings:
         wish = self.wish
         payer = curator.account_of(self.analyst)
         request = SynthRequest.of(wish.table, **self.asked | {"analyst": payer})
-        catalog, ledger, engine = curator.catalog, curator.ledger, curator.engine
-        with prepared(request, catalog=catalog, ledger=ledger, engine=engine) as (ready, _):
+        with prepared(request, curator) as (ready, _):
             pass
         if ready.free and self.analyst is not None and (wish.rows or 0) > MOST_FREE_ROWS:
             raise InvalidInput(

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Path, Request
 from fastapi.responses import FileResponse, Response
 
 from discreet.errors import NotAllowed
-from discreet.server.access.auth import Principal, allow, api_router, caller
+from discreet.server.access.auth import allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.context import context_of
 from discreet.server.features.query.body import IdempotencyKey
@@ -37,11 +37,7 @@ def copies_of(request: Request) -> Copies:
 
 def find_copy(request: Request, name: str) -> Copy:
     """Return a copy that the caller may see: owners all, analysts what they paid for."""
-    return copies_of(request).find(name, _whose(caller(request)))
-
-
-def _whose(who: Principal) -> str | None:
-    return who.analyst if who.role is Role.ANALYST else None
+    return copies_of(request).find(name, caller(request).sees)
 
 
 @router.post("/synth", status_code=202)
@@ -78,7 +74,7 @@ def _price(request: Request, wanted: SynthSettings) -> dict[str, Any]:
 @allow(Role.OWNER, Role.ANALYST)
 def mine(request: Request) -> dict[str, Any]:
     """List the copies that you may use, latest first, and the methods there are."""
-    found = copies_of(request).all(_whose(caller(request)))
+    found = copies_of(request).all(caller(request).sees)
     return {"copies": [copy.to_json() for copy in found], "methods": methods_json()}
 
 

@@ -17,7 +17,7 @@ def prepared(monkeypatch, *, free, analyst, rows):
 
     monkeypatch.setattr(body, "prepared", planned)
     wish = SynthBody(table="t", method="random", epsilon="1", rows=rows)
-    curator = SimpleNamespace(account_of=lambda who: who, catalog=None, ledger=None, engine=None)
+    curator = SimpleNamespace(account_of=lambda who: who)
     return SynthSettings(wish, analyst, "id").prepared(curator)
 
 
