@@ -52,6 +52,9 @@ class PostgresSession:
             self.wire.execute("SET default_transaction_read_only = on")
             _limit_files(self.wire, limits.memory_mb)
             _demote(self.wire, allowed=allow_superuser)
+        except psycopg.Error:  # the server may go away between two of our settings
+            self.wire.close()
+            raise engine_failed() from None
         except BaseException:
             self.wire.close()
             raise
