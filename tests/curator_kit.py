@@ -29,7 +29,7 @@ from discreet.plan.plan import Plan, Question, ask, make_plan
 from discreet.release.sealing import Sealed, seal
 from discreet.release.snapshots import hold
 from discreet.sql.bind import bind
-from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
+from nasty_rows import BIG, BORN, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows
 
 TOML = """
 [engine]
@@ -51,7 +51,7 @@ zip = {{ type = "category", values = ["02138", "02139", "10001", "94110"], missi
 income = {{ type = "number", lower = -1000, upper = 500000, step = 0.01 }}
 balance = {{ type = "integer", lower = -1000000, upper = 1000000 }}
 score = {{ type = "number", lower = 0, upper = 10, step = 0.5 }}
-born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31 }}
+born = {{ type = "date", lower = {born[0]}, upper = {born[1]} }}
 married = {{ type = "boolean", missing = true }}
 town = {{ type = "text" }}
 badge = {{ type = "identifier" }}
@@ -79,7 +79,7 @@ sex = {{ type = "category", values = ["Female", "Male"], constant = true }}
 age = {{ type = "integer", lower = 0, upper = 120, constant = true }}
 weight = {{ type = "number", lower = 0, upper = 90, step = 0.5 }}
 smoker = {{ type = "boolean", constant = true, missing = true }}
-born = {{ type = "date", lower = 1930-01-01, upper = 2020-12-31, constant = true }}
+born = {{ type = "date", lower = {born[0]}, upper = {born[1]}, constant = true }}
 [datasets.clinic.tables.visits]
 source = "{visits}"
 unit = "person"
@@ -130,6 +130,7 @@ def catalog_of(
         delta=delta,
         neighbours=neighbours,
         engine=engine,
+        born=BORN,
         bound="table" if bounded else "query",
         **places,
     )

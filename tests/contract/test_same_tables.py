@@ -29,7 +29,7 @@ HAND_WRITTEN = (
     "SELECT sex, COUNT(*), SUM(income), AVG(score) FROM people GROUP BY sex",
     "SELECT town, COUNT(*) FROM people GROUP BY town",
     "SELECT smoker, COUNT(*) FROM patients GROUP BY smoker",
-    "SELECT born, COUNT(*) FROM people WHERE born > '2020-11-01' GROUP BY born",
+    "SELECT born, COUNT(*) FROM people WHERE born > '2001-11-01' GROUP BY born",
     "SELECT sex, MEDIAN(weight) FROM patients WHERE smoker GROUP BY sex",
     "SELECT ward, COUNT(DISTINCT person), SUM(cost), VAR_POP(code) FROM visits GROUP BY ward",
     "SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS s",

@@ -6,7 +6,6 @@ machines can count), and the soundness of regions: whoever lies outside moves no
 
 from __future__ import annotations
 
-import contextlib
 import math
 import random
 from fractions import Fraction
@@ -175,16 +174,28 @@ def test_a_curator_that_does_not_bound_rows_is_caught(monkeypatch):
         attack(seed=11, count=LONG)
 
 
+def moved_too_far(sql: str, catalog) -> list[str]:
+    """Return the broken promises of one question over small worlds and everybody in them."""
+    plan, broken = planned(sql, catalog), []
+    for seed in range(5):
+        engine = engine_of(world_rows(random.Random(seed), 12))
+        exact = plan.exact(engine)
+        for unit in range(12):
+            found = change(plan.plan, exact, plan.exact(without(engine, "census", unit)))
+            broken += violations(plan.plan, found)
+    return broken
+
+
 def test_a_curator_that_does_not_clamp_is_caught(monkeypatch):
+    sql = "SELECT COUNT(*), AVG(age) FROM people"
+    assert not moved_too_far(sql, ADD_REMOVE)
     monkeypatch.setattr(source, "source_cell", unclamped)
-    # A histogram has no place for such values at all: that is caught, too.
-    with contextlib.suppress(IndexError):
-        assert attack(seed=200, count=LONG)[2]
+    assert moved_too_far(sql, ADD_REMOVE)
 
 
 def test_a_curator_that_believes_constant_columns_is_caught(monkeypatch):
     monkeypatch.setattr(canonical, "_least", lambda column, value, dialect: value)
-    assert outside(seed=200, count=LONG)[1]
+    assert outside(seed=214, count=LONG)[1]
 
 
 # -- regions ---------------------------------------------------------------------------------------
@@ -410,7 +421,7 @@ def test_every_day_that_a_database_can_hold():
         "UPDATE people SET born = DATE '0044-03-15 (BC)' WHERE row_number = 3"
     )
     for sql in (
-        "SELECT born, COUNT(*) FROM people WHERE born > '2020-01-01' OR born IS NULL GROUP BY born",
+        "SELECT born, COUNT(*) FROM people WHERE born > '2001-01-01' OR born IS NULL GROUP BY born",
         "SELECT EXTRACT(YEAR FROM born), COUNT(*) FROM people GROUP BY 1",
         "SELECT MIN(born), MEDIAN(born) FROM people",
         "SELECT born, town, COUNT(*) FROM people GROUP BY 1, 2",
