@@ -30,12 +30,14 @@ from discreet.plan.curves.pieces import CURVES, Curve, curve
 from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
+from discreet.plan.kinds import NULL, kind_of
 from discreet.plan.lattices import (
     EPOCH,
     check_fits,
     common_step,
     domain_of_values,
     kind,
+    kinds_of,
     lattice,
     not_exact,
     number_domain,
@@ -76,6 +78,18 @@ def _by_rule(written: ExprKey, known: tuple[tuple[str, Domain], ...]) -> Domain:
 def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
     """Return the domain of `expr` from those of its operands, without tabulating `expr` itself."""
     return _RULES[type(expr)](expr, fields)
+
+
+def infer_column(expr: Expr, fields: Fields) -> Domain:
+    """Return the domain of a column of a subquery: as `infer`, but of the kind that is written.
+
+    What is never anything but NULL, such as NULLIF(x, x), has no values to tell a kind from.
+    """
+    found = infer(expr, fields)
+    if isinstance(found, BooleanDomain) and kind_of(expr, kinds_of(fields)) not in {"boolean", NULL}:
+        with suppress(QueryRefused):
+            return infer_by_rule(expr, fields)
+    return found
 
 
 def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:

@@ -25,7 +25,7 @@ from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
 from discreet.plan.tables import Fields
-from discreet.plan.values import infer, numeric
+from discreet.plan.values import infer, infer_column, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Names, grouped_by, written_name
@@ -112,6 +112,8 @@ class _Builder:
         """Return the declared range of one person's value; the generated SQL clamps to it."""
         match aggregate.function:
             case Function.COUNT | Function.COUNT_DISTINCT:
+                if aggregate.operand is not None:
+                    infer(aggregate.operand, self.domains)  # or refuse it
                 return IntegerDomain(0, self.max_rows)
             case Function.SUM if aggregate.operand is not None and not aggregate.distinct:
                 low, high, step = numeric(aggregate.operand, self.domains)
@@ -170,7 +172,7 @@ def _assemble(
         shown.append(
             Field(
                 builder.sizes.fresh(value),
-                infer(value, domains),
+                infer_column(value, domains),
                 known.origin if known else None,
                 known.missing if known else True,
                 name,
@@ -189,7 +191,7 @@ def _key_field(name: str, key: Expr, builder: _Builder) -> Field:
     known = builder.names.fields().get(key.name) if isinstance(key, e.ColumnRef) else None
     return Field(
         name,
-        infer(key, builder.domains),
+        infer_column(key, builder.domains),
         known.origin if known else None,
         known.missing if known else True,
     )

@@ -29,7 +29,7 @@ from discreet.plan.ir import (
 from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.lattices import kinds_of
 from discreet.plan.lower import lowered
-from discreet.plan.values import infer
+from discreet.plan.values import infer, infer_column
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import checked_join, conjuncts_of, joined, next_join, shared
@@ -240,7 +240,7 @@ def _projected(
     for written, value, bare in _outputs(select, names):
         known = below.get(value.name) if isinstance(value, e.ColumnRef) else None
         missing, origin = (known.missing, known.origin) if known else (True, None)
-        domain = infer(value, domains)
+        domain = infer_column(value, domains)
         name = context.sizes.fresh(value)
         fields.append(Field(name, domain, origin, missing, written))
         values.append(value)

@@ -53,3 +53,12 @@ def product(power: e.Call, _found: Lattice) -> Expr:
     for _ in range(int(exponent) - 1):  # type: ignore[arg-type]  # one of the four
         found = e.Arithmetic(Operator.MULTIPLY, found, power.operand)
     return found
+
+
+def sign(call: e.Call, _found: Lattice) -> Expr:
+    """Return 1, -1, 0 or NULL by what a number is compared with 0."""
+    compared = ((Comparison.GREATER, 1), (Comparison.LESS, -1), (Comparison.EQUAL, 0))
+    branches = tuple(
+        (e.Compare(how, call.operand, e.Literal(0)), e.Literal(value)) for how, value in compared
+    )
+    return e.Case(branches, e.Literal(None))

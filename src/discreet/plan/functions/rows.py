@@ -146,6 +146,7 @@ PLANNED: dict[str, ScalarFunction] = {
         compute=lambda value: (value > 0) - (value < 0),
         whole=Whole.ALWAYS,
         steps=True,
+        lowered=rewrites.sign,
     ),
     "cos": _of_float("COS(x)", math.cos),
     "sin": _of_float("SIN(x)", math.sin),
