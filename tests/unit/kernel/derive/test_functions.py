@@ -51,6 +51,28 @@ def test_an_absolute_value_is_as_large_as_the_end_farther_from_zero(
     assert reach(*map(Fraction, ends)) == found
 
 
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        (integer(-(2**31) + 1, 5, wide=False), True),
+        (integer(-(2**31), 5, wide=False), False),
+        (integer(-5, 2**31 - 1, wide=False), True),
+        (integer(-(2**31), 5, wide=True), True),
+        (integer(-3, 5, wide=True, narrow=True), False),
+        (integer(-3, 5, wide=False, narrow=True), False),
+    ],
+)
+def test_an_absolute_value_must_fit_where_its_number_does(value: Value, *, fits: bool) -> None:
+    """The opposite of the least number of 32 bits is none of 32 bits."""
+    if fits:
+        assert value_of(Apply("abs", (NUMBER,)), {NUMBER: value}).high == max(
+            -value.low, value.high
+        )
+    else:
+        with pytest.raises(Unfit, match="narrow"):
+            value_of(Apply("abs", (NUMBER,)), {NUMBER: value})
+
+
 WORDS = {
     "abs": (NUMBER,),
     "upper": (SAID,),
