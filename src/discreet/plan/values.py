@@ -86,7 +86,10 @@ def infer_column(expr: Expr, fields: Fields) -> Domain:
     What is never anything but NULL, such as NULLIF(x, x), has no values to tell a kind from.
     """
     found = infer(expr, fields)
-    if isinstance(found, BooleanDomain) and kind_of(expr, kinds_of(fields)) not in {"boolean", NULL}:
+    if isinstance(found, BooleanDomain) and kind_of(expr, kinds_of(fields)) not in {
+        "boolean",
+        NULL,
+    }:
         with suppress(QueryRefused):
             return infer_by_rule(expr, fields)
     return found
