@@ -85,11 +85,8 @@ def infer_column(expr: Expr, fields: Fields) -> Domain:
 
     What is never anything but NULL, such as NULLIF(x, x), has no values to tell a kind from.
     """
-    found = infer(expr, fields)
-    if isinstance(found, BooleanDomain) and kind_of(expr, kinds_of(fields)) not in {
-        "boolean",
-        NULL,
-    }:
+    found, written = infer(expr, fields), kind_of(expr, kinds_of(fields))
+    if isinstance(found, BooleanDomain) and written not in {"boolean", NULL}:
         with suppress(QueryRefused):
             return infer_by_rule(expr, fields)
     return found
