@@ -21,7 +21,7 @@ from discreet.errors import DiscreetError
 from discreet.plan import expr as e
 from discreet.plan.curves.drawn import outermost_curves
 from discreet.plan.evaluate import evaluate
-from discreet.plan.lattices import lattice
+from discreet.plan.lattices import lattice, rounded
 from discreet.plan.values import infer
 from discreet.sql.bind import bind
 from discreet.sql.write import expressions
@@ -94,7 +94,9 @@ def disagreements(engine, operands: list[e.Expr], longest: int = 10**9) -> list[
                 if outermost_curves(operand, domains):
                     continue  # straight pieces: how near they are is tested beside them
                 domain = infer(operand, domains)
-                wanted = shown(evaluate(operand, given), domain)
+                value = evaluate(operand, given)
+                # What is inexact over a small column is a table of millionths, in SQL as in the plan.
+                wanted = shown(rounded(value) if isinstance(value, float) else value, domain)
                 found = row[f"x{i}"]
                 if lattice(domain) is not None and found is not None:
                     found = Fraction(int(found)) * lattice(domain)[2]
