@@ -30,7 +30,7 @@ from discreet.plan.curves.pieces import CURVES, Curve, curve
 from discreet.plan.evaluate import part_of
 from discreet.plan.expr import Expr, Operator, Part
 from discreet.plan.functions.registry import ON_TEXT, SCALARS, planned
-from discreet.plan.kinds import NULL, kind_of
+from discreet.plan.kinds import kind_of
 from discreet.plan.lattices import (
     EPOCH,
     check_fits,
@@ -80,21 +80,15 @@ def infer_by_rule(expr: Expr, fields: Fields) -> Domain:
     return _RULES[type(expr)](expr, fields)
 
 
-def infer_column(expr: Expr, fields: Fields) -> Domain:
-    """Return the domain of a column of a subquery: as `infer`, but of the kind that is written.
-
-    What is never anything but NULL, such as NULLIF(x, x), has no values to tell a kind from.
-    """
-    found, written = infer(expr, fields), kind_of(expr, kinds_of(fields))
-    if isinstance(found, BooleanDomain) and written not in {"boolean", NULL}:
-        with suppress(QueryRefused):
-            return infer_by_rule(expr, fields)
-    return found
-
-
 def numeric(expr: Expr, fields: Fields) -> tuple[Fraction, Fraction, Fraction]:
     """Return (lower, upper, step) of a numeric expression, or refuse it."""
     found = lattice(infer(expr, fields))
+    if found is None and kind_of(expr, kinds_of(fields)) == "number":
+        raise QueryRefused(
+            "This is NULL whatever the rows hold, by what is declared: there is nothing to measure.",
+            hint="Do its conditions contradict each other, or the declared range?",
+            construct="type",
+        )
     if found is None:
         raise QueryRefused(
             "This needs a number, but a column here is not one.",

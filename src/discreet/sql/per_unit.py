@@ -25,13 +25,14 @@ from discreet.plan.lattices import kinds_of, number_domain
 from discreet.plan.lower import lowered
 from discreet.plan.stability import bound_rows
 from discreet.plan.tables import Fields
-from discreet.plan.values import infer, infer_column, numeric
+from discreet.plan.values import infer, numeric
 from discreet.sql.aggregates import to_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.names import Names, grouped_by, written_name
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
+from discreet.sql.subquery_column import infer_column
 
 CLAMPED = 4
 """How often the generated SQL writes a person's own aggregate to hold it inside its range."""

@@ -29,7 +29,7 @@ from discreet.plan.ir import (
 from discreet.plan.kinds import check_condition, kind_of
 from discreet.plan.lattices import kinds_of
 from discreet.plan.lower import lowered
-from discreet.plan.values import infer, infer_column
+from discreet.plan.values import infer
 from discreet.sql.aggregates import is_aggregate
 from discreet.sql.coerce import coerce
 from discreet.sql.joins import checked_join, conjuncts_of, joined, next_join, shared
@@ -40,6 +40,7 @@ from discreet.sql.per_unit import per_unit
 from discreet.sql.refuse import refusal
 from discreet.sql.scalars import Scope, to_expr
 from discreet.sql.sizes import Sizes
+from discreet.sql.subquery_column import infer_column
 
 MOST_WITH = 200
 DEEPEST = 40
