@@ -103,10 +103,13 @@ def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
 
 
 def once_it_waits(server: Running, then) -> threading.Thread:
-    """Call `then`, beside the test, once a question waits in the queue; return its thread."""
+    """Call `then`, beside the test, once a question waits for four that run; return its thread.
+
+    All four must run: one of them that no worker has picked up yet waits in the queue as well.
+    """
 
     def wait() -> None:
-        eventually(lambda: server.context.runner.load[0] == 1, "nothing waits")
+        eventually(lambda: server.context.runner.load == (1, 4), "nothing waits")
         then()
 
     thread = threading.Thread(target=wait)
