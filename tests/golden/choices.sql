@@ -9,7 +9,7 @@ SELECT MEDIAN(age) FROM people
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 121 public values, rank off by at most 8 rows at 95% (1)
 --> duckdb:
--->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -25,8 +25,8 @@ SELECT MIN(age) AS least, MAX(age) AS most FROM people
 --> quantile 0: exponential mechanism over 121 public values, rank off by at most 32 rows at 95% (0.5)
 --> quantile 1: exponential mechanism over 121 public values, rank off by at most 32 rows at 95% (0.5)
 --> duckdb:
--->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
--->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 -->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
@@ -58,7 +58,7 @@ SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age DESC) AS q FROM people
 --> event Select(1)
 --> quantile 0.75: exponential mechanism over 121 public values, rank off by at most 12 rows at 95% (1)
 --> duckdb:
--->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT (t0.c0) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -103,7 +103,7 @@ SELECT MEDIAN(balance) FROM people WHERE balance < 0 OR balance IS NULL
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 50 public values, rank off by at most 7 rows at 95% (1)
 --> duckdb:
--->   SELECT ((t0.c8) - -50) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
+-->   SELECT CAST(((t0.c8) - -50) AS UTINYINT) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
 --> postgres:
 -->   SELECT ((t0.c8) - -50) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -1 OR t0.c8 IS NULL) GROUP BY 1
 --> spark:

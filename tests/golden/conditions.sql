@@ -69,7 +69,7 @@ SELECT COUNT(*) FROM people WHERE sex = 'Female' OR age > 60
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (((CAST(t0.c1 AS VARCHAR)) = ('Female')) OR ((t0.c0) > (60)))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (((t0.g1) = ('Female')) OR ((t0.c0) > (60)))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (((t0.c1) = ('Female')) OR ((t0.c0) > (60)))
 --> spark:
@@ -84,7 +84,7 @@ SELECT COUNT(*) FROM people WHERE (sex = 'Female' AND age < 10) OR (sex = 'Femal
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) < (10))) OR (((CAST(t0.c1 AS VARCHAR)) = ('Female')) AND ((t0.c0) > (90))))
+-->   SELECT COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE ((((t0.g1) = ('Female')) AND ((t0.c0) < (10))) OR (((t0.g1) = ('Female')) AND ((t0.c0) > (90))))
 --> postgres:
 -->   SELECT COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE ((((t0.c1) = ('Female')) AND ((t0.c0) < (10))) OR (((t0.c1) = ('Female')) AND ((t0.c0) > (90))))
 --> spark:

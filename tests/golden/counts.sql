@@ -25,7 +25,7 @@ SELECT sex, COUNT(*) AS n FROM people GROUP BY sex
 --> event Laplace(scale 2, l1 1)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -87,7 +87,7 @@ SELECT COUNT(DISTINCT region) AS regions FROM people
 --> event Laplace(scale 1, l1 1)
 --> distinct: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT COUNT(DISTINCT CAST(t0.c2 AS VARCHAR)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT COUNT(DISTINCT t0.g2) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(DISTINCT t0.c2) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0
 --> spark:
@@ -118,7 +118,7 @@ SELECT COUNT(*) FILTER (WHERE sex = 'Female') AS women, COUNT(*) AS all_people F
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT COUNT(CAST(CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM canon."census.people" AS t0
+-->   SELECT COUNT(CAST(CASE WHEN ((t0.g1) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(CAST(CASE WHEN ((t0.c1) = ('Female')) THEN 1 ELSE NULL END AS BIGINT)) AS r0, COUNT(*) AS r1 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0
 --> spark:

@@ -54,7 +54,7 @@ SELECT sex, COUNT(*) AS n FROM people WHERE sex = 'Female' GROUP BY sex
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c1 IN ('Female')) GROUP BY 1
+-->   SELECT t0.g1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c1 IN ('Female')) GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 WHERE (t0.c1 IN ('Female')) GROUP BY 1
 --> spark:
@@ -69,7 +69,7 @@ SELECT age, COUNT(*) FROM people WHERE age BETWEEN 30 AND 33 GROUP BY age
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0.c0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 30 AND 33) GROUP BY 1
+-->   SELECT t0.g0 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 30 AND 33) GROUP BY 1
 --> postgres:
 -->   SELECT t0.c0 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 33) GROUP BY 1
 --> spark:
@@ -114,7 +114,7 @@ SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 10 OR
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -129,7 +129,7 @@ SELECT region FROM people GROUP BY region
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:

@@ -39,7 +39,7 @@ SELECT party, COUNT(*) AS n FROM replies GROUP BY party
 --> event Laplace(scale 2, l1 2)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 2 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, COUNT(*) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -84,7 +84,7 @@ SELECT party, SUM(change) FROM replies GROUP BY party
 --> event Laplace(scale 16, l1 16)
 --> sum: discrete Laplace noise of scale 16, one unit moves it by 16 (1)
 --> duckdb:
--->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -166,7 +166,7 @@ SELECT grade, MEDIAN(fee) FROM members GROUP BY grade
 --> quantile 0.5: exponential mechanism over 101 public values, rank off by at most 46 rows at 95% (1)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
+-->   SELECT t1.c1 AS k0, CAST(((t1.c0) - -10) AS UTINYINT) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
 --> postgres:
 -->   SELECT t1.c1 AS k0, ((t1.c0) - -10) AS k1, COUNT(*) AS r0 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1, 2
 --> spark:

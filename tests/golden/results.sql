@@ -57,7 +57,7 @@ SELECT sex, COUNT(*) AS n, n / 2 AS half FROM people GROUP BY sex
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g1 AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -73,7 +73,7 @@ SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region OR
 --> sum: discrete Laplace noise of scale 1e8, one unit moves it by 50,000,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb:
--->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -88,7 +88,7 @@ SELECT UPPER(sex) AS sex, COUNT(*) FROM people GROUP BY UPPER(sex)
 --> event Laplace(scale 1, l1 1)
 --> rows: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT CASE WHEN (CAST(t0.c1 AS VARCHAR)) IN ('Female') THEN 'FEMALE' WHEN (CAST(t0.c1 AS VARCHAR)) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT CASE WHEN (t0.g1) IN ('Female') THEN 'FEMALE' WHEN (t0.g1) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT CASE WHEN (t0.c1) IN ('Female') THEN 'FEMALE' WHEN (t0.c1) IN ('Male') THEN 'MALE' END AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:

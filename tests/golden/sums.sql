@@ -72,7 +72,7 @@ SELECT sex, AVG(income) AS mean, COUNT(*) AS n FROM people GROUP BY sex
 --> present: discrete Laplace noise of scale 4, one unit moves it by 1 (0.25)
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT t0.c1 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c3) AS r1, COUNT(*) AS r2 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g1 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c3) AS r1, COUNT(*) AS r2 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c3) AS r1, COUNT(*) AS r2 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -164,7 +164,7 @@ SELECT SUM(CASE WHEN sex = 'Male' THEN income ELSE 0 END) AS of_men FROM people
 --> event Laplace(scale 50000000, l1 50000000)
 --> sum: discrete Laplace noise of scale 5e7, one unit moves it by 50,000,000 steps of 0.01 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Male')) THEN t0.c3 ELSE 0 END > 50000000 THEN 50000000 WHEN CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Male')) THEN t0.c3 ELSE 0 END < 0 THEN 0 ELSE CASE WHEN ((CAST(t0.c1 AS VARCHAR)) = ('Male')) THEN t0.c3 ELSE 0 END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(SUM(CAST((CASE WHEN CASE WHEN ((t0.g1) = ('Male')) THEN t0.c3 ELSE 0 END > 50000000 THEN 50000000 WHEN CASE WHEN ((t0.g1) = ('Male')) THEN t0.c3 ELSE 0 END < 0 THEN 0 ELSE CASE WHEN ((t0.g1) = ('Male')) THEN t0.c3 ELSE 0 END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN CASE WHEN ((t0.c1) = ('Male')) THEN t0.c3 ELSE 0 END > 50000000 THEN 50000000 WHEN CASE WHEN ((t0.c1) = ('Male')) THEN t0.c3 ELSE 0 END < 0 THEN 0 ELSE CASE WHEN ((t0.c1) = ('Male')) THEN t0.c3 ELSE 0 END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('Female', 'Male') THEN (CAST(((CAST((s."sex") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c1, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0
 --> spark:

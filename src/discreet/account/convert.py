@@ -67,18 +67,18 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """
     if not rho:
         return ZERO
-    log_delta = _log_inverse(delta)
-    start = 1 + math.sqrt(log_delta / max(float(rho), 1e-300))
-    order = _best_order(lambda a: a * float(rho) + _penalty(a, log_delta), start)
+    log_delta, rate = _log_inverse(delta), float(rho)
+    start = 1 + math.sqrt(log_delta / max(rate, 1e-300))
+    order = _best_order(lambda a: a * rate + _penalty(a, log_delta), start)
     return cost_up(max(ZERO, order * rho + _penalty_upper(order, delta)))
 
 
 @lru_cache(maxsize=CACHED)
 def rho_of_target(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the greatest rho (rounded down) whose conversion at `delta` is at most `epsilon`."""
-    log_delta = _log_inverse(delta)
-    start = 1 + 2 * log_delta / max(float(epsilon), 1e-300)
-    order = _best_order(lambda a: (_penalty(a, log_delta) - float(epsilon)) / a, start)
+    log_delta, target = _log_inverse(delta), float(epsilon)
+    start = 1 + 2 * log_delta / max(target, 1e-300)
+    order = _best_order(lambda a: (_penalty(a, log_delta) - target) / a, start)
     allowed = (epsilon - _penalty_upper(order, delta)) / order
     return max(ZERO, round_down(allowed, digits=GRID_DIGITS))
 
@@ -149,13 +149,18 @@ def _log_inverse(delta: Fraction) -> float:
     return math.log(delta.denominator) - math.log(delta.numerator)
 
 
+@lru_cache(maxsize=CACHED)  # a budget has one delta
+def _log_inverse_upper(delta: Fraction) -> Fraction:
+    return log_upper(1 / delta)
+
+
 def _penalty(order: float, log_delta: float) -> float:
     return math.log1p(-1 / order) + (log_delta - math.log(order)) / (order - 1)
 
 
 def _penalty_upper(order: Fraction, delta: Fraction) -> Fraction:
     """Return what is added to a divergence of `order` to speak of (epsilon, delta), rounded up."""
-    log_part = log_upper(1 / delta) - log_lower(order)
+    log_part = _log_inverse_upper(delta) - log_lower(order)
     return log_upper((order - 1) / order) + log_part / (order - 1)
 
 

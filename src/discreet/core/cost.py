@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.event import PrivacyEvent
-from discreet.core.numbers import plain
+from discreet.core.numbers import plain, read_fraction
 from discreet.core.region import EVERYONE, Region
 
 
@@ -47,10 +47,10 @@ class Cost:
     def from_json(cls, data: dict[str, Any]) -> Cost:
         """Return the cost that `to_json` wrote."""
         return cls(
-            epsilon=None if data["epsilon"] is None else Fraction(data["epsilon"]),
-            delta=Fraction(data["delta"]),
-            rho=None if data["rho"] is None else Fraction(data["rho"]),
-            rho_delta=Fraction(data["rho_delta"]),
+            epsilon=None if data["epsilon"] is None else read_fraction(data["epsilon"]),
+            delta=read_fraction(data["delta"]),
+            rho=None if data["rho"] is None else read_fraction(data["rho"]),
+            rho_delta=read_fraction(data["rho_delta"]),
         )
 
     def __str__(self) -> str:

@@ -154,6 +154,10 @@ class Recipe(Protocol):
         """Return the SELECT whose result is stored as the canonical rows."""
         ...
 
+    def foreseen(self, stored: str) -> Mapping[str, str]:
+        """Return SELECTs of one number to be kept with `stored`: as it is asked, and as it is counted."""
+        ...
+
     def dropped(self, types: Mapping[str, str], relation: str, *, whole: bool, stored: str) -> str:
         """Return the SELECT of how much the declarations leave out of `stored`: one row of counts."""
         ...

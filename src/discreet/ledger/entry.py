@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.cost import Cost
-from discreet.core.numbers import plain
+from discreet.core.numbers import plain, read_fraction
 from discreet.core.region import Region
 from discreet.errors import InvalidInput, LedgerTampered
 from discreet.ledger.chain.links import Link, canonical
@@ -62,10 +62,10 @@ class Balance:
     def from_json(cls, data: Mapping[str, str]) -> Balance:
         """Return the balance that `to_json` wrote."""
         return cls(
-            Fraction(data["limit_epsilon"]),
-            Fraction(data["limit_delta"]),
-            Fraction(data["epsilon"]),
-            Fraction(data["delta"]),
+            read_fraction(data["limit_epsilon"]),
+            read_fraction(data["limit_delta"]),
+            read_fraction(data["epsilon"]),
+            read_fraction(data["delta"]),
         )
 
     def __str__(self) -> str:
@@ -89,7 +89,8 @@ class Receipt:
     """Proof of a durable charge: whoever holds one may look at the data once.
 
     `before` and `after` are the payer's own view: an analyst's share, or the owner's budget.
-    `repeated`: the request id had been charged before; nothing was charged now.
+    `repeated`: the request id had been charged before; nothing was charged now. `link`: the hash of the
+    charge in the chain, which is that of no other.
     """
 
     request_id: str
@@ -99,6 +100,7 @@ class Receipt:
     before: Balance
     after: Balance
     time: dt.datetime
+    link: str
     repeated: bool = False
 
 
@@ -121,16 +123,18 @@ class Entry:
             raise LedgerTampered(f"Entry {link.position} of the ledger is malformed.") from None
 
 
-def receipt_of(position: int, data: Mapping[str, Any], *, repeated: bool) -> Receipt:
-    """Return the receipt of the charge that stands at `position`."""
+def receipt_of(link: Link, *, repeated: bool) -> Receipt:
+    """Return the receipt of a charge."""
+    data = Entry.of(link).data
     return Receipt(
         request_id=data["request_id"],
-        position=position,
+        position=link.position,
         payer=Payer(data["analyst"], data["dataset"], data["budget"]),
         cost=Cost.from_json(data["cost"]),
         before=Balance.from_json(data["before"]),
         after=Balance.from_json(data["after"]),
         time=dt.datetime.fromisoformat(data["time"]),
+        link=link.hash,
         repeated=repeated,
     )
 

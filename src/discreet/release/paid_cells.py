@@ -169,10 +169,9 @@ def known_from(question: Question, noisy: Noisy, laws: Mapping[str, Law]) -> tup
     if cells is None:
         return ()
     return tuple(
-        Known(
-            cells.table, signature(measure, cells.called), box, noisy.measures[name][i], laws[name]
-        )
+        Known(cells.table, said, box, value, laws[name])
         for name, measure in question.measured.measures
         if measure.kind in _ADDITIVE
-        for i, box in enumerate(cells.boxes)
+        for said in (signature(measure, cells.called),)
+        for box, value in zip(cells.boxes, noisy.measures[name], strict=True)
     )

@@ -49,7 +49,7 @@ from discreet.release.reuse import implied
 from discreet.release.rows_probe import paid_histograms
 from discreet.release.sealing import seal
 from discreet.release.snapshots import hold_tables, label, snapshots_of, tables_of
-from discreet.release.stored import KeptAnswer, pack, unpack
+from discreet.release.stored import KeptAnswer, known_in, pack, unpack
 from discreet.release.text import mechanism_words
 from discreet.sql.bind import bind
 
@@ -283,7 +283,7 @@ def _free(ready: PreparedQuestion, ledger: Ledger) -> Answer | None:
     if cells_of(ready.question) is None:
         return None
     past = ledger.answers(payer.analyst, payer.dataset, ready.snapshot, last=MOST_PAST)
-    known = [item for _, _, payload in past for item in unpack(payload).known]
+    known = [item for _, _, payload in past for item in known_in(payload)]
     table = implied(ready.plan, known)
     if table is None:
         return None

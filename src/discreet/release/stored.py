@@ -17,11 +17,10 @@ from discreet.release.paid_cells import Known
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """An answer, the epsilon it was asked at, and the noisy numbers behind it."""
+    """An answer, the epsilon it was asked at, and the noisy numbers from which it was finished."""
 
     answer: Answer
     epsilon: Fraction
-    known: tuple[Known, ...]
     noise: KeptNoise | None = None
 
 
@@ -79,14 +78,16 @@ def unpack(payload: bytes) -> KeptAnswer:
         if data["covariance"] is None
         else tuple(_tuples(matrix) for matrix in data["covariance"]),
     )
-    known = tuple(Known.from_json(item) for item in data["known"])
     noise = data.get("noise")
     return KeptAnswer(
-        answer,
-        Fraction(data["epsilon"]),
-        known,
-        None if noise is None else KeptNoise.from_json(noise),
+        answer, Fraction(data["epsilon"]), None if noise is None else KeptNoise.from_json(noise)
     )
+
+
+@lru_cache(maxsize=512)
+def known_in(payload: bytes) -> tuple[Known, ...]:
+    """Return the reusable numbers of what `pack` wrote; read by themselves, as few answers are reused."""
+    return tuple(Known.from_json(item) for item in json.loads(payload)["known"])
 
 
 def _ends(low: float | None, high: float | None) -> tuple[float, float]:

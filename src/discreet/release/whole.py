@@ -48,7 +48,8 @@ def release(request: Request, desk: Desk) -> Answer:
     before = pipeline.told_before(request, desk.ledger)
     if before is not None:
         return before  # whatever its tables are called by now
-    nested = nested_in(_checked(request, desk.catalog), desk.catalog)
+    request, tree = _checked(request, desk.catalog)
+    nested = nested_in(tree, desk.catalog)
     if nested is None:
         return _released(request, desk)
     # Whatever would be refused is refused before the first of its questions is charged.
@@ -64,15 +65,15 @@ def release(request: Request, desk: Desk) -> Answer:
         if inner.private:
             answers.append(_released(nested.asked(place, request), desk))
             values[place] = answered_value(answers[-1])
-    tree = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
+    sql = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
     if not answers:
-        return _released(replace(request, sql=tree), desk)
+        return _released(replace(request, sql=sql), desk)
     name = f"{request.request_id}.out"
-    outer = replace(nested.share(request), sql=tree, request_id=name, part="desk")
+    outer = replace(nested.share(request), sql=sql, request_id=name, part="desk")
     with told_of_inner():
         found = summed(_released(outer, desk), answers, request)
     if request.named:
-        payer = payer_of_question(tree, request, desk.catalog)
+        payer = payer_of_question(sql, request, desk.catalog)
         packed = pack(found, (), request.epsilon or ONE)
         desk.ledger.stored.keep_free(
             payer, packed, request_id=request.request_id, body=request.body
@@ -93,7 +94,8 @@ def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> E
     `group_size` names rows of a group for which means, variances and quantiles tell theirs; what is
     computed afterwards tells none.
     """
-    nested = nested_in(_checked(request, desk.catalog), desk.catalog)
+    request, tree = _checked(request, desk.catalog)
+    nested = nested_in(tree, desk.catalog)
     if nested is None:
         return _explained(request, desk, group_size)
     parts = [
@@ -104,8 +106,8 @@ def explain(request: Request, desk: Desk, *, group_size: int | None = None) -> E
     values = [
         [1] if inner.private else public_values(inner, request, desk) for inner in nested.inner
     ]
-    tree = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
-    outer = _explained(replace(nested.share(request), sql=tree), desk, group_size)
+    sql = Written(str(request.sql), with_constants(nested.tree, desk.catalog, values))
+    outer = _explained(replace(nested.share(request), sql=sql), desk, group_size)
     return explained(outer, parts) if parts else outer
 
 
@@ -132,13 +134,14 @@ def shape_of(
     return columns_of(program, desk)
 
 
-def _checked(request: Request, catalog: Catalog) -> exp.Expr:
+def _checked(request: Request, catalog: Catalog) -> tuple[Request, exp.Expr]:
+    """Return the request with its statement read, once for everything that follows, and the tree."""
     tree = read_checked(request.sql)
     if request.unit is not None:
         units = units_of(tree, catalog)
         if units != {request.unit.lower()}:
             raise refusal("other unit", what=request.unit[:40], unit=" and ".join(units) or "none")
-    return tree
+    return replace(request, sql=Written(str(request.sql), tree, ready=True)), tree
 
 
 def payer_of_question(sql: Written, request: Request, catalog: Catalog) -> Payer:

@@ -120,13 +120,14 @@ class Maker:
             "path": str(room.rows),
             "sql": recipe.stored(types, "source.t", whole=whole, salt=self.store.salt()),
             "dropped": recipe.dropped(types, "source.t", whole=whole, stored="fresh.main.t"),
+            "counted": recipe.foreseen("fresh.main.t"),
         }
         try:
-            dropped = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))
+            counts = json.loads(child.ask(b"M" + json.dumps(order).encode(), self.seconds))
         except EngineFailed:
             raise unreadable(origin.name) from None
         shutil.rmtree(room.folder / "copy", ignore_errors=True)
-        return self.store.add(self._name(origin, recipe, content), origin.name, room, dropped)
+        return self.store.add(self._name(origin, recipe, content), origin.name, room, counts)
 
     def _name(self, origin: SourceOrigin, recipe: Recipe, content: str) -> str:
         import duckdb  # our children do the reading: who makes no snapshot goes without

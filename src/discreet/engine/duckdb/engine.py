@@ -86,6 +86,7 @@ class DuckDBEngine:
         self._hashes = ContentHashes(self._state / "hashes.json")
         self._kept: dict[str, Path | bytes] = {}
         self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._trees: dict[str, str | None] = {}
         store = SnapshotStore(self._state / "canon", secret_key(self._state / "key"))
         self._maker = Maker(store, self._hashes, self._common(), limits.store_seconds, self.schema)
         self._texts = TextCopies(
@@ -131,6 +132,9 @@ class DuckDBEngine:
             for snapshot in snapshots.values():
                 snapshot.release()
             raise
+        for snapshot in snapshots.values():
+            for asked in snapshot.counted:
+                self._trees.setdefault(asked, None)
         return DuckDBHeld(
             snapshots, fingerprints, lend=self._lend, folder=self._passing, limits=self._limits
         )
@@ -170,8 +174,11 @@ class DuckDBEngine:
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """Return the columns of a table with DuckDB's names for their types."""
+        return self._typed(name, self._origin(name))
+
+    def _typed(self, name: str, origin: SourceOrigin | None) -> list[tuple[str, str]]:
         relation = self.relation(name)
-        key = (name, self._version(name))
+        key = (name, self._version(name, origin))
         if key not in self._columns:
             self._columns[key] = self._described(name, relation)
         return list(self._columns[key])
@@ -190,42 +197,54 @@ class DuckDBEngine:
 
     def names(self, name: str) -> list[str]:
         """Return the names of a source's columns: the first line of a text file, no more of it."""
-        known = self._sources.names(name) if name in self._sources else None
-        if known is not None:
-            return known
-        return [column for column, _ in self.columns(name)]
+        declared = name in self._sources and self._sources.read_as(name) is not None
+        origin = None if declared else self._origin(name)
+        known = self._sources.names(name, origin) if name in self._sources else None
+        return [column for column, _ in self._typed(name, origin)] if known is None else known
 
     def fingerprint(self, name: str) -> str:
         """Return a hash of the content of the files behind a table.
 
         For a table inside a database file it is that of the whole file: more than needed changes it.
         """
-        if name in self._sources:
-            return combined(
-                [self._hashes.of(each.files) for each in self._sources.origin(name).every]
-            )
+        return self._content(name, self._origin(name))
+
+    def _origin(self, name: str) -> SourceOrigin | None:
+        return self._sources.origin(name) if name in self._sources else None
+
+    def _content(self, name: str, origin: SourceOrigin | None) -> str:
+        if origin is not None:
+            return combined([self._hashes.of(each.files) for each in origin.every])
         if isinstance(place := self._kept.get(name), bytes):
             return hashlib.sha256(place).hexdigest()
         if self.has(name):
             return self._hashes.of(FileSource(FileKind.PARQUET, (self._stored_file(name),)))
         raise UnknownName(f"The engine has no table '{name}'.")
 
-    def _version(self, name: str) -> str:
+    def _version(self, name: str, origin: SourceOrigin | None) -> str:
         """Return what tells the present rows of a table from others; cheap where nothing is kept.
 
         An engine whose folder goes with it names contents to nobody, so it need not read them for
         a name: sizes, times and inodes tell (`ContentHashes.state`).
         """
-        if self._for_now and name in self._sources:
-            states = [self._hashes.state(each.files) for each in self._sources.origin(name).every]
+        if self._for_now and origin is not None:
+            states = [self._hashes.state(each.files) for each in origin.every]
             if None not in states:
                 return combined([each for each in states if each is not None])
-        return self.fingerprint(name)
+        return self._content(name, origin)
 
     def tree(self, sql: str) -> str | None:
-        """Return DuckDB's own parse of a statement."""
-        with self._lend({}, {}) as child:
-            return child.ask(b"T" + sql.encode(), self._limits.seconds).decode()
+        """Return DuckDB's own parse of a statement; what is asked of every snapshot is parsed once.
+
+        Other statements are parsed each time: how long that takes is not to tell who asked them before.
+        """
+        found = self._trees.get(sql)
+        if found is None:
+            with self._lend({}, {}) as child:
+                found = child.ask(b"T" + sql.encode(), self._limits.seconds).decode()
+        if sql in self._trees:
+            self._trees[sql] = found
+        return found
 
     def cancel(self, *, thread: int | None = None) -> None:
         """Stop what is running now, or only what one thread is waiting for."""
@@ -257,7 +276,7 @@ class DuckDBEngine:
 
     def _look(self) -> None:
         """Find out which sources can be read, whenever one of them has changed."""
-        now = {name: self._version(name) for name in self._sources}
+        now = {name: self._version(name, self._sources.origin(name)) for name in self._sources}
         if now == self._opened:
             return
         self._raw.drop()

@@ -86,13 +86,16 @@ class SourceOrigins:
         joined = tuple((step, self._own(step.table, seen, raw=raw)) for step in path.steps)
         return replace(own, joined=joined, unit=path.unit)
 
-    def names(self, name: str) -> list[str] | None:
-        """Return the names of a source's columns where no type is needed for it, None elsewhere."""
-        cells = self._read_as(name)
+    def names(self, name: str, origin: SourceOrigin | None = None) -> list[str] | None:
+        """Return the names of a source's columns where no type is needed for it, None elsewhere.
+
+        `origin`: where its rows are, for whoever has looked already.
+        """
+        cells = self.read_as(name)
         if cells is not None:
             own = [cell.column for cell in cells]
             return [*own, *self._reached(name, own)]
-        files = self.origin(name).files
+        files = (origin or self.origin(name)).files
         if files.kind is not FileKind.CSV:
             return None
         found: list[str] = csv_parts(name, files)[0]["columns"]
@@ -108,7 +111,7 @@ class SourceOrigins:
             return None
         path = self.paths.get(name)
         person = "BIGINT" if path is not None and path.whole else "VARCHAR"
-        known = declared_types(self._read_as(name) or ())
+        known = declared_types(self.read_as(name) or ())
         reached = {} if path is None else {path.column.lower(): person}
         return {column.lower(): "VARCHAR" for column in names} | known | reached
 
@@ -116,7 +119,7 @@ class SourceOrigins:
         source = self.sources[name]
         if self.database is not None and not looks_like_file(source):
             return SourceOrigin(name, database_files(self.database), tuple(source.split(".")))
-        cells = None if raw else self._read_as(name)
+        cells = None if raw else self.read_as(name)
         if is_remote(source):
             if source not in listed:
                 any_files = cells is not None
@@ -125,7 +128,7 @@ class SourceOrigins:
         encoding = self.encodings.get(name, "")
         return SourceOrigin(name, find_files(name, source, self.base, encoding, cells))
 
-    def _read_as(self, name: str) -> tuple[DeclaredCell, ...] | None:
+    def read_as(self, name: str) -> tuple[DeclaredCell, ...] | None:
         """Return how the columns of a source are read that may be any number of files."""
         source = self.sources[name]
         inside = self.database is not None and not looks_like_file(source)

@@ -37,6 +37,7 @@ class Snapshot:
     def __init__(self, folder: Path, about: Mapping[str, Any], lock: int) -> None:
         self.path = folder / _ROWS
         self.dropped: dict[str, int] = dict(about["dropped"])
+        self.counted: dict[str, int] = dict(about["counted"])
         self._lock: int | None = lock
 
     def release(self) -> None:
@@ -100,9 +101,14 @@ class SnapshotStore:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return DiskRoom(folder, lock)
 
-    def add(self, name: str, table: str, room: DiskRoom, dropped: Mapping[str, int]) -> Snapshot:
-        """Return the finished snapshot, held; the work of another process counts as well as ours."""
-        about = {"table": table, "dropped": dict(dropped), "digest": _digest(room.rows)}
+    def add(
+        self, name: str, table: str, room: DiskRoom, counts: Mapping[str, Mapping[str, int]]
+    ) -> Snapshot:
+        """Return the finished snapshot, held; the work of another process counts as well as ours.
+
+        `counts`: what was left out, and the answers to what is asked of every snapshot.
+        """
+        about = {"table": table, **counts, "digest": _digest(room.rows)}
         sealed = {**about, "name": name, "seal": self._seal(name, about)}
         _write(room.folder / _ABOUT, json.dumps(sealed).encode())
         _sync(room.rows)
@@ -171,7 +177,7 @@ class SnapshotStore:
     def _checked(self, folder: Path) -> dict[str, Any] | None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             found = json.loads((folder / _ABOUT).read_text())
-            about = {part: found[part] for part in ("table", "dropped", "digest")}
+            about = {part: found[part] for part in ("table", "dropped", "counted", "digest")}
             sealed = hmac.compare_digest(found["seal"], self._seal(folder.name, about))
             if sealed and _digest(folder / _ROWS) == found["digest"]:
                 return about

@@ -327,15 +327,19 @@ class Worker:
                 self._database.execute(f"DETACH {self._attached.pop(path)}")
 
     def _make(self, body: bytes) -> bytes:
-        """Store canonical rows in a database file of their own; answer what was left out."""
+        """Store canonical rows in a database file of their own; answer what was left out, and counted."""
         order = json.loads(body)
         self._database.execute(f"ATTACH {literal(order['path'])} AS fresh")
         self._database.execute(f"CREATE TABLE fresh.main.t AS {order['sql']}")
         counts = self._database.execute(order["dropped"])
         names = [column[0] for column in counts.description or ()]
         (row,) = counts.fetchall()  # all of it: an open result would keep the file attached
+        counted = {}
+        for asked, sql in order["counted"].items():
+            ((counted[asked],),) = self._database.execute(sql).fetchall()
         self._database.execute("DETACH fresh")
-        return b"J" + json.dumps(dict(zip(names, map(int, row), strict=True))).encode()
+        dropped = dict(zip(names, map(int, row), strict=True))
+        return b"J" + json.dumps({"dropped": dropped, "counted": counted}).encode()
 
     def _columns(self, body: bytes) -> bytes:
         rows = self._database.execute(f"DESCRIBE SELECT * FROM {body.decode()}").fetchall()

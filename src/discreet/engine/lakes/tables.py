@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
@@ -19,7 +20,7 @@ def lake_files(name: str, folder: Path) -> tuple[DeltaFile, ...] | None:
     """Return the files of a Delta table, None for a folder of files; refuse other tables by name."""
     if (folder / LOG).is_dir():
         return delta_files(name, folder)
-    kind = _other(folder)
+    kind = _other(str(folder))
     if kind is not None:
         raise CatalogError(
             f"The source of table '{name}' is {kind} table, which is not read here.",
@@ -30,10 +31,10 @@ def lake_files(name: str, folder: Path) -> tuple[DeltaFile, ...] | None:
 
 def refuse_parts(name: str, paths: Iterable[Path]) -> None:
     """Refuse files that belong to a table of a lake: which of them count, only its log knows."""
-    for folder in {above for path in paths for above in path.parents[:_UP]}:
-        if (folder / LOG).is_dir() or _other(folder) is not None:
+    for folder in {str(above) for path in paths for above in path.parents[:_UP]}:
+        if _is_folder(f"{folder}/{LOG}") or _other(folder) is not None:
             raise CatalogError(
-                f"The source of table '{name}' names files inside a table of a lake ({folder.name}).",
+                f"The source of table '{name}' names files inside a table of a lake ({Path(folder).name}).",
                 hint="Some of them hold rows that were deleted since: declare the table's folder itself.",
             )
 
@@ -61,7 +62,11 @@ def folder_columns(
     return tuple(found) if any(found) else ()
 
 
-def _other(folder: Path) -> str | None:
-    if next(folder.glob("metadata/*.metadata.json"), None) is not None:
+def _other(folder: str) -> str | None:
+    if _is_folder(f"{folder}/metadata") and any(Path(folder).glob("metadata/*.metadata.json")):
         return "an Iceberg"
-    return "a Hudi" if (folder / ".hoodie").is_dir() else None
+    return "a Hudi" if _is_folder(f"{folder}/.hoodie") else None
+
+
+def _is_folder(place: str) -> bool:
+    return os.path.isdir(place)  # noqa: PTH112  # asked for every question, several times: five times as fast

@@ -15,6 +15,7 @@ from discreet.core.schema import (
     CategoryDomain,
     Column,
     Dataset,
+    Domain,
     IdentifierDomain,
     IntegerDomain,
     Table,
@@ -32,7 +33,7 @@ from discreet.kernel.canonical.paths import followed_path
 from discreet.kernel.canonical.source import PlainSource, unit_column
 from discreet.kernel.canonical.spelled import plain_cell
 
-FORMAT = "3"
+FORMAT = "4"
 """Changes whenever the same declarations would give other canonical rows."""
 
 
@@ -194,7 +195,8 @@ class CanonicalRecipe:
         ]
         said: tuple[object, ...] | None = None
         if unit is not None:
-            said = (unit.name, isinstance(unit.domain, IntegerDomain))
+            within = self.table.max_rows if self.table.bounded else None
+            said = (unit.name, isinstance(unit.domain, IntegerDomain), within)
             said += () if unit.spelling.plain else (unit.spelling,)
         return repr((FORMAT, self.table.source, said, columns, *self._path()))
 
@@ -232,9 +234,15 @@ class CanonicalRecipe:
             check_readable(column, kind, place)
 
     def stored(self, types: Mapping[str, str], relation: str, *, whole: bool, salt: str) -> str:
-        """Return the SELECT that DuckDB stores: categories as ENUM, people as numbers, sorted.
+        """Return the SELECT that DuckDB stores: categories as ENUM and as text, people as numbers, sorted.
 
-        Rows within the declared bound come first: whole blocks are then known to be kept or left out.
+        Several categories are grouped by their ENUMs, one by its text, of which each block has a list: that
+        takes half the time, and functions of the text read the list alone. Small numbers are grouped by
+        as such.
+
+        Rows within the declared bound come first: whole blocks are then known to be kept or left out. Where
+        every question keeps that bound, w says so: the bound itself for rows within it, and the place of the
+        row for those beyond. It is the same number in whole blocks, which are counted without reading it.
         """
         columns = stored_columns(self.table)
         if unit_column(self.table) is None:
@@ -242,11 +250,23 @@ class CanonicalRecipe:
             return f"SELECT {_typed(columns) or 'c'} FROM ({rows}) AS n"
         rows = ranked_select(self.table, types, "duckdb", relation, whole=whole)
         unit = "n.u" if self._numbered(whole=whole) else _numbered(salt)
-        cells = ", ".join(
-            [*filter(None, [_typed(columns)]), f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
-        )
+        places = [f"{unit} AS u", "CAST(n.r AS INTEGER) AS r"]
+        if self.table.bounded:
+            places.append(f"CAST(GREATEST(n.r, {self.table.max_rows}) AS BIGINT) AS w")
+        cells = ", ".join([*filter(None, [_typed(columns)]), *places])
         first = "" if self.table.max_rows is None else f"n.r > {self.table.max_rows}, "
         return f"SELECT {cells} FROM ({rows}) AS n ORDER BY {first}u, r"
+
+    def foreseen(self, stored: str) -> dict[str, str]:
+        """Return the SELECTs of one number that are counted once for each content, by how they are asked.
+
+        How many rows there are, and how many of them count: a count of everything need not read anything.
+        """
+        asked = f'SELECT COUNT(*) AS r0 FROM canon."{self.dataset.name}.{self.table.name}" AS t0'
+        if not self.table.bounded:
+            return {asked: f"SELECT COUNT(*) FROM {stored}"}
+        within = f"w <= {self.table.max_rows}"
+        return {f"{asked} WHERE t0.{within}": f"SELECT COUNT(*) FROM {stored} WHERE {within}"}
 
     def copied(self, types: Mapping[str, str], relation: str, dialect: str, *, whole: bool) -> str:
         """Return the SELECT that other engines store: texts as they are, sorted by person."""
@@ -290,12 +310,18 @@ class CanonicalRecipe:
 
 
 def _typed(columns: Mapping[int, Column]) -> str:
-    return ", ".join(
-        f"CAST(n.c{i} AS {enum_type(column.domain)}) AS c{i}"
-        if isinstance(column.domain, CategoryDomain)
-        else f"n.c{i} AS c{i}"
-        for i, column in columns.items()
-    )
+    return ", ".join(_cells(i, column.domain) for i, column in columns.items())
+
+
+def _cells(i: int, domain: Domain) -> str:
+    if isinstance(domain, CategoryDomain):
+        return f"CAST(n.c{i} AS {enum_type(domain)}) AS c{i}, n.c{i} AS g{i}"
+    return f"n.c{i} AS c{i}" + (f", CAST(n.c{i} AS UTINYINT) AS g{i}" if is_tiny(domain) else "")
+
+
+def is_tiny(domain: Domain) -> bool:
+    """Return whether a domain's numbers have 8 bits and no sign; DuckDB stores them so, too (g3 for c3)."""
+    return isinstance(domain, IntegerDomain) and domain.lower >= 0 and domain.upper < 2**8
 
 
 def _numbered(salt: str) -> str:

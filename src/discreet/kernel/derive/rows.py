@@ -56,8 +56,8 @@ class Rows:
     person, all equal; none where each row is a unit. `rows`: how many rows of one unit there are at most, None
     where nothing bounds them. `rank`: columns that, with the unit, tell its rows apart. `region`:
     where units with rows here must sit. `axes`: columns that still show where their unit sits.
-    `numbers`: columns that number the rows of one partition from 1 on, in a total order. `copies`: for
-    a public relation, how many rows share the values of some columns at most.
+    `numbers`: columns of which at most m are m or less among the rows of one partition, for every m.
+    `copies`: for a public relation, how many rows share the values of some columns at most.
     """
 
     values: Mapping[Name, Value]

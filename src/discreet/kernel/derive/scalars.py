@@ -263,6 +263,13 @@ def _small(found: list[Value], _term: Term) -> Value:
     return integer(low, high, wide=False, narrow=True)
 
 
+def _tiny(found: list[Value], _term: Term) -> Value:
+    low, high = found[0].bounded
+    if not 0 <= low <= high < 2**8:
+        raise Unfit("a whole number that could leave 8 bits without a sign")
+    return integer(low, high, wide=False, narrow=True)
+
+
 def _of_list(found: list[Value], term: Term) -> Value:
     """Return a text looked up in a list of constants: one of them, or NULL."""
     listed = term.operands[1:] if isinstance(term, Apply) else ()
@@ -329,6 +336,7 @@ RULES: Mapping[str, Applied] = {
     "cast bigint": Applied(_widened, (1,)),
     "cast decimal(19, 0)": Applied(_as_decimal, (1,)),
     "cast smallint": Applied(_small, (1,)),
+    "cast utinyint": Applied(_tiny, (1,)),
     "try_cast enum": Applied(_of_list),
     "enum_code": Applied(_place_in_list, (1,)),
     **dict.fromkeys(("date_part", "extract"), Applied(_part_of_date, (2,))),

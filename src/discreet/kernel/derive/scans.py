@@ -2,7 +2,8 @@
 
 A canonical relation holds the declared columns as c0, c1, ... (each value inside its domain, or NULL;
 numbers as whole steps), for people also the unit `u`, never NULL, and where it is stored the rank `r`
-of a row among its unit's rows. Columns declared constant carry one value for each unit.
+of a row among its unit's rows. `w` is never below `r`, and `g3` is the text
+of the category `c3`, or the number `c3` in 8 bits. Columns declared constant carry one value for each unit.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.canonical.cells import LONGEST_CELL
-from discreet.kernel.canonical.select import stored_columns
+from discreet.kernel.canonical.select import is_tiny, stored_columns
 from discreet.kernel.derive.rows import Base, BilledAxis, Rows
-from discreet.kernel.derive.values import Value, ValueKind
+from discreet.kernel.derive.values import Value, ValueKind, integer
 from discreet.kernel.trees.nodes import Derived, Name, SelectNode, StoredScan, Unfit
 
 _OWN = re.compile("c[0-9]*|u|r")
@@ -65,13 +66,23 @@ class CatalogScans:
             raise Unfit("a table that the catalog does not declare as kept")
         columns = stored_columns(declared.table)
         found = _rows(source.path[1], declared, source.alias, tuple(columns), ranked=True)
-        # Stored as one of its declared list, in that order.
-        listed = {
-            Name(source.alias, f"c{i}"): _listed(column.domain)
-            for i, column in columns.items()
-            if isinstance(column.domain, CategoryDomain)
-        }
-        return replace(found, values={**found.values, **listed})
+        values, axes, numbers = dict(found.values), dict(found.axes), dict(found.numbers)
+        for rank in found.numbers if declared.table.bounded else ():
+            within = Name(source.alias, "w")
+            # No row has a w below its r, so w <= m leaves no more rows of a unit than r <= m.
+            values[within], numbers[within] = values[rank], numbers[rank]
+        for i, column in columns.items():
+            own, grouped = Name(source.alias, f"c{i}"), Name(source.alias, f"g{i}")
+            if isinstance(column.domain, CategoryDomain):
+                # Stored as one of its declared list, in that order, and as that text.
+                values[grouped], values[own] = values[own], _listed(column.domain)
+            elif is_tiny(column.domain):
+                values[grouped] = integer(*values[own].bounded, wide=False, narrow=True)
+            else:
+                continue
+            if own in axes:
+                axes[grouped] = axes[own]
+        return replace(found, values=values, axes=axes, numbers=numbers)
 
     def view(self, source: Derived) -> Rows | None:
         """Return what holds of a canonical view; None where the subquery is not exactly that."""

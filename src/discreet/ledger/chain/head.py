@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +63,25 @@ class Head:
     @classmethod
     def from_bytes(cls, content: bytes) -> Head | None:
         """Return the head that `to_bytes` wrote, padded or not; None for anything else."""
-        return _parsed(content)
+        found = _seen.get(content)
+        if found is None:
+            found = _parsed(content)
+            if found is not None:
+                _remember(content, found)
+        return found
 
 
-@lru_cache(maxsize=64)  # each is read several times for every charge
+_seen: dict[bytes, Head] = {}
+"""Heads by their bytes: each is read several times for every charge, most often by who wrote it."""
+_MOST_SEEN = 64
+
+
+def _remember(content: bytes, head: Head) -> None:
+    if len(_seen) >= _MOST_SEEN:
+        _seen.clear()
+    _seen[content] = head
+
+
 def _parsed(content: bytes) -> Head | None:
     try:
         data = json.loads(content)
@@ -180,6 +194,7 @@ class HeadFile:
             return
         # One sync of data in place: a temporary file and a rename would take three.
         self._attempt(lambda: _overwrite(self.path, text.ljust(size), slot * size))
+        _remember(text.ljust(size), head)
 
     def write(self, head: Head) -> None:
         """Replace the whole file, whatever it says; the caller holds the lock."""

@@ -48,6 +48,11 @@ def link(position: int, kind: str, data: dict[str, Any], *, previous: str) -> Li
     return Link(position, kind, body, previous, digest(position, kind, previous, body))
 
 
+def is_whole(item: Link) -> bool:
+    """Return whether a link says what its hash was made of."""
+    return item.hash == digest(item.position, item.kind, item.previous, item.body)
+
+
 def checked(links: Iterable[Link], *, position: int, previous: str) -> Iterator[Link]:
     """Yield `links`, each after checking that it continues the chain.
 
@@ -56,11 +61,7 @@ def checked(links: Iterable[Link], *, position: int, previous: str) -> Iterator[
     LedgerTampered before the line is used.
     """
     for item in links:
-        if (
-            item.position != position
-            or item.previous != previous
-            or item.hash != digest(item.position, item.kind, item.previous, item.body)
-        ):
+        if item.position != position or item.previous != previous or not is_whole(item):
             raise LedgerTampered(
                 f"The ledger's history is damaged at entry {position}: it does not match its own "
                 "hash.",

@@ -10,7 +10,6 @@ from discreet.core.cost import Quote
 from discreet.errors import InternalError
 from discreet.ledger.accounts import Accounts
 from discreet.ledger.entry import (
-    Entry,
     Payer,
     Receipt,
     checked_name,
@@ -106,7 +105,7 @@ def charged(
             **({"asker": asker} if asker else {}),
         }
         item = session.append("charge", data)
-        found[bill.request_id] = receipt_of(item.position, Entry.of(item).data, repeated=False)
+        found[bill.request_id] = receipt_of(item, repeated=False)
     return [found[bill.request_id] for bill in bills]
 
 

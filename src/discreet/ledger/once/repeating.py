@@ -13,6 +13,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.ledger.accounts import Accounts, LinkFinder
+from discreet.ledger.chain.links import is_whole
 from discreet.ledger.entry import Entry, Payer, Receipt, receipt_of
 from discreet.ledger.store.base import Store
 
@@ -27,9 +28,9 @@ def repeated(
     position = book.requests.get((payer.analyst, request_id))
     if position is None:
         return None
-    data = _paid(store, book, position).data
-    require_body(data, asked, request_id)
-    receipt = receipt_of(position, data, repeated=True)
+    paid = book.stored(store, position)
+    require_body(Entry.of(paid).data, asked, request_id)
+    receipt = receipt_of(paid, repeated=True)
     if receipt.payer != payer:
         raise LedgerTampered(f"The charge of request '{request_id}' is not what was asked.")
     return receipt
@@ -93,10 +94,10 @@ def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mappin
     Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
     """
     found = book.link(source, receipt.position)
-    if found is not None and found.kind == "charge":
-        data = Entry.of(found).data
-        held = receipt_of(receipt.position, data, repeated=receipt.repeated)
-        if held == receipt:
+    if found is not None and found.hash == receipt.link and is_whole(found):
+        data, payer = Entry.of(found).data, receipt.payer
+        named = (data["analyst"], data["dataset"], data["budget"], data["request_id"])
+        if named == (payer.analyst, payer.dataset, payer.budget, receipt.request_id):
             return data
     raise AnswerLost(
         f"This ledger does not hold the charge of request '{receipt.request_id}': it was restored since, "

@@ -46,7 +46,7 @@ class SqliteFile:
         self._prepare = prepare
         self._shared = shared
         self._presence: SharedPresence | None = None
-        self._log = path.with_name(path.name + "-wal")
+        self._name, self._log = str(path), f"{path}-wal"
         self._identity: Identity | None = None
         self._logged: Identity | None = None
         self._turn = threading.RLock()
@@ -74,7 +74,7 @@ class SqliteFile:
     def _current(self) -> sqlite3.Connection:
         if self.connection is None:
             self.connection = self._open()
-        elif (_identity(self.path), _identity(self._log)) != (self._identity, self._logged):
+        elif (_identity(self._name), _identity(self._log)) != (self._identity, self._logged):
             # Whatever were written now would be in a file without a name, and gone with us.
             raise LedgerTampered(
                 f"The ledger file '{self.path.name}' or its log was moved or replaced while in use.",
@@ -155,9 +155,9 @@ def _created(path: Path) -> Identity:
     return facts.st_dev, facts.st_ino
 
 
-def _identity(path: Path) -> Identity | None:
+def _identity(path: str) -> Identity | None:
     try:
-        facts = path.stat()
+        facts = os.stat(path)  # noqa: PTH116  # asked before every statement: in half the time of a Path
     except FileNotFoundError:
         return None
     return facts.st_dev, facts.st_ino

@@ -20,6 +20,7 @@ from discreet.kernel.canonical.literals import column_name, constant
 from discreet.kernel.canonical.select import (
     canonical_select,
     column_types,
+    is_tiny,
     ranked_select,
     stored_columns,
 )
@@ -107,27 +108,37 @@ class BlockWriter:
         named = f"canon.{column_name(name, self.dialect)}"
         source = named if stored else f"({self._canonical(scan)})"
         alias = self.alias()
-        cells = {field.name: self._column(scan, field, alias) for field in scan.fields}
+        kept = stored_columns(table)
+        places = {(column.name, column.moment is not None): i for i, column in kept.items()}
+        cells = {
+            field.name: self._column(field, alias, places.get(_declared(scan, field)))
+            for field in scan.fields
+        }
         if scan.unit is None:
             return Block(f"{source} AS {alias}", cells)
         rank = (f"{alias}.r",) if stored or table.bounded else None
         block = Block(f"{source} AS {alias}", cells, unit=f"{alias}.u", rank=rank)
-        return self.at_most(block, table.max_rows) if table.bounded and table.max_rows else block
+        if not table.bounded or not table.max_rows:
+            return block
+        if self.engine.capabilities.canonical:
+            return replace(block, where=(f"{alias}.w <= {table.max_rows}",), kept=True)
+        return self.at_most(block, table.max_rows)
 
     def at_most(self, block: Block, max_rows: int) -> Block:
         """Return a scan with its first rows of each unit only: by the rank that is stored with them."""
         assert block.rank is not None, "only scans with a rank"
         return replace(block, where=(*block.where, f"{block.rank[0]} <= {max_rows}"), kept=True)
 
-    def _column(self, scan: Scan, field: Field, alias: str) -> Cell:
-        wanted = _declared(scan, field)
-        for i, column in stored_columns(scan.table).items():
-            if (column.name, column.moment is not None) == wanted:
-                bare = f"{alias}.c{i}"
-                if self.dialect == "duckdb" and isinstance(field.domain, CategoryDomain):
-                    return Cell(f"CAST({bare} AS VARCHAR)", field.domain, bare)
-                return Cell(bare, field.domain, bare, held=whole_range(field.domain))
-        return Cell(f"{alias}.u", field.domain, f"{alias}.u")
+    def _column(self, field: Field, alias: str, place: int | None) -> Cell:
+        """Return the cell of a column by its place among those that are kept; the others are the unit."""
+        if place is None:
+            return Cell(f"{alias}.u", field.domain, f"{alias}.u")
+        bare = f"{alias}.c{place}"
+        beside = f"{alias}.g{place}" if self.engine.capabilities.canonical else None
+        if self.dialect != "duckdb" or not isinstance(field.domain, CategoryDomain):
+            small = beside if is_tiny(field.domain) else None
+            return Cell(bare, field.domain, bare, whole_range(field.domain), small)
+        return Cell(beside or f"CAST({bare} AS VARCHAR)", field.domain, bare, grouped=beside)
 
     def _canonical(self, scan: Scan) -> str:
         """Return the SELECT of canonical rows on an engine that does not store them."""

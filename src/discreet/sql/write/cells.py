@@ -29,6 +29,8 @@ class Cell:
     raw: str | None = None
     held: tuple[int, int] | None = None
     """The whole numbers that the SQL itself holds `value` between, where it does."""
+    grouped: str | None = None
+    """The column that is stored beside this one, of the same values, to be grouped by."""
 
 
 def carried(cell: Cell, place: str) -> tuple[str, Cell]:

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from discreet.core.schema import DateDomain, TimestampDomain
+from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
 from discreet.kernel.seal import Asked, Draft
@@ -63,7 +63,7 @@ def _linear(question: Question, engine: Engine) -> Draft:
     measures = {
         name: outputs.asked(_over(measure, drawn)) for name, measure in question.measured.measures
     }
-    keys = [_key(outputs.writer, replaced(key.value, drawn)) for key in question.statement.keys]
+    keys = _keys(outputs.writer, [replaced(key.value, drawn) for key in question.statement.keys])
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
     columns += [f"{written} AS r{i}" for i, written in enumerate(outputs.places)]
     sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}"
@@ -168,6 +168,9 @@ def _histogram(question: Question, engine: Engine, name: str, choice: Choice) ->
     bin_ = position_sql(writer, choice)
     if choice.width > 1:
         bin_ = function("divide", engine.capabilities.dialect, bin_, str(choice.width))
+    bin_ = _bin_as_stored(writer, choice) or _in_8_bits(
+        bin_, _positions(writer, choice), writer.dialect
+    )
     columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
     columns += [f"{bin_} AS k{len(keys)}", "COUNT(*) AS r0"]
     sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys) + 1)}"
@@ -196,12 +199,48 @@ def position_sql(writer: Writer, choice: Choice) -> str:
     return shifted if factor == 1 else function("divide", writer.dialect, shifted, str(factor))
 
 
+def _bin_as_stored(writer: Writer, choice: Choice) -> str | None:
+    """Return the column to be grouped by whose numbers are the bins already, None where there is none."""
+    if not isinstance(choice.operand, e.ColumnRef):
+        return None
+    cell = writer.cells[choice.operand.name]
+    return cell.grouped if cell.held == _positions(writer, choice) else None
+
+
+def _positions(writer: Writer, choice: Choice) -> tuple[int, int] | None:
+    """Return the first and the last bin in which a stored column can be; None for what is computed."""
+    if not isinstance(choice.operand, e.ColumnRef):
+        return None
+    held, found = writer.cells[choice.operand.name].held, lattice(choice.domain)
+    if held is None or found is None:
+        return None
+    step = writer.step(choice.operand)
+    low, factor = int(found[0] / step), int(found[2] / step) * choice.width
+    return (held[0] - low) // factor, (held[1] - low) // factor
+
+
+def _keys(writer: Writer, values: list[Expr]) -> list[str]:
+    """Return the keys' SQL: a category by itself as a text, which is then grouped in half the time."""
+    match values:
+        case [e.ColumnRef(name=name)] if writer.cells[name].grouped is not None:
+            return [str(writer.cells[name].grouped)]
+    return [_key(writer, value) for value in values]
+
+
 def _key(writer: Writer, value: Expr) -> str:
     """Return a key's SQL: a stored column as it is stored, which is grouped faster."""
     if isinstance(value, e.ColumnRef):
         cell = writer.cells[value.name]
-        return cell.raw or cell.value
+        if isinstance(cell.domain, CategoryDomain):
+            return cell.raw or cell.value
+        return cell.grouped or _in_8_bits(cell.raw or cell.value, cell.held, writer.dialect)
     return writer.write(value)
+
+
+def _in_8_bits(number: str, held: tuple[int, int] | None, dialect: str) -> str:
+    """Return a whole number as it is grouped by: DuckDB counts by one of 8 bits in two thirds of the time."""
+    fits = dialect == "duckdb" and held is not None and held[0] >= 0 and held[1] < 2**8
+    return f"CAST({number} AS UTINYINT)" if fits else number
 
 
 def _group(keys: int) -> str:

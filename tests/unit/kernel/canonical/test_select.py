@@ -243,8 +243,12 @@ def test_everything_that_rows_depend_on_is_in_the_declaration() -> None:
     # What is asked of the rows later is no part of it.
     assert CanonicalRecipe(SET, replace(VISITS, max_rows=9)).declared == said
     assert "'ID'" not in said
-    assert "('id', False)" in said
-    assert recipe(WARDS).declared.startswith("('3', 'wards.csv', None, ")
+    assert "('id', False, None)" in said
+    bounded = replace(VISITS, bounded=True)
+    deeper = replace(bounded, max_rows=9)
+    told = [CanonicalRecipe(SET, table).declared for table in (bounded, deeper)]
+    assert len({said, *told}) == 3  # w is made of the bound
+    assert recipe(WARDS).declared.startswith("('4', 'wards.csv', None, ")
 
 
 def test_the_tables_of_the_same_people_are_named() -> None:
@@ -295,6 +299,31 @@ def test_stored_rows_within_the_bound_come_first() -> None:
     assert [rank <= 2 for rank in ranks] == [True, True, True, False]
     unbounded = recipe(replace(VISITS, max_rows=None))
     assert "ORDER BY u, r" in unbounded.stored(TYPES, RELATION, whole=False, salt="s")
+
+
+def test_w_is_the_bound_or_the_place_beyond_it() -> None:
+    sql = recipe(replace(VISITS, bounded=True)).stored(TYPES, RELATION, whole=False, salt="s")
+    found = base().execute(f"SELECT r, w FROM ({sql})").fetchall()
+    assert all(within == max(rank, 2) for rank, within in found)
+    assert {rank for rank, _ in found} == {1, 2, 3}
+    unbounded = recipe().stored(TYPES, RELATION, whole=False, salt="s")
+    assert " AS w" not in unbounded
+
+
+def test_what_is_grouped_by_says_the_same() -> None:
+    sql = recipe().stored(TYPES, RELATION, whole=False, salt="s")
+    cells = "CAST(c1 AS VARCHAR), g1, c2, g2, typeof(g1), typeof(g2)"
+    found = base().execute(f"SELECT {cells} FROM ({sql})").fetchall()
+    assert {row[4:] for row in found} == {("VARCHAR", "UTINYINT")}
+    assert all((row[0], row[2]) == (row[1], row[3]) for row in found)
+
+
+def test_the_plain_counts_of_a_table_are_foreseen() -> None:
+    asked = 'SELECT COUNT(*) AS r0 FROM canon."clinic.visits" AS t0'
+    assert recipe().foreseen("x.t") == {asked: "SELECT COUNT(*) FROM x.t"}
+    bounded = recipe(replace(VISITS, bounded=True))
+    counted = "SELECT COUNT(*) FROM x.t WHERE w <= 2"
+    assert bounded.foreseen("x.t") == {f"{asked} WHERE t0.w <= 2": counted}
 
 
 def test_stored_rows_of_nobody_are_just_their_cells() -> None:

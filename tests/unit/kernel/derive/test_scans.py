@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
@@ -67,7 +67,8 @@ def stored(*path: str, scans: CatalogScans = SCANS) -> Rows:
 
 def test_rows_as_units() -> None:
     found = stored("canon", "town.rows")
-    assert found.values.keys() == names("x", "c0", "c1", "c2", "c3", "c4", "c6")  # c5 is hidden
+    own = names("x", "c0", "c1", "c2", "c3", "c4", "c6")  # c5 is hidden
+    assert found.values.keys() == own | names("x", "g0", "g1")  # a small number and a category
     assert (found.private, found.units, found.rows) == (("town.rows",), frozenset(), 1)
     assert (found.rank, found.numbers) == (None, {})
     # Each row is a unit, so each of its values says where it sits.
@@ -79,21 +80,22 @@ def test_rows_as_units() -> None:
 def test_rows_of_people() -> None:
     found = stored("canon", "clinic.people")
     unit, rank = Name("x", "u"), Name("x", "r")
-    assert found.values.keys() == names("x", "c1", "c2", "u", "r")
+    assert found.values.keys() == names("x", "c1", "g1", "c2", "u", "r")
     assert found.values[unit] == Value(ValueKind.UNIT)
     assert found.values[rank] == Value(ValueKind.INTEGER, 1, 4_611_686_018_427_387_904)
     assert (found.private, found.units, found.rows) == (("clinic.people",), {unit}, None)
     assert (found.rank, found.numbers) == ({rank}, {rank: {unit}})
     # Only a column declared constant says where a person sits.
     assert {name: axis.base for name, axis in found.axes.items()} == {
-        Name("x", "c1"): ("clinic.people", 1)
+        Name("x", "c1"): ("clinic.people", 1),
+        Name("x", "g1"): ("clinic.people", 1),
     }
     assert stored("canon", "clinic.visits").axes == {}
 
 
 def test_rows_of_nobody() -> None:
     found = stored("canon", "clinic.wards")
-    assert found.values.keys() == names("x", "c0", "c1")
+    assert found.values.keys() == names("x", "c0", "g0", "c1")
     assert (found.private, found.units, found.rows, found.axes) == ((), frozenset(), None, {})
 
 
@@ -101,6 +103,38 @@ def test_a_stored_category_is_a_place_in_its_list() -> None:
     found = stored("canon", "clinic.wards").values
     assert found[Name("x", "c0")] == Value(ValueKind.TEXT, 0, 2, length=1)  # A, B, C
     assert stored("canon", "town.rows").values[Name("x", "c1")].high == 1  # f, m
+
+
+def test_what_is_grouped_by_is_the_text_or_the_small_number() -> None:
+    assert stored("canon", "clinic.wards").values[Name("x", "g0")] == Value(
+        ValueKind.TEXT, length=1
+    )
+    small = stored("canon", "town.rows").values[Name("x", "g0")]
+    assert (small.kind, small.low, small.high) == (ValueKind.INTEGER, 0, 120)
+    assert small.narrow  # nothing may be computed from 8 bits
+    assert not small.wide
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "small"), [(0, 255, True), (0, 256, False), (-1, 9, False), (255, 255, True)]
+)
+def test_only_numbers_of_eight_bits_are_grouped_as_such(low: int, high: int, small: bool) -> None:
+    table = replace(PEOPLE, columns=(*PEOPLE.columns, Column("n", IntegerDomain(low, high))))
+    dataset = replace(CLINIC, tables=(table,))
+    found = stored("canon", "x.y", scans=CatalogScans({"x.y": Declared(dataset, table)})).values
+    assert (Name("x", f"g{len(PEOPLE.columns)}") in found) is small
+
+
+def test_w_bounds_rows_where_the_table_is_bounded() -> None:
+    table = replace(PEOPLE, bounded=True, max_rows=3)
+    dataset = replace(CLINIC, tables=(table,))
+    scans = CatalogScans({"x.y": Declared(dataset, table)})
+    found = stored("canon", "x.y", scans=scans)
+    rank, within = Name("x", "r"), Name("x", "w")
+    assert found.numbers == {rank: {Name("x", "u")}, within: {Name("x", "u")}}
+    assert found.rank == {rank}  # several rows of a unit have the same w
+    assert found.values[within] == found.values[rank]
+    assert Name("x", "w") not in stored("canon", "clinic.people").values
 
 
 def test_a_moment_is_its_day_and_a_second_that_splits_no_bill() -> None:

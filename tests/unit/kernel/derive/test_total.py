@@ -52,6 +52,7 @@ _TWINS = {
     "-": integer(0, 1),
     "//": integer(0, 1),
     "cast smallint": integer(0, 1),
+    "cast utinyint": integer(0, 1),
 }
 
 

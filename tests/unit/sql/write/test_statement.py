@@ -35,7 +35,9 @@ def test_wide_quantiles_are_cut_by_the_engine():
 
 def test_keys_come_first():
     (read,) = reads("SELECT COUNT(*), sex FROM people GROUP BY sex")
-    assert read.sql.startswith("SELECT t0.c1 AS k0, COUNT(*) AS r0")
+    assert read.sql.startswith("SELECT t0.g1 AS k0, COUNT(*) AS r0")
+    (read,) = reads("SELECT COUNT(*), sex, age FROM people GROUP BY sex, age")
+    assert read.sql.startswith("SELECT t0.c1 AS k0, t0.g0 AS k1, COUNT(*) AS r0")
 
 
 def test_squares_of_wide_numbers_are_added_up_as_decimals():
