@@ -53,7 +53,9 @@ def unused() -> list[str]:
     judge = Vulture(ignore_names=known, ignore_decorators=CALLED_BY_FRAMEWORKS)
     judge.scavenge([str(ROOT / "src")])
     found = [*judge.unused_funcs, *judge.unused_methods, *judge.unused_classes]
-    return sorted(f"{item.filename.relative_to(ROOT)}:{item.first_lineno} {item.name}" for item in found)
+    return sorted(
+        f"{item.filename.relative_to(ROOT)}:{item.first_lineno} {item.name}" for item in found
+    )
 
 
 def main() -> int:

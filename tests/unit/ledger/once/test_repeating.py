@@ -57,6 +57,25 @@ def test_a_receipt_of_another_place_is_not_held(ledger, place):
         require_held(book, ledger._store, replace(receipt, position=place))
 
 
+def test_a_charge_whose_words_were_edited_is_not_held(ledger):
+    receipt = pay(ledger, "1", "a")
+    book, held = load(ledger._store), ledger._store.find(receipt.position)
+
+    class Edited:
+        """A store in which somebody wrote over a line, and left its hash."""
+
+        def __init__(self, **other):
+            self.line = replace(held, **other)
+
+        def find(self, _position):
+            return self.line
+
+    assert require_held(book, Edited(), receipt)
+    for other in ({"body": held.body.replace('"1"', '"2"')}, {"kind": "free"}, {"hash": "0" * 64}):
+        with pytest.raises(AnswerLost):
+            require_held(book, Edited(**other), receipt)
+
+
 def test_what_was_paid_is_not_begun_under_a_limit_that_was_lowered(ledger, tmp_path):
     pay(ledger, "4", "paid", payer=ALICE)
     told = pay(ledger, "1/2", "told", payer=ALICE)
