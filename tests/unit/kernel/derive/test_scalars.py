@@ -99,6 +99,8 @@ def clamp(low: int, high: int, operand: str = "t.n") -> str:
         ("-t.p", -120, 0, WIDE),
         ("CAST(t.s AS BIGINT)", -9, 9, WIDE),
         ("CAST(CAST(t.n AS SMALLINT) AS BIGINT)", -50, 50, WIDE),
+        ("CAST(CAST(t.p AS UTINYINT) AS BIGINT)", 0, 120, WIDE),
+        ("CAST(CAST(CAST(255 AS BIGINT) AS UTINYINT) AS BIGINT)", 255, 255, WIDE),
         ("CAST(enum_code(t.e) AS BIGINT)", 0, 2, WIDE),
         ("CAST(enum_code(t.e) AS BIGINT) * t.n", -100, 100, WIDE),
         (
@@ -262,6 +264,12 @@ REFUSED = {
         "CAST(CAST(-32769 AS BIGINT) AS SMALLINT)",
         "CAST(t.p * 1000 AS SMALLINT)",
     ),
+    "8 bits": (
+        "CAST(CAST(256 AS BIGINT) AS UTINYINT)",
+        "CAST(CAST(-1 AS BIGINT) AS UTINYINT)",
+        "CAST(t.n AS UTINYINT)",
+        "CAST(t.p * 3 AS UTINYINT)",
+    ),
     "in no list": ("enum_code(t.x)", "enum_code(t.n)", "enum_code(COALESCE(t.e, t.e))"),
     "is no date": (
         "date_part('epoch', t.d)",
@@ -398,6 +406,9 @@ FAILS = [
     "CAST(DATE '200000-01-01' - t.d AS BIGINT) * 1099511627776",
     # Numbers of few bits or without a sign; constants beside them are taken for such numbers too.
     "CAST(32767 AS SMALLINT) + 1",
+    "CAST(255 AS UTINYINT) + 1",
+    f"CAST({clamp(7, 7)} AS UTINYINT) - CAST({clamp(8, 8)} AS UTINYINT)",
+    f"CAST({clamp(16, 16)} AS UTINYINT) * CAST({clamp(16, 16)} AS UTINYINT)",
     "CAST(CAST(9223372036854775807 AS DECIMAL(19, 0)) // CAST(1 AS BIGINT) AS BIGINT)",
     f"{clamp(200, 200, 'enum_code(t.e)')} + 100",
     "-enum_code(t.e)",
@@ -407,6 +418,10 @@ FAILS = [
     f"-CAST({clamp(-32768, -32768)} AS SMALLINT)",
     f"ABS(CAST({clamp(-32768, -32768)} AS SMALLINT))",
 ]
+
+
+def test_a_number_of_eight_bits_is_narrow() -> None:
+    assert value("CAST(t.p AS UTINYINT)") == integer(0, 120, wide=False, narrow=True)
 
 
 @pytest.mark.parametrize("sql", FAILS)
