@@ -32,6 +32,7 @@ from discreet.kernel.canonical.select import (
     canonical_select,
     column_types,
     content_order,
+    is_tiny,
     ranked_select,
     stored_columns,
     units_are_whole,
@@ -316,6 +317,22 @@ def test_what_is_grouped_by_says_the_same() -> None:
     found = base().execute(f"SELECT {cells} FROM ({sql})").fetchall()
     assert {row[4:] for row in found} == {("VARCHAR", "UTINYINT")}
     assert all((row[0], row[2]) == (row[1], row[3]) for row in found)
+
+
+@pytest.mark.parametrize(
+    ("domain", "tiny"),
+    [
+        (IntegerDomain(0, 255), True),
+        (IntegerDomain(255, 255), True),
+        (IntegerDomain(0, 0), True),
+        (IntegerDomain(0, 256), False),
+        (IntegerDomain(-1, 9), False),
+        (BooleanDomain(), False),
+        (MOMENTS, False),
+    ],
+)
+def test_tiny_numbers_have_eight_bits_and_no_sign(domain, tiny: bool) -> None:
+    assert is_tiny(domain) is tiny
 
 
 def test_the_plain_counts_of_a_table_are_foreseen() -> None:
