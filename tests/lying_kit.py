@@ -70,15 +70,22 @@ class Liar:
         alias = self.alias()
         if table == "town.rows":
             return Rel(
-                f'canon."{table}" AS {alias}', [f"{alias}.c0", f"{alias}.c1"], [f"{alias}.c2"]
+                f'canon."{table}" AS {alias}',
+                [f"{alias}.c0", f"{alias}.c1"],
+                [f"{alias}.{self.beside('c2', 'g2')}"],
             )
+        people = table == "clinic.people"
         return Rel(
             f'canon."{table}" AS {alias}',
             [f"{alias}.c1", f"{alias}.c2"],
-            [f"{alias}.c3"],
+            [f"{alias}.{self.beside('c3', 'g3')}"],
             [f"{alias}.u"],
-            [f"{alias}.r"],
+            [f"{alias}.{'r' if people else self.beside('r', 'w')}"],
         )
+
+    def beside(self, usual: str, other: str) -> str:
+        """Draw a column, or now and then the one that is stored beside it."""
+        return other if self.dice.random() < 0.25 else usual
 
     def public(self) -> Rel:
         alias = self.alias()

@@ -155,6 +155,19 @@ def _unread(module: Any) -> Patch:
     return lambda patch: patch.setattr(module, name, given)
 
 
+def _ranked_by_w(stored: Any, own: Any, source: Any) -> Any:
+    found = stored(own, source)
+    within = Name(source.alias, "w")
+    return replace(found, rank=frozenset({within})) if within in found.values else found
+
+
+def _equal_is_one(numbered: Any, test: Any, below: Any) -> Any:
+    match test:
+        case Apply(name="=", operands=(Name() as name, Constant())) if name in below.numbers:
+            return below.numbers[name], 1
+    return numbered(test, below)
+
+
 TWINS: dict[str, Twin] = {
     "the integers of a clamp": Twin(
         _loose_clamp,
@@ -168,6 +181,18 @@ TWINS: dict[str, Twin] = {
             "(SELECT v.u AS u, v.c2 AS c2, ROW_NUMBER() OVER (PARTITION BY v.u ORDER BY v.u) AS n "
             f"FROM {V} AS v) AS t WHERE t.n <= 1",
         ),
+    ),
+    "w tells no rows apart": Twin(
+        _around(scans.CatalogScans, "stored", _ranked_by_w),
+        added(
+            "t.c2",
+            "(SELECT v.u AS u, v.c2 AS c2, ROW_NUMBER() OVER (PARTITION BY v.u ORDER BY v.w) AS n "
+            f"FROM {V} AS v) AS t WHERE t.n <= 1",
+        ),
+    ),
+    "w is a bound and nothing finer": Twin(
+        _around(derive, "_numbered", _equal_is_one),
+        counted(f"{V} AS t WHERE t.w = 3"),
     ),
     "joins on the unit": Twin(
         _always(derive, "_pairs_units", True),

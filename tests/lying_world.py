@@ -65,6 +65,7 @@ VISITS = Table(
         Column("c", _XY),
     ),
     max_rows=3,
+    bounded=True,
 )
 PUBLIC = Table(
     "public",
@@ -165,10 +166,12 @@ def _without(rows: list[tuple[Any, ...]], gone: list[tuple[Any, ...]]) -> list[t
 
 
 _ENUM = "ENUM('y', 'x')"
+# What the recipe stores beside: a category's text, and for a bounded table where its bound ends.
+_TEXT, _WITHIN = "VARCHAR AS (CAST({} AS VARCHAR))", "BIGINT AS (GREATEST(r, 3))"
 _COLUMNS = {
-    "town.rows": f"c0 BIGINT, c1 BIGINT, c2 {_ENUM}",
-    "clinic.people": f"u BIGINT, c1 BIGINT, c2 BIGINT, c3 {_ENUM}, r INTEGER",
-    "clinic.visits": f"u BIGINT, c1 BIGINT, c2 BIGINT, c3 {_ENUM}, r INTEGER",
+    "town.rows": f"c0 BIGINT, c1 BIGINT, c2 {_ENUM}, g2 {_TEXT.format('c2')}",
+    "clinic.people": f"u BIGINT, c1 BIGINT, c2 BIGINT, c3 {_ENUM}, r INTEGER, g3 {_TEXT.format('c3')}",
+    "clinic.visits": f"u BIGINT, c1 BIGINT, c2 BIGINT, c3 {_ENUM}, r INTEGER, g3 {_TEXT.format('c3')}, w {_WITHIN}",
     "clinic.public": "c0 BIGINT, c1 BIGINT",
 }
 

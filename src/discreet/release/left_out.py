@@ -30,9 +30,11 @@ def _notes(
     for name, table in sorted(tables.items()):
         if table.unit is None or table.unit.is_row:
             continue
-        bound = table.max_rows if asked is None else asked
+        bound = table.max_rows if asked is None or table.bounded else asked
         if bound is None:
             continue
+        if asked not in (None, bound):
+            yield f"max_rows = {asked:,} was not used: '{name}' is bounded as a whole by its owner."
         rows = "1 row counts" if bound == 1 else f"{bound:,} rows count"
         known = paid[name].lost(bound).words() if name in paid else _known(table, bound)
         yield f"Of one person in '{name}' at most {rows}; {known}."

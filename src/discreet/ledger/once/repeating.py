@@ -94,7 +94,8 @@ def require_held(book: Accounts, source: LinkFinder, receipt: Receipt) -> Mappin
     Guarantee: whoever holds a receipt of a lost charge begins nothing, ends nothing and draws nothing.
     """
     found = book.link(source, receipt.position)
-    if found is not None and found.hash == receipt.link and is_whole(found):
+    same = found is not None and found.kind == "charge" and found.hash == receipt.link
+    if found is not None and same and is_whole(found):
         data, payer = Entry.of(found).data, receipt.payer
         named = (data["analyst"], data["dataset"], data["budget"], data["request_id"])
         if named == (payer.analyst, payer.dataset, payer.budget, receipt.request_id):

@@ -42,8 +42,9 @@ def pick(door: PrivateMarginals) -> Pick:
     """
     column = min(range(door.shape.width), key=lambda i: door.shape.sizes[i])
     rows = agreed_total(door.measure([(column,)], share=COUNT))
-    ratio = rows / math.sqrt(door.law(Fraction(1)).variance)
-    name = "independent" if ratio < FEW else "adaptive"
+    # Without a ratio: at a very high price there is no noise that a float could tell.
+    few = rows < FEW * math.sqrt(door.law(Fraction(1)).variance)
+    name = "independent" if few else "adaptive"
     why = "too few" if name == "independent" else "enough"
     words = (
         f"auto took '{name}': about {rows:,.0f} rows are {why} at this price to see how columns "

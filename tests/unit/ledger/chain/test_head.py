@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -77,6 +78,28 @@ def test_every_flip_is_noticed_or_harmless(file):
         file.path.write_bytes(bytes(spoiled))
         with pytest.raises(LedgerTampered, match="head file"):
             file.read()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"totals": [["budget", None, {}]]},
+        {"totals": [["budget", None, COST.to_json() | {"delta": "x"}]]},
+        {"totals": [["budget", None, COST.to_json() | {"delta": "1/0"}]]},
+        {"totals": [["budget", None, COST.to_json() | {"delta": 1}]]},
+        {"totals": 5},
+        {"totals": [["budget"]]},
+        {"totals": None},
+    ],
+)
+def test_a_head_with_a_checksum_and_nonsense_is_damaged(file, other):
+    """A checksum is no secret: whoever can write the file can make one."""
+    data = json.loads(head(3).to_bytes()) | other
+    del data["check"]
+    text = module.canonical(data | {"check": module._check(data)}).encode()
+    file.path.write_bytes(text.ljust(SLOT) * 2)
+    with pytest.raises(LedgerTampered, match="damaged"):
+        file.read()
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"{}", b"[]" * 10, b"\xff" * 8192, b"null" * 2048])

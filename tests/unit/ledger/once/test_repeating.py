@@ -76,6 +76,15 @@ def test_a_charge_whose_words_were_edited_is_not_held(ledger):
             require_held(book, Edited(**other), receipt)
 
 
+def test_a_receipt_of_what_was_free_is_none_of_a_charge(ledger):
+    ledger.stored.keep_free(ALICE, b"told", request_id="f", body="b")
+    store, book = ledger._store, load(ledger._store)
+    free = repeated(store, book, ALICE, "f", fingerprint(ALICE, "charge b"))
+    for receipt in (free, replace(free, position=0, link=store.find(0).hash)):
+        with pytest.raises(AnswerLost):
+            require_held(book, store, receipt)
+
+
 def test_what_was_paid_is_not_begun_under_a_limit_that_was_lowered(ledger, tmp_path):
     pay(ledger, "4", "paid", payer=ALICE)
     told = pay(ledger, "1/2", "told", payer=ALICE)
