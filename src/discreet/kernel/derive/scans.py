@@ -28,7 +28,7 @@ from discreet.core.schema import (
     TextDomain,
 )
 from discreet.kernel.canonical.cells import LONGEST_CELL
-from discreet.kernel.canonical.select import is_tiny, stored_columns
+from discreet.kernel.canonical.select import grouped_columns, stored_columns
 from discreet.kernel.derive.rows import Base, BilledAxis, Rows
 from discreet.kernel.derive.values import Value, ValueKind, integer
 from discreet.kernel.trees.nodes import Derived, Name, SelectNode, StoredScan, Unfit
@@ -71,17 +71,17 @@ class CatalogScans:
             within = Name(source.alias, "w")
             # No row has a w below its r, so w <= m leaves no more rows of a unit than r <= m.
             values[within], numbers[within] = values[rank], numbers[rank]
-        for i, column in columns.items():
+        for i in grouped_columns(declared.table):
             own, grouped = Name(source.alias, f"c{i}"), Name(source.alias, f"g{i}")
-            if isinstance(column.domain, CategoryDomain):
-                # Stored as one of its declared list, in that order, and as that text.
-                values[grouped], values[own] = values[own], _listed(column.domain)
-            elif is_tiny(column.domain):
+            values[grouped] = values[own]  # a category as its text
+            if values[own].kind is ValueKind.INTEGER:
                 values[grouped] = integer(*values[own].bounded, wide=False, narrow=True)
-            else:
-                continue
             if own in axes:
                 axes[grouped] = axes[own]
+        for i, column in columns.items():
+            if isinstance(column.domain, CategoryDomain):
+                # Stored as one of its declared list, in that order.
+                values[Name(source.alias, f"c{i}")] = _listed(column.domain)
         return replace(found, values=values, axes=axes, numbers=numbers)
 
     def view(self, source: Derived) -> Rows | None:

@@ -20,7 +20,7 @@ from discreet.kernel.canonical.literals import column_name, constant
 from discreet.kernel.canonical.select import (
     canonical_select,
     column_types,
-    is_tiny,
+    grouped_columns,
     ranked_select,
     stored_columns,
 )
@@ -110,8 +110,9 @@ class BlockWriter:
         alias = self.alias()
         kept = stored_columns(table)
         places = {(column.name, column.moment is not None): i for i, column in kept.items()}
+        grouped = grouped_columns(table) if self.engine.capabilities.canonical else frozenset()
         cells = {
-            field.name: self._column(field, alias, places.get(_declared(scan, field)))
+            field.name: self._column(field, alias, places.get(_declared(scan, field)), grouped)
             for field in scan.fields
         }
         if scan.unit is None:
@@ -129,15 +130,14 @@ class BlockWriter:
         assert block.rank is not None, "only scans with a rank"
         return replace(block, where=(*block.where, f"{block.rank[0]} <= {max_rows}"), kept=True)
 
-    def _column(self, field: Field, alias: str, place: int | None) -> Cell:
+    def _column(self, field: Field, alias: str, place: int | None, grouped: frozenset[int]) -> Cell:
         """Return the cell of a column by its place among those that are kept; the others are the unit."""
         if place is None:
             return Cell(f"{alias}.u", field.domain, f"{alias}.u")
         bare = f"{alias}.c{place}"
-        beside = f"{alias}.g{place}" if self.engine.capabilities.canonical else None
+        beside = f"{alias}.g{place}" if place in grouped else None
         if self.dialect != "duckdb" or not isinstance(field.domain, CategoryDomain):
-            small = beside if is_tiny(field.domain) else None
-            return Cell(bare, field.domain, bare, whole_range(field.domain), small)
+            return Cell(bare, field.domain, bare, whole_range(field.domain), beside)
         return Cell(beside or f"CAST({bare} AS VARCHAR)", field.domain, bare, grouped=beside)
 
     def _canonical(self, scan: Scan) -> str:

@@ -32,6 +32,7 @@ from discreet.kernel.canonical.select import (
     canonical_select,
     column_types,
     content_order,
+    grouped_columns,
     is_tiny,
     ranked_select,
     stored_columns,
@@ -333,6 +334,19 @@ def test_what_is_grouped_by_says_the_same() -> None:
 )
 def test_tiny_numbers_have_eight_bits_and_no_sign(domain, tiny: bool) -> None:
     assert is_tiny(domain) is tiny
+
+
+def test_the_first_categories_and_small_numbers_are_stored_to_be_grouped_by() -> None:
+    texts = [Column(f"t{i}", CategoryDomain(("A", "B"))) for i in range(10)]
+    small = [Column(f"n{i}", IntegerDomain(0, 9)) for i in range(10)]
+    large = [Column("large", IntegerDomain(0, 900)), Column("open", BooleanDomain())]
+    table = replace(ROWS, columns=(*texts, *large, *small))
+    assert grouped_columns(table) == {*range(8), *range(12, 20)}
+    types = {column.name: "VARCHAR" for column in table.columns}
+    stored = recipe(table).stored(types, "x.t", whole=False, salt="s")
+    beside = [i for i in range(22) if f" AS g{i}" in stored]
+    assert beside == [*range(8), *range(12, 20)]
+    assert grouped_columns(VISITS) == {1, 2}  # neither what is hidden nor what waits for review
 
 
 def test_the_plain_counts_of_a_table_are_foreseen() -> None:
