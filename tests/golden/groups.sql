@@ -178,7 +178,7 @@ SELECT job, AVG(salary) AS mean FROM forms GROUP BY job
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> groups appear from 39 noisy units on
 --> duckdb:
--->   SELECT t0.c1 AS k0, CAST(SUM(CAST((t0.c2) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c2) AS r1, COUNT(*) AS r2 FROM canon."survey.forms" AS t0 GROUP BY 1
+-->   SELECT t0.c1 AS k0, CAST(sum_no_overflow(CAST((t0.c2) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c2) AS r1, COUNT(*) AS r2 FROM canon."survey.forms" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c1 AS k0, CAST(SUM(CAST((t0.c2) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c2) AS r1, COUNT(*) AS r2 FROM (SELECT SUBSTR((CAST(((CAST((s."job") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C"), 1, 10000) AS c1, CASE WHEN s."salary" BETWEEN 0 AND 1000000 THEN CAST(s."salary" AS BIGINT) END AS c2 FROM "survey.forms" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -212,7 +212,7 @@ SELECT diagnosis, SUM(cost) AS spent FROM visits GROUP BY diagnosis
 --> groups appear from 205 noisy units on
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(DISTINCT t1.u) AS r1 FROM (SELECT t0.c3 AS c0, t0.c5 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
+-->   SELECT t1.c1 AS k0, CAST(sum_no_overflow(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(DISTINCT t1.u) AS r1 FROM (SELECT t0.c3 AS c0, t0.c5 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
 --> postgres:
 -->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(DISTINCT t1.u) AS r1 FROM (SELECT t0.c3 AS c0, t0.c5 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c5) AS TEXT) COLLATE "C"), '')), t0.c3, t0.c5) AS n FROM (SELECT CASE WHEN CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) >= 0 AND CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) END END AS c3, SUBSTR((CAST(((CAST((s."diagnosis") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C"), 1, 10000) AS c5, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5 GROUP BY 1
 --> spark:

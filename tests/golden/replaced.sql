@@ -54,7 +54,7 @@ SELECT SUM(score) FROM replies
 --> event Laplace(scale 1000, l1 1000)
 --> sum: discrete Laplace noise of scale 1000, one unit moves it by 1,000 steps of 0.001 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
@@ -69,7 +69,7 @@ SELECT SUM(change) FROM replies
 --> event Laplace(scale 11, l1 11)
 --> sum: discrete Laplace noise of scale 11, one unit moves it by 11 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0
 --> spark:
@@ -84,7 +84,7 @@ SELECT party, SUM(change) FROM replies GROUP BY party
 --> event Laplace(scale 16, l1 16)
 --> sum: discrete Laplace noise of scale 16, one unit moves it by 16 (1)
 --> duckdb:
--->   SELECT t0.g2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, CAST(sum_no_overflow(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."panel.replies" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('red', 'green', 'blue') THEN (CAST(((CAST((s."party") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."change" BETWEEN -3 AND 8 THEN CAST(s."change" AS BIGINT) END AS c3 FROM "panel.replies" AS s) AS t0 GROUP BY 1
 --> spark:
@@ -100,7 +100,7 @@ SELECT AVG(score) FROM replies
 --> centred: discrete Laplace noise of scale 4000, one unit moves it by 2,000 steps of 0.001 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."panel.replies" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."panel.replies" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."score" >= 0 AND s."score" <= 1 THEN CAST(FLOOR(s."score" * 1000 + 0.5) AS BIGINT) END AS c0 FROM "panel.replies" AS s) AS t0
 --> spark:
@@ -116,7 +116,7 @@ SELECT SUM(fee) FROM members
 --> sum: discrete Laplace noise of scale 300, one unit moves it by 300 (1)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3
+-->   SELECT CAST(sum_no_overflow(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c1 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '')), t0.c1) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3
 --> spark:
@@ -133,7 +133,7 @@ SELECT grade, SUM(fee) AS fees, COUNT(*) AS n FROM members GROUP BY grade
 --> rows: discrete Laplace noise of scale 12, one unit moves it by 6 (0.5)
 --> at most 3 rows of each unit count
 --> duckdb:
--->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
+-->   SELECT t1.c1 AS k0, CAST(sum_no_overflow(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."club.members" AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> postgres:
 -->   SELECT t1.c1 AS k0, CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(*) AS r1 FROM (SELECT t0.c1 AS c0, t0.c2 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c1) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '')), t0.c1, t0.c2) AS n FROM (SELECT CASE WHEN s."fee" BETWEEN -10 AND 90 THEN CAST(s."fee" AS BIGINT) END AS c1, CASE WHEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('bronze', 'gold') THEN (CAST(((CAST((s."grade") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CAST(s."member_id" AS BIGINT) AS u FROM "club.members" AS s WHERE CAST(s."member_id" AS BIGINT) IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 3 GROUP BY 1
 --> spark:

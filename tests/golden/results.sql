@@ -26,7 +26,7 @@ SELECT SQRT(SUM(age)) AS root, ROUND(AVG(age), 1) AS rounded FROM people
 --> centred: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -42,7 +42,7 @@ SELECT COUNT(*) AS n, SUM(age) AS years, COUNT(*) * 2 AS doubled FROM people
 --> rows: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb:
--->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0
+-->   SELECT COUNT(*) AS r0, CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT COUNT(*) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -73,7 +73,7 @@ SELECT region, SUM(income) / SUM(age) AS per_year FROM people GROUP BY region OR
 --> sum: discrete Laplace noise of scale 1e8, one unit moves it by 50,000,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> duckdb:
--->   SELECT t0.g2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0 GROUP BY 1
+-->   SELECT t0.g2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0 GROUP BY 1
 --> postgres:
 -->   SELECT t0.c2 AS k0, CAST(SUM(CAST((t0.c3) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0, CASE WHEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IN ('North', 'O''Brien', 'back\slash', 'say "hi"', 'Sør') THEN (CAST(((CAST((s."region") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") END AS c2, CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3 FROM "census.people" AS s) AS t0 GROUP BY 1
 --> spark:

@@ -9,7 +9,7 @@ SELECT SUM(age) FROM people
 --> event Laplace(scale 120, l1 120)
 --> sum: discrete Laplace noise of scale 120, one unit moves it by 120 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -24,7 +24,7 @@ SELECT SUM(balance) AS total FROM people
 --> event Laplace(scale 50, l1 50)
 --> sum: discrete Laplace noise of scale 50, one unit moves it by 50 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c8) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c8) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c8) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0
 --> spark:
@@ -55,7 +55,7 @@ SELECT AVG(age) AS mean FROM people
 --> centred: discrete Laplace noise of scale 240, one unit moves it by 120 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -89,7 +89,7 @@ SELECT VARIANCE(age), STDDEV(age), AVG(age), SUM(age) FROM people
 --> present: discrete Laplace noise of scale 2.4, one unit moves it by 1 (0.416667)
 --> squares: discrete Laplace noise of scale 86400, one unit moves it by 14,400 (0.166667)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1, CAST(SUM(CAST((CAST(t0.c0 AS BIGINT) * CAST(t0.c0 AS BIGINT)) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1, CAST(SUM(CAST((CAST(t0.c0 AS BIGINT) * CAST(t0.c0 AS BIGINT)) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t0.c0) AS r1, CAST(SUM(CAST((CAST(t0.c0 AS BIGINT) * CAST(t0.c0 AS BIGINT)) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -104,7 +104,7 @@ SELECT SUM(debt) AS owed FROM people
 --> event Laplace(scale 200, l1 200)
 --> sum: discrete Laplace noise of scale 200, one unit moves it by 200 steps of 5 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t0.c4) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((t0.c4) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t0.c4) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."debt" >= -1000 AND s."debt" <= 1000 THEN CASE WHEN CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) > 200 THEN 200 WHEN CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) < -200 THEN -200 ELSE CAST(FLOOR(CASE WHEN s."debt" > -1.25 AND s."debt" < 1.25 THEN 0.0 ELSE s."debt" / 5.0 END + 0.5) AS BIGINT) END END AS c4 FROM "census.people" AS s) AS t0
 --> spark:
@@ -134,7 +134,7 @@ SELECT SUM(age * 2 + 1) AS odd FROM people
 --> event Laplace(scale 241, l1 241)
 --> sum: discrete Laplace noise of scale 241, one unit moves it by 241 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN ((((t0.c0) * (1))) * 2 + 1) > 241 THEN 241 WHEN ((((t0.c0) * (1))) * 2 + 1) < 1 THEN 1 ELSE ((((t0.c0) * (1))) * 2 + 1) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN ((((t0.c0) * (1))) * 2 + 1) > 241 THEN 241 WHEN ((((t0.c0) * (1))) * 2 + 1) < 1 THEN 1 ELSE ((((t0.c0) * (1))) * 2 + 1) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN ((((t0.c0) * (1))) * 2 + 1) > 241 THEN 241 WHEN ((((t0.c0) * (1))) * 2 + 1) < 1 THEN 1 ELSE ((((t0.c0) * (1))) * 2 + 1) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0
 --> spark:
@@ -180,7 +180,7 @@ SELECT SUM(LEAST(income, 1000)) AS capped, SUM(GREATEST(balance, 0)) AS plus FRO
 --> sum: discrete Laplace noise of scale 200000, one unit moves it by 100,000 steps of 0.01 (0.5)
 --> sum: discrete Laplace noise of scale 100, one unit moves it by 50 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END > 100000 THEN 100000 WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END < 0 THEN 0 ELSE CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END > 50 THEN 50 WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END < 0 THEN 0 ELSE CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END > 100000 THEN 100000 WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END < 0 THEN 0 ELSE CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(sum_no_overflow(CAST((CASE WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END > 50 THEN 50 WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END < 0 THEN 0 ELSE CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END > 100000 THEN 100000 WHEN CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END < 0 THEN 0 ELSE CASE WHEN (t0.c3) IS NOT NULL AND (100000) IS NOT NULL THEN LEAST(t0.c3, 100000) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END > 50 THEN 50 WHEN CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END < 0 THEN 0 ELSE CASE WHEN (t0.c8) IS NOT NULL AND (0) IS NOT NULL THEN GREATEST(t0.c8, 0) END END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0
 --> spark:
@@ -195,7 +195,7 @@ SELECT SUM(age) FROM people WHERE age IS NULL OR age <= 5
 --> event Laplace(scale 5, l1 5)
 --> sum: discrete Laplace noise of scale 5, one unit moves it by 5 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0.c0 > 5 THEN 5 WHEN t0.c0 < 0 THEN 0 ELSE t0.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 0 AND 5 OR t0.c0 IS NULL)
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t0.c0 > 5 THEN 5 WHEN t0.c0 < 0 THEN 0 ELSE t0.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 0 AND 5 OR t0.c0 IS NULL)
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t0.c0 > 5 THEN 5 WHEN t0.c0 < 0 THEN 0 ELSE t0.c0 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 0 AND 5 OR t0.c0 IS NULL)
 --> spark:
@@ -211,7 +211,7 @@ SELECT AVG(balance) FROM people WHERE balance <= -10 OR balance IS NULL
 --> centred: discrete Laplace noise of scale 80, one unit moves it by 40 (0.5)
 --> present: discrete Laplace noise of scale 2, one unit moves it by 1 (0.5)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS r1, COUNT(t0.c8) AS r2 FROM canon."census.people" AS t0 WHERE (t0.c8 BETWEEN -50 AND -10 OR t0.c8 IS NULL)
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS r1, COUNT(t0.c8) AS r2 FROM canon."census.people" AS t0 WHERE (t0.c8 BETWEEN -50 AND -10 OR t0.c8 IS NULL)
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(CASE WHEN t0.c8 > -10 THEN -10 WHEN t0.c8 < -50 THEN -50 ELSE t0.c8 END) AS r1, COUNT(t0.c8) AS r2 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0 WHERE (t0.c8 BETWEEN -50 AND -10 OR t0.c8 IS NULL)
 --> spark:
@@ -226,7 +226,7 @@ SELECT SUM(member::INTEGER) FROM people WHERE NOT member
 --> event Laplace(scale 1, l1 1)
 --> sum: discrete Laplace noise of scale 1, one unit moves it by 1 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) > 1 THEN 1 WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) < 0 THEN 0 ELSE CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0 WHERE (NOT t0.c5)
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) > 1 THEN 1 WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) < 0 THEN 0 ELSE CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0 WHERE (NOT t0.c5)
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) > 1 THEN 1 WHEN CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) < 0 THEN 0 ELSE CAST(CASE WHEN (t0.c5) IN (FALSE) THEN 0 WHEN (t0.c5) IN (TRUE) THEN 1 END AS BIGINT) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT s."member" AS c5 FROM "census.people" AS s) AS t0 WHERE (NOT t0.c5)
 --> spark:
@@ -241,7 +241,7 @@ SELECT SUM(COALESCE(balance, 0)) FROM people
 --> event Laplace(scale 50, l1 50)
 --> sum: discrete Laplace noise of scale 50, one unit moves it by 50 (1)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN COALESCE(t0.c8, 0) > 50 THEN 50 WHEN COALESCE(t0.c8, 0) < -50 THEN -50 ELSE COALESCE(t0.c8, 0) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN COALESCE(t0.c8, 0) > 50 THEN 50 WHEN COALESCE(t0.c8, 0) < -50 THEN -50 ELSE COALESCE(t0.c8, 0) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN COALESCE(t0.c8, 0) > 50 THEN 50 WHEN COALESCE(t0.c8, 0) < -50 THEN -50 ELSE COALESCE(t0.c8, 0) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0
 --> spark:
@@ -258,7 +258,7 @@ SELECT SUM(ABS(balance)) AS a, SUM(FLOOR(income)) AS f, SUM(CEIL(income)) AS c F
 --> sum: discrete Laplace noise of scale 1.5e6, one unit moves it by 500,000 (0.333333)
 --> sum: discrete Laplace noise of scale 1.5e6, one unit moves it by 500,000 (0.333333)
 --> duckdb:
--->   SELECT CAST(SUM(CAST((CASE WHEN ABS(t0.c8) > 50 THEN 50 WHEN ABS(t0.c8) < 0 THEN 0 ELSE ABS(t0.c8) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) > 500000 THEN 500000 WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) < 0 THEN 0 ELSE (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1, CAST(SUM(CAST((CASE WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) > 500000 THEN 500000 WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) < 0 THEN 0 ELSE -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM canon."census.people" AS t0
+-->   SELECT CAST(sum_no_overflow(CAST((CASE WHEN ABS(t0.c8) > 50 THEN 50 WHEN ABS(t0.c8) < 0 THEN 0 ELSE ABS(t0.c8) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(sum_no_overflow(CAST((CASE WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) > 500000 THEN 500000 WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) < 0 THEN 0 ELSE (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) // CAST((100) AS BIGINT) END) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1, CAST(sum_no_overflow(CAST((CASE WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) > 500000 THEN 500000 WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) < 0 THEN 0 ELSE -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) // CAST((100) AS BIGINT) END + -500000)) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM canon."census.people" AS t0
 --> postgres:
 -->   SELECT CAST(SUM(CAST((CASE WHEN ABS(t0.c8) > 50 THEN 50 WHEN ABS(t0.c8) < 0 THEN 0 ELSE ABS(t0.c8) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, CAST(SUM(CAST((CASE WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) / CAST((100) AS BIGINT) END) > 500000 THEN 500000 WHEN (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) / CAST((100) AS BIGINT) END) < 0 THEN 0 ELSE (CASE WHEN (100) <> 0 THEN CAST(((t0.c3) * 1 - 0) AS BIGINT) / CAST((100) AS BIGINT) END) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r1, CAST(SUM(CAST((CASE WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) / CAST((100) AS BIGINT) END + -500000)) > 500000 THEN 500000 WHEN -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) / CAST((100) AS BIGINT) END + -500000)) < 0 THEN 0 ELSE -((CASE WHEN (100) <> 0 THEN CAST(((-(t0.c3)) * 1 - -50000000) AS BIGINT) / CAST((100) AS BIGINT) END + -500000)) END) AS BIGINT)) AS DECIMAL(38, 0)) AS r2 FROM (SELECT CASE WHEN s."income" >= 0 AND s."income" <= 500000 THEN CAST(FLOOR(s."income" * 100 + 0.5) AS BIGINT) END AS c3, CASE WHEN s."balance" BETWEEN -50 AND 50 THEN CAST(s."balance" AS BIGINT) END AS c8 FROM "census.people" AS s) AS t0
 --> spark:
@@ -274,7 +274,7 @@ SELECT SUM(cost) AS spent FROM visits WHERE emergency
 --> sum: discrete Laplace noise of scale 5e6, one unit moves it by 5,000,000 steps of 0.01 (1)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c3 AS c0, t0.c4 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0 WHERE (t0.c4)) AS t1 WHERE t1.n <= 5
+-->   SELECT CAST(sum_no_overflow(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c3 AS c0, t0.c4 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0 WHERE (t0.c4)) AS t1 WHERE t1.n <= 5
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c3 AS c0, t0.c4 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c4) AS TEXT) COLLATE "C"), '')), t0.c3, t0.c4) AS n FROM (SELECT CASE WHEN CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) >= 0 AND CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) END END AS c3, CASE WHEN lower((substr((CAST((s."emergency") AS TEXT) COLLATE "C"), 1, 1000))) IN ('true', 't', 'yes', 'y', '1') THEN TRUE WHEN lower((substr((CAST((s."emergency") AS TEXT) COLLATE "C"), 1, 1000))) IN ('false', 'f', 'no', 'n', '0') THEN FALSE END AS c4, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0 WHERE (t0.c4)) AS t1 WHERE t1.n <= 5
 --> spark:
@@ -291,7 +291,7 @@ SELECT AVG(cost) AS mean FROM visits
 --> present: discrete Laplace noise of scale 10, one unit moves it by 5 (0.5)
 --> at most 5 rows of each unit count
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t1.c0) AS r1 FROM (SELECT t0.c3 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5
+-->   SELECT CAST(sum_no_overflow(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t1.c0) AS r1 FROM (SELECT t0.c3 AS c0, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.visits" AS t0) AS t1 WHERE t1.n <= 5
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t1.c0) AS BIGINT)) AS DECIMAL(38, 0)) AS r0, COUNT(t1.c0) AS r1 FROM (SELECT t0.c3 AS c0, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c3) AS n FROM (SELECT CASE WHEN CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) >= 0 AND CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) <= 10000 THEN CASE WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) > 1000000 THEN 1000000 WHEN CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) < 0 THEN 0 ELSE CAST(FLOOR(CAST(CASE WHEN s."cost" > -1e-300 AND s."cost" < 1e-300 THEN 0 WHEN s."cost" > -1e300 AND s."cost" < 1e300 THEN s."cost" END AS DOUBLE PRECISION) * 100 + 0.5) AS BIGINT) END END AS c3, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.visits" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS t0) AS t1 WHERE t1.n <= 5
 --> spark:
@@ -307,7 +307,7 @@ SELECT SUM(weight) FROM patients WHERE insured
 --> sum: discrete Laplace noise of scale 3000, one unit moves it by 3,000 steps of 0.1 (1)
 --> at most 1 row of each unit count
 --> duckdb:
--->   SELECT CAST(SUM(CAST((t1.c1) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.patients" AS t0 WHERE (t0.c2)) AS t1 WHERE t1.n <= 1
+-->   SELECT CAST(sum_no_overflow(CAST((t1.c1) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, t0.r AS r0, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY t0.r) AS n FROM canon."clinic.patients" AS t0 WHERE (t0.c2)) AS t1 WHERE t1.n <= 1
 --> postgres:
 -->   SELECT CAST(SUM(CAST((t1.c1) AS BIGINT)) AS DECIMAL(38, 0)) AS r0 FROM (SELECT t0.c2 AS c0, t0.c3 AS c1, t0.u AS u, ROW_NUMBER() OVER (PARTITION BY t0.u ORDER BY md5(COALESCE((CAST((t0.c2) AS TEXT) COLLATE "C"), '') || '|' || COALESCE((CAST((t0.c3) AS TEXT) COLLATE "C"), '')), t0.c2, t0.c3) AS n FROM (SELECT BOOL_AND(s.c2) OVER (PARTITION BY s.u) AS c2, s.c3 AS c3, s.u AS u FROM (SELECT CASE WHEN (s."insured") = 1 THEN TRUE WHEN (s."insured") = 0 THEN FALSE END AS c2, CASE WHEN s."weight" >= 0 AND s."weight" <= 300 THEN CAST(FLOOR(s."weight" * 10 + 0.5) AS BIGINT) END AS c3, (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") AS u FROM "clinic.patients" AS s WHERE (CAST(((CAST((s."patient_id") AS TEXT) COLLATE "C")) AS TEXT) COLLATE "C") IS NOT NULL) AS s) AS t0 WHERE (t0.c2)) AS t1 WHERE t1.n <= 1
 --> spark:

@@ -285,6 +285,12 @@ FUNCTIONS: Mapping[str, _Templates] = MappingProxyType(
             postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             spark=_SUM_IN_PARTS,
         ),
+        # The same of numbers up to 2^21: in 64 bits, for 2^42 rows, in two thirds of the time.
+        "sum_small": _each(
+            duckdb="CAST(sum_no_overflow(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            postgres="CAST(SUM(CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
+            spark=_SUM_IN_PARTS,
+        ),
         "sum_distinct": _each(
             duckdb="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",
             postgres="CAST(SUM(DISTINCT CAST($0 AS BIGINT)) AS DECIMAL(38, 0))",

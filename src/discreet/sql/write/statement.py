@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
 from discreet.engine.base import Engine
 from discreet.engine.functions import function
+from discreet.kernel.derive.facts import LARGEST_SMALL
 from discreet.kernel.seal import Asked, Draft
 from discreet.kernel.sensitivity import Kind
 from discreet.plan import expr as e
@@ -137,7 +138,8 @@ class _Outputs:
             case "distinct":
                 return f"COUNT(DISTINCT {value})"
             case "sum":
-                return function("sum_integer", dialect, value)
+                small = max(map(abs, measure.clamp or (LARGEST_SMALL + 1,))) <= LARGEST_SMALL
+                return function("sum_small" if small else "sum_integer", dialect, value)
             case "distinct sum" | "distinct squares":
                 inner = f"CAST({value} AS BIGINT)"
                 summand = f"{inner} * {inner}" if part == "distinct squares" else value

@@ -36,6 +36,56 @@ def test_a_clamp_bounds_a_sum() -> None:
     assert (output.low, output.high) == (-3, 9)
 
 
+def small_sum(operand: str, rest: str = ROWS, distinct: str = "") -> Facts:
+    """Return the facts of a sum in 64 bits, which DuckDB alone has."""
+    total = f"CAST(sum_no_overflow({distinct}{operand}) AS DECIMAL(38, 0))"
+    return facts_of(duckdb_tree(f"SELECT {total} AS r0 FROM {rest}"), SCANS)
+
+
+def held(low: int, high: int) -> str:
+    return (
+        f"CAST(CASE WHEN t.c0 > {high} THEN {high} WHEN t.c0 < {low} THEN {low} ELSE t.c0 END "
+        "AS BIGINT)"
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 2**21), (-(2**21), 0), (-(2**21), 2**21), (3, 9)])
+def test_small_numbers_are_added_up_in_64_bits(low: int, high: int) -> None:
+    (output,) = small_sum(held(low, high)).outputs
+    assert (output.form, output.low, output.high) == (Form.SUM, low, high)
+    (usual,) = facts(f"SELECT SUM({held(low, high)}) AS r0 FROM {ROWS}").outputs
+    assert output == usual
+
+
+@pytest.mark.parametrize(
+    ("operand", "why"),
+    [
+        (held(0, 2**21 + 1), "leave 64 bits"),
+        (held(-(2**21) - 1, 0), "leave 64 bits"),
+        (f"CAST({held(0, 9)} * {held(0, 9)} AS BIGINT)", "leave 64 bits"),
+        ("t.c2", "something else"),
+        ("CAST(t.c2 AS DECIMAL(19, 0))", "something else"),
+        ("CAST(t.c0 + t.c0 AS BIGINT)", "without a clamp"),
+    ],
+)
+def test_other_sums_in_64_bits_are_refused(operand: str, why: str) -> None:
+    with pytest.raises(Unfit, match=why):
+        small_sum(operand)
+
+
+def test_sums_in_64_bits_stand_at_the_end_alone() -> None:
+    with pytest.raises(Unfit, match="the aggregate sum_no_overflow"):
+        small_sum("CAST(t.c2 AS BIGINT)", distinct="DISTINCT ")
+    inner = (
+        "(SELECT p.u AS u, sum_no_overflow(CAST(p.c2 AS BIGINT)) AS s FROM {} GROUP BY p.u) AS t"
+    )
+    with pytest.raises(Unfit, match="the aggregate sum_no_overflow"):
+        facts_of(duckdb_tree(f"SELECT COUNT(t.s) AS r0 FROM {inner.format(PEOPLE)}"), SCANS)
+    window = "(SELECT p.u AS u, sum_no_overflow(p.c2) OVER (PARTITION BY p.u) AS s FROM {}) AS t"
+    with pytest.raises(Unfit):
+        facts_of(duckdb_tree(f"SELECT COUNT(t.s) AS r0 FROM {window.format(PEOPLE)}"), SCANS)
+
+
 def test_squares_of_one_clamped_operand() -> None:
     square = f"CAST({CLAMP} AS BIGINT) * CAST({CLAMP} AS BIGINT)"
     (output,) = facts(f"SELECT SUM(CAST({square} AS BIGINT)) AS r0 FROM {ROWS}").outputs
