@@ -384,7 +384,8 @@ class Liar:
         operand = self.integer(rel)
         held = self.clamp(operand) if self.dice.random() < 0.8 else operand
         other = held if not self.lies() else self.clamp(operand)
-        total = f"CAST(SUM(CAST({held} AS BIGINT)) AS DECIMAL(38, 0))"
+        adds = self.dice.choice(["SUM", "SUM", "SUM", "sum_no_overflow"])
+        total = f"CAST({adds}(CAST({held} AS BIGINT)) AS DECIMAL(38, 0))"
         square = f"SUM(CAST(CAST({held} AS BIGINT) * CAST({other} AS BIGINT) AS BIGINT))"
         present = f"COUNT({other})"
         return self.dice.choice(
