@@ -69,11 +69,8 @@ class Liar:
         table = self.dice.choice(["town.rows", "clinic.people", "clinic.visits", "clinic.visits"])
         alias = self.alias()
         if table == "town.rows":
-            return Rel(
-                f'canon."{table}" AS {alias}',
-                [f"{alias}.c0", f"{alias}.c1"],
-                [f"{alias}.{self.beside('c2', 'g2')}"],
-            )
+            texts = [f"{alias}.{self.beside('c2', 'g2')}"]
+            return Rel(f'canon."{table}" AS {alias}', [f"{alias}.c0", f"{alias}.c1"], texts)
         people = table == "clinic.people"
         return Rel(
             f'canon."{table}" AS {alias}',

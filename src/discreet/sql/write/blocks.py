@@ -108,8 +108,7 @@ class BlockWriter:
         named = f"canon.{column_name(name, self.dialect)}"
         source = named if stored else f"({self._canonical(scan)})"
         alias = self.alias()
-        kept = stored_columns(table)
-        places = {(column.name, column.moment is not None): i for i, column in kept.items()}
+        places = {(c.name, c.moment is not None): i for i, c in stored_columns(table).items()}
         grouped = grouped_columns(table) if self.engine.capabilities.canonical else frozenset()
         cells = {
             field.name: self._column(field, alias, places.get(_declared(scan, field)), grouped)
@@ -121,9 +120,8 @@ class BlockWriter:
         block = Block(f"{source} AS {alias}", cells, unit=f"{alias}.u", rank=rank)
         if not table.bounded or not table.max_rows:
             return block
-        if self.engine.capabilities.canonical:
-            return replace(block, where=(f"{alias}.w <= {table.max_rows}",), kept=True)
-        return self.at_most(block, table.max_rows)
+        within = f"{alias}.{'w' if self.engine.capabilities.canonical else 'r'}"
+        return replace(block, where=(f"{within} <= {table.max_rows}",), kept=True)
 
     def at_most(self, block: Block, max_rows: int) -> Block:
         """Return a scan with its first rows of each unit only: by the rank that is stored with them."""
