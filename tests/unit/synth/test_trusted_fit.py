@@ -110,3 +110,11 @@ def test_auto_takes_single_columns_where_rows_are_few_and_adaptive_elsewhere():
     assert "auto took 'adaptive'" in picked.words
     automatic.fit_picked(picked)
     assert many.left >= 0
+
+
+@pytest.mark.parametrize("purse", PURSES.values(), ids=PURSES)
+def test_auto_picks_at_a_price_without_any_noise(purse):
+    """It divided by the spread of the noise, which at an epsilon of 1000 is none, after the charge."""
+    rich = door()
+    rich.purse = type(purse)(purse.amount * 10**4, purse.concentrated)
+    assert automatic.pick(rich).name == "adaptive"

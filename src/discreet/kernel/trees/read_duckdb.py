@@ -27,7 +27,7 @@ from discreet.kernel.trees.nodes import (
 )
 
 _FOLDS = frozenset({"count", "count_star", "sum", "min", "max", "bool_and", "bool_or"})
-_SMALL_SUM = "sum_no_overflow"
+_FOLDS |= {"sum_no_overflow"}
 _PLACES = ("query_location", "query_location_length", "qualified_name")
 _COMPARED = {
     "COMPARE_EQUAL": "=",
@@ -199,7 +199,7 @@ def _function(node: Mapping[str, Any]) -> Term:
         },
     )
     name, operands = node["function_name"].lower(), _arguments(node["arguments"])
-    if name in _FOLDS or name == _SMALL_SUM:
+    if name in _FOLDS:
         if len(operands) != (name != "count_star"):
             raise Unfit(f"{name} of {len(operands)} operands")
         name = "count" if name == "count_star" else name

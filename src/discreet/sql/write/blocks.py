@@ -106,8 +106,8 @@ class BlockWriter:
         name, table = engine_name(scan.dataset, scan.table), scan.table
         stored = self.engine.capabilities.canonical or table.copied
         named = f"canon.{column_name(name, self.dialect)}"
-        source = named if stored else f"({self._canonical(scan)})"
         alias = self.alias()
+        source = f"{named if stored else f'({self._canonical(scan)})'} AS {alias}"
         places = {(c.name, c.moment is not None): i for i, c in stored_columns(table).items()}
         grouped = grouped_columns(table) if self.engine.capabilities.canonical else frozenset()
         cells = {
@@ -115,13 +115,11 @@ class BlockWriter:
             for field in scan.fields
         }
         if scan.unit is None:
-            return Block(f"{source} AS {alias}", cells)
+            return Block(source, cells)
         rank = (f"{alias}.r",) if stored or table.bounded else None
-        block = Block(f"{source} AS {alias}", cells, unit=f"{alias}.u", rank=rank)
-        if not table.bounded or not table.max_rows:
-            return block
-        within = f"{alias}.{'w' if self.engine.capabilities.canonical else 'r'}"
-        return replace(block, where=(f"{within} <= {table.max_rows}",), kept=True)
+        block = Block(source, cells, unit=f"{alias}.u", rank=rank)
+        within = f"{alias}.{'w' if self.engine.capabilities.canonical else 'r'} <= {table.max_rows}"
+        return replace(block, where=(within,), kept=True) if table.bounded else block
 
     def at_most(self, block: Block, max_rows: int) -> Block:
         """Return a scan with its first rows of each unit only: by the rank that is stored with them."""

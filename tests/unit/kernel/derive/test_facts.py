@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import duckdb
 import pytest
 
 from discreet.core.region import Positions
-from discreet.kernel.derive.facts import Facts, Form, facts_of
+from discreet.kernel.derive.facts import LARGEST_SMALL, Facts, Form, facts_of
 from discreet.kernel.trees.nodes import Fold, Unfit
 from kernel_kit import BOUNDED_VISITS, SCANS, duckdb_tree, facts, trees
 
@@ -71,6 +72,15 @@ def test_small_numbers_are_added_up_in_64_bits(low: int, high: int) -> None:
 def test_other_sums_in_64_bits_are_refused(operand: str, why: str) -> None:
     with pytest.raises(Unfit, match=why):
         small_sum(operand)
+
+
+def test_without_that_rule_a_sum_would_be_another() -> None:
+    """What DuckDB adds up in 64 bits goes round at their end, in silence."""
+    rows = f"(VALUES (CAST({2**62} AS BIGINT)), (CAST({2**62 + 1} AS BIGINT))) AS t (c)"
+    found = duckdb.execute(f"SELECT sum_no_overflow(t.c), SUM(t.c) FROM {rows}").fetchone()
+    assert found == (1 - 2**63, 1 + 2**63)
+    most = 2**42 - 1  # rows
+    assert most * LARGEST_SMALL < 2**63 <= (most + 1) * LARGEST_SMALL
 
 
 def test_sums_in_64_bits_stand_at_the_end_alone() -> None:
