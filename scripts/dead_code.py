@@ -5,7 +5,10 @@ What only tests use is no product. Names that are called from outside are listed
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from vulture.core import Vulture
@@ -45,6 +48,8 @@ NAMES = {
         "contains", "reserve", "with_facts",
     },
 }  # fmt: skip
+FOUND_BY_NAME = {"make", "compare", "NEIGHBOURS"}
+"""Of the modules that a child process runs, and of a file that is audited."""
 
 
 def unused() -> list[str]:
@@ -58,9 +63,47 @@ def unused() -> list[str]:
     )
 
 
+def alone() -> list[str]:
+    """Return what its module names once and nobody imports: others of the same name hide it from `unused`."""
+    modules = {path: path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
+    trees = {path: ast.parse(text) for path, text in modules.items()}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    imported = {
+        (node.module, name.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    reached = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    known = reached.union(*NAMES.values()) | FOUND_BY_NAME
+    return [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, tree in trees.items()
+        for name, line in _defined(tree)
+        if name not in known
+        and (_module(path), name) not in imported
+        and len(re.findall(rf"\b{name}\b", modules[path])) == 1
+    ]
+
+
+def _defined(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if not node.decorator_list:
+                yield node.name, node.lineno
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for to in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(to, ast.Name) and not to.id.startswith("__"):
+                    yield to.id, node.lineno
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+
+
 def main() -> int:
     """Print what is dead; return 1 if anything is."""
-    found = unused()
+    found = [*unused(), *alone()]
     for line in found:
         print(f"{line}: nothing uses it")
     return 1 if found else 0

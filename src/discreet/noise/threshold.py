@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.numbers import Delta, Number, to_fraction
+from discreet.core.numbers import Delta, Number
 from discreet.errors import InvalidInput
 from discreet.noise.exact.real_coins import Flips
 from discreet.noise.exact.tails import Tail
@@ -120,13 +120,6 @@ def _least_distance(tail: Tail, share: Fraction, bits: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if small(middle) else (middle, high)
     return high
-
-
-def _positive(value: Number, name: str) -> Fraction:
-    number = to_fraction(value, name=name)
-    if number <= 0:
-        raise InvalidInput(f"{name} must be greater than 0.")
-    return number
 
 
 def _checked_groups(max_groups: int) -> None:

@@ -23,8 +23,6 @@ from discreet.plan.plan import Question
 from discreet.plan.regions import domains_of
 from discreet.plan.tables import tabulated
 
-Box = Mapping[str, Positions]
-
 MOST_CELLS = 400
 """Answers with more groups than this are not reused: the algebra would cost more than it saves."""
 

@@ -22,6 +22,8 @@ from typing import Any
 
 import duckdb
 
+from discreet.engine.duckdb.settings import CLOSED
+
 AT_ONCE = 100
 """Rows that are inserted by one statement, or fetched at a time."""
 
@@ -77,13 +79,10 @@ def opened(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(
         ":memory:",
         config={
+            **CLOSED,
             "threads": "1",
             "memory_limit": f"{setup['memory_mb']}MB",
             "max_temp_directory_size": "0KB",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "allow_community_extensions": "false",
-            "python_enable_replacements": "false",
         },
     )
     for name, columns, rows in setup["tables"]:

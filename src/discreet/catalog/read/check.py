@@ -32,13 +32,6 @@ _KINDS: dict[type[Domain], ColumnKind] = {
 }
 
 
-def check_columns(catalog: Catalog, engine: Engine) -> None:
-    """Refuse a declared column that its source does not have, in any table."""
-    for dataset in catalog.datasets.values():
-        for table in dataset.tables:
-            check_table(dataset, table, engine)
-
-
 def check_table(dataset: Dataset, table: Table, engine: Engine) -> None:
     """Refuse a declared column that the table's source does not have.
 

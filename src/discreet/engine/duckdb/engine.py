@@ -46,7 +46,6 @@ from discreet.engine.names import checked_name, is_name, name_taken, quoted
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 
 _SHARE_OF_MEMORY = 0.7
-_TRIES = 3
 
 
 class DuckDBEngine:

@@ -15,7 +15,6 @@ from discreet.synth.encoding.shape import Codes
 MOST_SUBGROUPS = 12
 """Values of a column by which accuracy is shown."""
 
-FEWEST = 1
 Z95 = 1.959964
 
 

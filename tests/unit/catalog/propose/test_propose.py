@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from discreet.catalog import load
-from discreet.catalog.read.check import check_columns
+from discreet.catalog.read.check import check_table
 from discreet.catalog.read.policy_file import loads
 from discreet.cli.commands.init import init
 from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
@@ -113,7 +113,7 @@ def test_parquet_and_a_folder_elsewhere(tmp_path):
         catalog.column(catalog.table("town"), "age")
     engine = connect(catalog.engine_url, catalog.sources, base=catalog.base)
     try:
-        check_columns(catalog, engine)
+        check_table(catalog.datasets["my town"], catalog.table("town"), engine)
     finally:
         engine.close()
 

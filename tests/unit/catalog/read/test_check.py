@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog import loads
-from discreet.catalog.read.check import check_columns, type_warnings
+from discreet.catalog.read.check import check_table, type_warnings
 from discreet.errors import CatalogError
 
 TEXT = """
@@ -24,8 +24,13 @@ def engine(owner_engine):
     return owner_engine(**{"d.t": pa.table({"who": [1], "age": [2], "unused": [3]})})
 
 
+def check(text, folder, engine):
+    catalog = loads(text, base=folder)
+    check_table(catalog.datasets["d"], catalog.table("t"), engine)
+
+
 def test_what_is_declared_is_there(engine, tmp_path):
-    check_columns(loads(TEXT, base=tmp_path), engine)
+    check(TEXT, tmp_path, engine)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +43,13 @@ def test_what_is_declared_is_there(engine, tmp_path):
 )
 def test_a_misspelt_column_is_found_before_anything_is_paid(engine, tmp_path, old, new, words):
     with pytest.raises(CatalogError, match=f"table 't' of dataset 'd'.*{words}"):
-        check_columns(loads(TEXT.replace(old, new), base=tmp_path), engine)
+        check(TEXT.replace(old, new), tmp_path, engine)
 
 
 def test_a_hidden_column_may_be_absent_but_not_spelled_differently(owner_engine, tmp_path):
     engine = owner_engine(**{"d.t": pa.table({"who": [1], "age": [2], "Note": ["secret"]})})
     with pytest.raises(CatalogError, match=r"no column 'note'. Did you mean 'Note'"):
-        check_columns(loads(TEXT, base=tmp_path), engine)
+        check(TEXT, tmp_path, engine)
 
 
 def test_a_type_that_the_source_cannot_hold_is_told(owner_engine, tmp_path):

@@ -8,9 +8,6 @@ from typing import Any
 from discreet.attack.registry import Knob
 from discreet.server.features.lab.outcomes import Shown
 
-WIDE = 20.0
-"""A slider whose ends lie further apart than this factor moves in equal ratios."""
-
 
 def knob_view(knob: Knob, value: Any) -> dict[str, Any]:
     """Return one setting as the form shows it."""
