@@ -1,4 +1,9 @@
-"""Audits of every randomizer, whole reports: never above the claim, and close to it."""
+"""Audits of every randomizer, whole reports: never above the claim, and close to it.
+
+The dice are fresh. A correct randomizer is above its claim once in a billion runs. How close bounds come was
+measured: at epsilon 1 the two sketches with a thousand reports each reach 0.978 with a standard deviation of 0.005,
+the others 0.972 or more with 0.005 or less, so that all of them are eight deviations above the least that is asked.
+"""
 
 from fractions import Fraction
 
@@ -8,7 +13,10 @@ from discreet.attack.audit.audit import Effort, audit
 from discreet.attack.audit.target import Target
 from discreet.survey.audited import MAKERS, NEIGHBOURS, sample
 
-CONFIDENCE = 1 - 1e-6  # a correct randomizer fails once in a million runs
+CONFIDENCE = 1 - 1e-9
+LEAST = 0.93
+SAMPLES = dict.fromkeys(MAKERS, 400_000)
+SAMPLES |= {"count_mean_sketch": 1_000_000, "rappor_sketch": 1_000_000}
 
 
 def target(name, epsilon, *, truly=None):
@@ -18,17 +26,18 @@ def target(name, epsilon, *, truly=None):
     return Target(name, function, (NEIGHBOURS,), False, float(epsilon))
 
 
-def bound(found, samples):
-    return audit(found, Effort(samples=samples, seconds=900, confidence=CONFIDENCE), claim=found.epsilon, delta=0.0).bound  # fmt: skip
+def bound(found):
+    effort = Effort(samples=SAMPLES[found.name], seconds=900, confidence=CONFIDENCE)
+    return audit(found, effort, claim=found.epsilon, delta=0.0).bound
 
 
 @pytest.mark.parametrize("epsilon", [1, 2])
 @pytest.mark.parametrize("name", MAKERS)
-def test_at_most_the_claim_and_within_a_twentieth_of_it(name, epsilon):
-    found = bound(target(name, epsilon), 400_000)
-    assert 0.95 * epsilon < found <= epsilon
+def test_at_most_the_claim_and_close_to_it(name, epsilon):
+    found = bound(target(name, epsilon))
+    assert LEAST * epsilon < found <= epsilon
 
 
 @pytest.mark.parametrize("name", ["warner", "projective", "rappor"])
 def test_a_twin_with_too_little_noise_is_caught(name):
-    assert bound(target(name, 1, truly=Fraction(11, 10)), 400_000) > 1
+    assert bound(target(name, 1, truly=Fraction(11, 10))) > 1  # 1.07 or more, deviation 0.005

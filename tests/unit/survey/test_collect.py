@@ -1,7 +1,9 @@
 """The collector's store: donations once, hostile ones refused one by one and counted."""
 
 import threading
+import time
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -37,6 +39,13 @@ candidates = "words.csv"
 rows = 16
 buckets = 64
 """
+
+
+@pytest.fixture(autouse=True)
+def one_day(monkeypatch):
+    """It stays the day on which a test began: a midnight would make it two."""
+    now = time.time()
+    monkeypatch.setattr(state, "time", SimpleNamespace(time=lambda: now))
 
 
 @pytest.fixture

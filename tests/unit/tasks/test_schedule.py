@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 
@@ -84,6 +85,12 @@ def place(tmp_path):
 def ran(place, day=NOVEMBER):
     found = list(run_schedule(place / "SCHEDULE.toml", place / "discreet.toml", today=day))
     return [(done.line, done.period, done.outcome, done.epsilon) for done in found]
+
+
+@pytest.fixture
+def november(monkeypatch):
+    """The command runs on one day: between two runs at midnight a month could end."""
+    monkeypatch.setattr(scheduling, "run_schedule", partial(run_schedule, today=NOVEMBER))
 
 
 def spent(place):
@@ -206,7 +213,7 @@ def test_a_wrong_schedule_is_one_sentence_before_anything_runs(place, old, new, 
     assert run(["run", str(file), "--config", str(place)]) == 1
 
 
-def test_the_command_prints_a_line_each(place, capsys):
+def test_the_command_prints_a_line_each(place, november, capsys):
     where = ["--config", str(place)]
     assert run(["run", str(place / "SCHEDULE.toml"), *where]) == 0
     assert "sexes" in capsys.readouterr().out
@@ -245,7 +252,7 @@ def test_of_two_runs_at_once_one_does_it_and_the_other_says_so(place, monkeypatc
     assert outcomes == (["done", "before"] if alone else ["done", "done"])
 
 
-def test_a_second_run_says_who_did_it(place, capsys):
+def test_a_second_run_says_who_did_it(place, november, capsys):
     assert run(["run", str(place / "SCHEDULE.toml"), "--config", str(place)]) == 0
     assert "already done" not in capsys.readouterr().out
     assert run(["run", str(place / "SCHEDULE.toml"), "--config", str(place)]) == 0

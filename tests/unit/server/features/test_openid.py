@@ -12,6 +12,7 @@ from discreet.server.features.openid.fetching import AT_ONCE, fetched
 from discreet.server.features.openid.provider import Provider
 from discreet.server.features.openid.setting import OpenIdSettings, require_safe
 from discreet.server.features.openid.tickets import KEPT, MINUTES, Tickets
+from patience import LONG
 
 DRIPS = 400
 
@@ -57,8 +58,15 @@ def test_bytes_that_come_slowly_do_not_hold_the_server(monkeypatch, first):
 def test_a_fetch_without_the_timer_waits_for_every_byte(monkeypatch):
     """The broken twin: each byte comes in time, so that a limit for each is none for all."""
     monkeypatch.setattr(fetching, "SECONDS", 0.3)
-    ended_after = fetching._ended_after
-    monkeypatch.setattr(fetching, "_ended_after", lambda _: ended_after(60))
+    ended_after, connected = fetching._ended_after, fetching._connected
+    monkeypatch.setattr(fetching, "_ended_after", lambda _: ended_after(LONG))
+
+    def patient(*arguments, **named):
+        made = connected(*arguments, **named)
+        made.settimeout(LONG)  # each byte is in time, however busy the machine
+        return made
+
+    monkeypatch.setattr(fetching, "_connected", patient)
     with dripping(b"HTTP/1.0 200 OK\r\n\r\n{", 20) as (address, sent), pytest.raises(NotSignedIn):
         fetched(address)
     assert len(sent) >= 20

@@ -10,7 +10,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.server.jobs.queue import KEPT_EACH, JobState, Runner
-from patience import LONG
+from patience import LONG, eventually
 
 
 @pytest.fixture
@@ -60,7 +60,8 @@ def test_one_caller_waits_behind_themselves_only(runner):
     other = runner.submit("b", lambda _: "other")
     assert other.future.result(LONG) == "other"
     assert second.state is JobState.QUEUED
-    assert runner.load == (1, 1)
+    # A job has its result a moment before it is counted as ended.
+    eventually(lambda: runner.load == (1, 1), "one waits and one works")
     go.set()
     assert first.future.result(LONG) == "a"
     assert second.future.result(LONG) == "second"
@@ -151,21 +152,18 @@ def test_closing_drops_what_waits_and_cancels_what_runs():
 
 
 def test_progress_is_told_and_stops_where_it_is_enough(runner):
-    go, heard = threading.Event(), []
+    listening, go, heard = threading.Event(), threading.Event(), threading.Event()
 
     def work(job):
+        assert listening.wait(LONG)
         job.advance(1, 4, "counting")
-        heard.append(job.progress)
         assert go.wait(LONG)
         job.advance(2, 4, "fitting")
 
     job = runner.submit("a", work, keep=True)
-    told = threading.Event()
-    job.listen(told.set)
-    while not heard:
-        assert told.wait(LONG)
-        told.clear()
-    assert heard == [(1, 4, "counting")]
+    job.listen(lambda: heard.set() if job.progress == (1, 4, "counting") else None)
+    listening.set()
+    assert heard.wait(LONG), "whoever listens is told of progress"
     runner.cancel(job)
     go.set()
     with pytest.raises(Cancelled):
@@ -199,7 +197,8 @@ def test_one_caller_plans_one_text_at_a_time_and_holds_no_thread_meanwhile():
         others = [held(runner, plans=True) for _ in range(3)]
         assert runner.submit("a", lambda _: "not planning").future.result(LONG) == "not planning"
         assert runner.submit("b", lambda _: "b plans", plans=True).future.result(LONG) == "b plans"
-        assert runner.load == (3, 1)
+        # A job has its result a moment before it is counted as ended.
+        eventually(lambda: runner.load == (3, 1), "three wait and one works")
         assert not any(started.is_set() for _, started, _ in others)
         reading = threading.Event()
         _, started, second_go = others[0]

@@ -1,11 +1,15 @@
 """Columns of reports in an engine: counted as the store counts, and not believed."""
 
+import time
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from discreet.engine.connect import connect
 from discreet.errors import InvalidInput, UnknownName
+from discreet.survey.collect import state
 from discreet.survey.collect.columns import ColumnReports
 from discreet.survey.collect.store import COLUMNS, SurveyStore
 from discreet.survey.command import close_survey, estimate_survey
@@ -28,6 +32,13 @@ buckets = 64
 """
 ANSWERS = {"smokes": "yes", "street": "b", "word": "tea"}
 WANTED = SurveyWanted({"word": ["tea", "milk"]}, cross=("smokes", "street"))
+
+
+@pytest.fixture(autouse=True)
+def one_day(monkeypatch):
+    """It stays the day on which a test began: a midnight would make it two."""
+    now = time.time()
+    monkeypatch.setattr(state, "time", SimpleNamespace(time=lambda: now))
 
 
 @pytest.fixture
