@@ -59,7 +59,8 @@ class Decay:
                 break
             high, low = wide_product(product, self.tables[place][_digit(gaps, place)])
             product = (high << np.uint64(1)) | (low >> np.uint64(BITS))
-        product[_beyond(gaps, self.places)] = 0
+        # By a mask, not by an index: an index takes longer the more gaps are beyond.
+        product &= _beyond(gaps, self.places).astype(np.uint64) - np.uint64(1)
         return product
 
 
