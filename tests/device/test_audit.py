@@ -20,7 +20,7 @@ from discreet.survey.spec.read import survey_of
 from discreet.testing.laws import upper_gamma
 
 ALPHA = 1e-9
-AUDIT_ALPHA = 1e-6
+AUDIT_ALPHA = 1e-9
 LEAST_EXPECTED = 10
 SHIFT = 1 << 27  # the broken twin tells the truth 1/32 more often than it says
 CODES = {"kind": "choice", "options": list("abcd")}
