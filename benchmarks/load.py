@@ -74,7 +74,7 @@ def _client(load: Load, token: str, end: float, found: Pressed, lock: threading.
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=120)
     body = json.dumps({"sql": load.sql, "epsilon": load.epsilon, "fresh": True})
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    while time.monotonic() < end:
+    while True:  # once at least, however late this thread begins
         began = time.monotonic()
         try:
             connection.request("POST", "/api/v1/query", body, headers)
@@ -89,6 +89,8 @@ def _client(load: Load, token: str, end: float, found: Pressed, lock: threading.
                 found.charged += json.loads(text)["cost"]["epsilon"]
             else:
                 found.errors += 1
+        if time.monotonic() >= end:
+            break
     connection.close()
 
 

@@ -107,7 +107,7 @@ class Endpoint:
         )
 
     def _wait(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LONG)
 
     def spent(self, analyst: str | None = None) -> float:
         with self.workspace.curator() as curator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import random
 import re
@@ -100,6 +101,17 @@ def sign_in(client: httpx.Client, token: str, **sent) -> httpx.Response:
     headers = sent.pop("headers", {})
     data = {"token": token, "nonce": found[1] if found else "", **sent}
     return client.post("/sign-in", data=data, headers=headers)
+
+
+DRAWN = {"time", "id", "ms", "token"}
+"""Fields of a line of the log that the clock and the dice fill."""
+
+
+def logged(log: str) -> str:
+    """Return what a log says; ids, times, the process and its port may be any number by chance."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    said = [{name: told for name, told in line.items() if name not in DRAWN} for line in lines]
+    return re.sub(r"process \[\d+\]|127\.0\.0\.1:\d+", "", json.dumps(said))
 
 
 def once_it_waits(server: Running, then) -> threading.Thread:

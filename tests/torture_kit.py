@@ -120,6 +120,7 @@ class Ground:
                 self.servers[place] = started = forked(job)
                 if started.pipe.readline() != "open\n":
                     self.count.wrong.append("a server does not start")
+                self.work_begins(started)
         for _ in range(self.rng.randrange(3)):
             self.run(partial(command, self.base, self.url, f"c{next(self.names)}"))
             self.count.commands += 1
@@ -129,6 +130,14 @@ class Ground:
             self.kill(place)
         self.look()
         self.count.cycles += 1
+
+    def work_begins(self, server: Child) -> None:
+        """Hear a server until it has paid, reloaded and paid again, however slow the machine is."""
+        line = "open"
+        while line and not line.startswith("reloaded"):
+            line = server.pipe.readline()
+            self.hear([line.rstrip("\n")])
+        self.hear([server.pipe.readline().rstrip("\n")])
 
     def run(self, job: Callable[[Say], None]) -> list[str]:
         said = forked(job).lines()

@@ -13,10 +13,12 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from discreet.server.access.access_db import AccessDb
@@ -51,6 +53,10 @@ class Server:
     def ready(self) -> None:
         assert self.process.stdout.readline() == "ready\n", "a server starts"
 
+    def pause(self) -> None:
+        """Stop it wherever it is: what reaches it from now on is unanswered when it is killed."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait(LONG)
@@ -64,10 +70,16 @@ class Proxy(socketserver.ThreadingTCPServer):
 
     def __init__(self, ports: list[int]) -> None:
         self.turn, self.ports = itertools.count(), ports
+        self.open: dict[Passing, int] = {}
+        """Connections that are not over yet, and the port that each of them leads to."""
         super().__init__(("127.0.0.1", 0), Passing)
 
     def handle_error(self, request, client_address) -> None:
         """A connection that breaks is the client's to notice."""
+
+    def reaches(self, port: int) -> bool:
+        """Return whether somebody is connected to this port."""
+        return port in list(self.open.values())
 
     def connected(self) -> socket.socket:
         start = next(self.turn)
@@ -81,10 +93,14 @@ class Proxy(socketserver.ThreadingTCPServer):
 class Passing(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         with self.server.connected() as behind:
-            back = threading.Thread(target=_pump, args=(behind, self.request))
-            back.start()
-            _pump(self.request, behind)
-            back.join(LONG)
+            self.server.open[self] = behind.getpeername()[1]
+            try:
+                back = threading.Thread(target=_pump, args=(behind, self.request))
+                back.start()
+                _pump(self.request, behind)
+                back.join(LONG)
+            finally:
+                del self.server.open[self]
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
@@ -137,6 +153,7 @@ def client(port: int, token: str, name: str, seen: Seen, asks: int) -> None:
         seen.leave.acquire()
         request_id = f"{name}-{number}"
         body = {"sql": COUNT, "epsilon": PRICE, "fresh": True, "request_id": request_id}
+        end = time.monotonic() + LONG
         for turn in itertools.count():
             status, found = ask(port, token, "POST", "/query", body)
             seen.resent += turn > 0
@@ -147,7 +164,7 @@ def client(port: int, token: str, name: str, seen: Seen, asks: int) -> None:
             elif status == 402:
                 seen.refused += 1
             elif status in (None, 409, 503):  # gone, still running, or the ledger is busy: again
-                assert turn < 2000, f"{request_id} never ends"
+                assert time.monotonic() < end, f"{request_id} never ends"
                 threading.Event().wait(0.02)
                 continue
             else:
@@ -198,13 +215,18 @@ def rounds(
             jobs = [pool.submit(client, port, token, f"c{n}", seen, each) for n in range(clients)]
             portion, given = allowed // (kills + 1), 0
             for number in range(kills):
-                # Clients may ask so much more; soon after the first answer a server dies.
-                seen.leave.release(portion)
+                # Clients may ask so much more; soon after the first answer a server stops, wherever
+                # it is. Of two more requests, which take turns, one waits for it; then it dies.
+                seen.leave.release(portion - 2)
                 eventually(lambda g=given: seen.ended > g, "clients are answered")
                 given += portion
                 victim = servers[number % 2]
-                victim.kill()
+                victim.pause()
+                seen.leave.release(2)
+                reached = partial(proxy.reaches, victim.port)
+                eventually(reached, "a request reaches it")
                 done += seen.ended < given
+                victim.kill()
                 victim.start()
                 victim.ready()
             seen.leave.release(clients * each - given)

@@ -30,8 +30,8 @@ def test_the_history_opens_answers_and_says_who_asked_and_who_paid(small, visit)
     page = visit(small, "/budget")
     page.locator(".history a").first.click()
     expect(page.locator("#panel-table tbody tr")).to_have_count(1)
-    assert page.input_value("#sql") == SQL
-    assert page.input_value("#payer") == "alice"
+    expect(page.locator("#sql")).to_have_value(SQL)
+    expect(page.locator("#payer")).to_have_value("alice")
     assert ("POST", f"{small.address}/api/v1/jobs") not in page.watched.sent
     page.goto(small.address + "/ask")
     page.select_option("#payer", "alice")

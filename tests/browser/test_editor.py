@@ -89,7 +89,7 @@ def test_an_answer_stays_after_reload_and_back_and_while_the_next_is_written(ser
     page.go_back()
     page.go_back()
     expect(rows).to_have_count(2)
-    assert page.input_value("#sql") == COUNT
+    expect(page.locator("#sql")).to_have_value(COUNT)
     sent = [path for method, path in page.watched.sent if method == "POST" and "/jobs" in path]
     assert len(sent) == 1, "it was asked once"
 

@@ -66,6 +66,8 @@ def test_a_wrong_number_is_said_where_it_is(served, visit):
 
 def test_an_attack_can_be_cancelled(served, visit):
     page = visit(served, "/lab/netflix")
+    page.fill("#knob-people", "20000")  # it would take minutes: the press comes in time
+    page.fill("#knob-targets", "2000")
     page.click("#go")
     expect(page.locator("#work")).to_be_visible()
     page.click("#cancel")

@@ -49,4 +49,5 @@ def test_from_a_messy_file_to_a_right_answer(small, visit, tmp_path):
     ).json()
     found = {row[0]: row[1] for row in answer["rows"]}
     for sex, count in truth.by_sex.items():
-        assert abs(found[sex] - count) <= 4 * answer["error95"][0][1]
+        # 24 scales of its noise: a chance of 1e-10. A spelling that is not read moves hundreds.
+        assert abs(found[sex] - count) <= 8 * answer["error95"][0][1]

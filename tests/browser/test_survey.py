@@ -50,14 +50,18 @@ def secret_where(plan, same):
             return secret
 
 
+def noon():
+    """Return a moment of today: a test that begins before midnight stays on one day."""
+    return dt.datetime.now(dt.UTC).replace(hour=12)
+
+
 def test_answers_that_yield_one_report_make_identical_requests(survey, device):
-    store = survey()
-    noon = dt.datetime.now(dt.UTC).replace(hour=12)  # on one day, or their one-use ids would differ
+    store, now = survey(), noon()  # on one day, or their one-use ids would differ
     for same in (True, False):
         secret = secret_where(store.plan, same)
         logs = []
         for answer in ("yes", "no"):
-            respondent = device(store, secret=secret, now=noon)
+            respondent = device(store, secret=secret, now=now)
             expect(respondent.page.locator(CONSENT)).to_be_visible()
             loaded = len(respondent.requests)
             respondent.answer(answer)
@@ -106,7 +110,7 @@ def test_nothing_but_the_report_is_sent(survey, device, served):
 def test_every_kind_of_question_yields_a_possible_report(survey, device):
     store = survey(ALL_KINDS)
     secret = secrets.token_bytes(32)
-    respondent = device(store, secret=secret)
+    respondent = device(store, secret=secret, now=noon())
     answers = {
         "smokes": "no",
         "grade": "11",
@@ -247,7 +251,7 @@ def test_two_tabs_tell_one_answer(survey, device, served):
     """Both are shown what would leave; the second to send must not send what was not shown."""
     store = survey(YES_NO.replace("[questions", "donations_per_day = 3\n[questions", 1))
     secret = secret_where(store.plan, same=False)
-    one = device(store, secret=secret)
+    one = device(store, secret=secret, now=noon())
     two = one.context.new_page()
     two.goto(served.address + one.path)
     one.begin()
@@ -295,7 +299,7 @@ def the_class(survey, device, pupils):
     store = survey()
     expected = 0
     for pupil in range(pupils):
-        respondent = device(store)
+        respondent = device(store, now=noon())
         answer = "yes" if pupil % 4 == 0 else "no"
         match pupil % 6:
             case 0:  # offline when sending

@@ -52,6 +52,8 @@ class Database:
     rows: Counter[int] = field(default_factory=Counter)
     hidden: bool = False
     truths: list[tuple[int, int]] = field(default_factory=list)
+    written: int = 0
+    """The place of the last truth that is in the database; a later one may be on its way."""
 
     def truth(self) -> tuple[int, int]:
         """Return the bounded number of rows and sum over what the reader may see, person by person."""
@@ -70,7 +72,7 @@ class Database:
             GRANT,
             f"INSERT INTO torture.t VALUES {', '.join(self._row(p) for p in self.rows.elements())}",
         )
-        self.truths = [self.truth()]
+        self.truths, self.written = [self.truth()], 0
 
     def write(self) -> None:
         """Add a person's rows, or take all of them out, in one transaction."""
@@ -86,11 +88,12 @@ class Database:
             if gone
             else f"INSERT INTO torture.t VALUES {self._row(person)}"
         )
+        self.written = len(self.truths) - 1
 
     def hide(self) -> None:
         """Turn row-level security on or off: the reader sees every second person, or all."""
         self.hidden = not self.hidden
-        self.truths = [self.truth()]
+        self.truths, self.written = [self.truth()], 0
         if self.hidden:
             own(
                 "DROP POLICY IF EXISTS half ON torture.t",
@@ -118,7 +121,7 @@ class Project:
 
     def ask(self, database: Database) -> str:
         """Ask once and return how it ended; whatever is untrue ends the test."""
-        before, first = self.spent(), len(database.truths) - 1
+        before, first = self.spent(), database.written
         try:
             answer = self.curator.query(SQL, epsilon=EPSILON)
         except DiscreetError:

@@ -219,7 +219,8 @@ def test_cancelling_a_waiting_question_costs_nothing(pg):
         with psycopg.connect(pg.url(), autocommit=True) as connection:
             asking = threading.Thread(target=ask, args=(connection,))
             asking.start()
-            eventually(lambda: pg.runner.load[0], "the question stands in the queue")
+            # All four must run: one that no worker has taken yet waits in the queue as well.
+            eventually(lambda: pg.runner.load == (1, 4), "the question stands in the queue")
             connection.cancel_safe(timeout=LONG)
             asking.join(LONG)
             assert connection.execute("SHOW discreet.epsilon").fetchone() == ("",)

@@ -4,6 +4,7 @@ import pytest
 
 from discreet.errors import AuditTampered
 from discreet.server.access.audit import LOG
+from discreet.server.access.rate_limited_log import Seldom
 from discreet.server.app import create_app
 from discreet.server.settings import Settings
 from server_kit import CANARY, ROWS, running, sign_in, write_world
@@ -145,8 +146,12 @@ def test_no_secret_and_no_exact_value_is_in_the_log(server):
         client.post(f"{API}/query", json={"sql": "SELECT 1", "epsilon": CANARY})
         client.delete(f"{API}/tokens/{CANARY}")
     text = (server.context.settings.state_folder / LOG).read_text(encoding="ascii")
-    for secret in (owner, owner[4:20], CANARY, str(ROWS)):
+    for secret in (owner, owner[4:20], CANARY):
         assert secret not in text
+    # Hashes and ids are left out: their digits hold any four in one log of a hundred.
+    facts = [value for line in lines(server) for key, value in line.facts.items() if key != "id"]
+    assert facts
+    assert not [value for value in facts if str(ROWS) in value]
 
 
 def test_a_form_of_another_site_changes_no_limit_and_is_told(server):
@@ -167,7 +172,9 @@ def test_a_form_of_another_site_changes_no_limit_and_is_told(server):
     assert [line.facts["why"] for line in lines(server)[:6]] == ["csrf"] * 6
 
 
-def test_a_crowd_of_strangers_writes_few_lines(server):
+def test_a_crowd_of_strangers_writes_few_lines(server, monkeypatch):
+    # The clock stands still: a slow machine would be allowed a line more each minute.
+    monkeypatch.setattr(server.context.access.audit, "_seldom", Seldom(clock=lambda: 0.0))
     with server.client() as nobody:
         for _ in range(100):
             sign_in(nobody, "dsc_wrong")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.load import Load, press
 
-from patience import LONG, slowness
+from patience import LONG, YARDSTICK, yardstick
 from server_kit import COUNT, running, write_world
 
 BODY = {"sql": COUNT, "epsilon": "0.001", "fresh": True}
@@ -18,9 +18,11 @@ BODY = {"sql": COUNT, "epsilon": "0.001", "fresh": True}
 def test_http_takes_at_most_5_ms_of_processor_time(tmp_path):
     """Both ends of the connection are in this process; a busy machine does not change the sum."""
     with served(tmp_path) as (client, curator):
-        gaps = _gaps(client, curator, time.process_time, 40)
-    # 5 ms is the claim, shown by the slow test; half as much again for a machine with cold caches.
-    assert statistics.median(gaps) < 0.0075 * slowness(), gaps
+        turns = [(*_turn(client, curator, time.process_time), yardstick()) for _ in range(40)]
+    # What disturbs a turn makes it longer, so the quick ones count; the yardstick is measured among
+    # them. 5 ms is the claim, shown by the slow test; half as much again for cold caches.
+    http, alone, measure = (statistics.quantiles(each, n=4)[0] for each in zip(*turns, strict=True))
+    assert http - alone < 0.0075 * max(1.0, measure / YARDSTICK), (http, alone, measure)
 
 
 @pytest.mark.slow
@@ -40,15 +42,18 @@ def served(folder):
             yield client, curator
 
 
+def _turn(client, curator, clock):
+    """Return the time of a question over HTTP, and of the same one without."""
+    began = clock()
+    assert client.post("/api/v1/query", json=BODY).status_code == 200
+    middle = clock()
+    curator.query(COUNT, epsilon="0.001", fresh=True, analyst="bob")
+    return middle - began, clock() - middle
+
+
 def _gaps(client, curator, clock, times):
-    gaps = []
-    for _ in range(times):
-        began = clock()
-        assert client.post("/api/v1/query", json=BODY).status_code == 200
-        middle = clock()
-        curator.query(COUNT, epsilon="0.001", fresh=True, analyst="bob")
-        gaps.append((middle - began) - (clock() - middle))
-    return gaps[times // 10 :]
+    turns = [_turn(client, curator, clock) for _ in range(times)]
+    return [http - alone for http, alone in turns[times // 10 :]]
 
 
 def test_a_short_load_charges_what_the_ledger_says(tmp_path):

@@ -1,13 +1,13 @@
 """Models over HTTP: priced, trained as a job, listed, downloaded, deleted; others see nothing."""
 
 import io
-import time
 import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from patience import eventually
 from server_kit import ANALYSTS, running, write_world
 
 FILMS = """
@@ -51,12 +51,11 @@ def server(tmp_path_factory):
 
 
 def done(client, job):
-    for _ in range(600):
-        found = client.get(f"/api/v1/jobs/{job}").json()
-        if found["state"] not in ("queued", "running"):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("the job did not end")
+    def ended():
+        return client.get(f"/api/v1/jobs/{job}").json()["state"] not in ("queued", "running")
+
+    eventually(ended, "the job did not end")
+    return client.get(f"/api/v1/jobs/{job}").json()
 
 
 BODY = {"table": "census.people", "target": "sex", "epsilon": "0.05"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from probes import PROBES
 from server_kit import CANARY, COUNT, running, write_world
 
 SOURCES = {"people.parquet", "things.parquet"}
+PRICE = "0.0001"
 QUESTIONS = (
     COUNT,
     "SELECT SUM(income) AS s FROM people",
@@ -68,14 +70,21 @@ def holding(folder: Path, *secrets: bytes) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file()
         and path.name not in SOURCES
-        and any(secret in path.read_bytes() for secret in secrets)
+        and any(secret in content_of(path) for secret in secrets)
     ]
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file; nothing of one that has just been removed."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
 
 
 def test_no_file_keeps_a_cell_or_an_exact_sum(tmp_path, monkeypatch):
     """Ledger, tokens, logs of deeds, spill and temporary files, after answers, failures and a kill.
 
-    The noise hits the exact sum, 9 digits at scale 500,000, with a chance of one in a million.
+    At this price the noise has a scale of 5e9: it hits the exact sum with a chance of 1e-10.
     """
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -88,11 +97,11 @@ def test_no_file_keeps_a_cell_or_an_exact_sum(tmp_path, monkeypatch):
     with running(config, pg_port=port) as server:
         with server.client(server.token("analyst", "bob")) as client:
             for sql in QUESTIONS:
-                client.post("/api/v1/query", json={"sql": sql, "epsilon": 1})
+                client.post("/api/v1/query", json={"sql": sql, "epsilon": PRICE})
         token = server.context.tokens.new(Role.ANALYST, analyst="bob").text
         url = f"postgresql://bob:{token}@127.0.0.1:{port}/discreet?sslmode=require"
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("SET discreet.epsilon = 1")
+            connection.execute(f"SET discreet.epsilon = {PRICE}")
             for sql in QUESTIONS:
                 try:
                     connection.execute(sql)

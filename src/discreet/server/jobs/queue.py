@@ -148,8 +148,11 @@ class Job:
         return Cancelled(f"The question was cancelled. {said}")
 
     def _move(self, state: JobState) -> None:
-        self.state = state
-        self._say(state.value)
+        with self._lock:
+            self.step = state.value
+            self.steps.append(state.value)
+            self.state = state  # last: whoever sees that it has ended finds its last step
+        self._wake()
 
     def _say(self, step: str) -> None:
         with self._lock:

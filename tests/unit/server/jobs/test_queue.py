@@ -9,7 +9,7 @@ from discreet.errors import (
     TooManyRequests,
     UnknownName,
 )
-from discreet.server.jobs.queue import KEPT_EACH, JobState, Runner
+from discreet.server.jobs.queue import KEPT_EACH, Job, JobState, Runner
 from patience import LONG, eventually
 
 
@@ -37,6 +37,29 @@ def held(runner, owner="a", **more):
 def test_a_job_ends_with_its_result(runner):
     job = runner.submit("a", lambda job: 7)
     assert job.future.result(LONG) == 7
+
+
+class EarlySteps(list):
+    """Steps that note which were told when the job had ended already."""
+
+    def __init__(self, job):
+        super().__init__(job.steps)
+        self.job, self.late = job, []
+
+    def append(self, step):
+        if self.job.state.final:
+            self.late.append(step)
+        super().append(step)
+
+
+def test_whoever_sees_the_end_has_seen_the_last_step():
+    """A watcher between the two would be told of an end without it."""
+    job = Job("a", lambda _: 7, "")
+    job.steps = steps = EarlySteps(job)
+    job.run()
+    assert steps[-1] == "done"
+    assert job.state is JobState.DONE
+    assert steps.late == []
 
 
 def test_errors_of_users_travel_and_others_are_hidden(runner):
