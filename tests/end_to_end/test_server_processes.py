@@ -2,13 +2,13 @@
 
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from discreet.api import add_analysts
-from patience import LONG
+from discreet.server import workspace
+from patience import LONG, eventually
 from ports import free_port
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
 from server_kit import COUNT, running, write_world
@@ -33,6 +33,10 @@ def spend(first, second, *, asked):
 
     with ThreadPoolExecutor(4) as pool:
         return [status for found in pool.map(ask, range(4)) for status in found]
+
+
+def health(client):
+    return client.get(f"{API}/health").json().get("catalog", "")
 
 
 def test_two_servers_over_one_folder_grant_what_is_allowed(tmp_path):
@@ -64,21 +68,24 @@ def test_two_servers_over_one_postgres_ledger_grant_what_is_allowed(tmp_path, po
     assert found.count(402) == 8
 
 
-def test_a_changed_file_is_in_force_within_a_second(tmp_path):
+def test_a_changed_file_is_in_force_without_a_restart(tmp_path):
     config = write_world(tmp_path, rows=100, analysts=CAP)
     with running(config) as server:
         with server.client(server.token()) as owner:
             assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol"]
             add_analysts(config, ["dave"], epsilon="0.5", datasets=["census"])
-            end = time.monotonic() + 1
-            while time.monotonic() < end:
-                time.sleep(0.05)
-            assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol", "dave"]
+
+            def listed():
+                return owner.get(f"{API}/catalog").json()["analysts"]
+
+            # By whoever asks after LOOK_AGAIN; opening a catalog takes a slow machine longer.
+            assert workspace.LOOK_AGAIN < 1
+            eventually(lambda: listed() == ["carol", "dave"], "the change is in force")
             good = config.read_text()
             config.write_text(good + "\n[nonsense")
-            time.sleep(0.6)
-            assert owner.get(f"{API}/catalog").json()["analysts"] == ["carol", "dave"]
-            assert "older" in owner.get(f"{API}/health").json()["catalog"]
+            wrong = "a wrong file is noticed"
+            eventually(lambda: listed() and "older" in health(owner), wrong)
+            assert listed() == ["carol", "dave"]
         with server.client(server.token("analyst", "dave")) as dave:
             body = {"sql": COUNT, "epsilon": 0.1}
             assert dave.post(f"{API}/query", json=body).status_code == 200
