@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "tests" / "clients"
 HOME = Path(os.environ.get("DISCREET_CLIENTS", ROOT / ".venv" / "clients"))
 """Where scripts/clients puts what it installs: apart from everything else."""
-EPSILON = "60"
+EPSILON = "3000"
+"""Of a person nine visits count, so a count of visits has noise with a chance below e^-300."""
 
 TOML = """
 [engine]
