@@ -3,9 +3,11 @@
 import datetime as dt
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
+from discreet.api import budgets
 from discreet.api import open as open_curator
 from discreet.api import renew_budget
 from discreet.cli.app import run
@@ -72,8 +74,6 @@ def test_a_refused_renewal_changes_nothing(place):
 
 
 def test_a_crash_after_the_file_and_before_the_ledger_grants_once(place, monkeypatch):
-    from discreet.api import budgets
-
     def crash(*_args, **_named):
         raise KeyboardInterrupt
 
@@ -86,7 +86,10 @@ def test_a_crash_after_the_file_and_before_the_ledger_grants_once(place, monkeyp
     assert spent(place)[1] == 1.5
 
 
-def test_the_command_renews_and_says_what_it_means(place, capsys):
+def test_the_command_renews_and_says_what_it_means(place, capsys, monkeypatch):
+    # The same day at every look: at the end of a quarter a second renewal would be granted.
+    noon = SimpleNamespace(now=lambda zone: dt.datetime(2026, 11, 15, 12, tzinfo=zone))
+    monkeypatch.setattr(budgets, "dt", SimpleNamespace(datetime=noon, UTC=dt.UTC))
     where = ["--config", str(place)]
     assert run(["budget", "--renew", "town", *where]) == 0
     said = " ".join(capsys.readouterr().out.split())

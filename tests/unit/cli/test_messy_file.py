@@ -23,9 +23,8 @@ def said(capsys, *arguments, status=0):
 
 
 def test_three_commands_to_a_right_answer(clinic, capsys):
-    said(
-        capsys, "init", "hospital.csv", "--unit", "patient_id", "--max-rows", "9", "--epsilon", "9"
-    )
+    people = ("--unit", "patient_id", "--max-rows", "9")
+    said(capsys, "init", "hospital.csv", *people, "--epsilon", "9000")
     review = json.loads(said(capsys, "review", "--accept", "--json"))["tables"]["hospital.hospital"]
     assert review["waiting"] == []
     assert {c["name"] for c in review["columns"] if c["hidden"]} == {
@@ -38,17 +37,15 @@ def test_three_commands_to_a_right_answer(clinic, capsys):
         "SELECT department, COUNT(*) AS n, SUM(cost) AS c, COUNT(cost) AS k, COUNT(admitted) AS d, "
         "COUNT(CASE WHEN sex = 'Female' THEN 1 END) AS f FROM hospital GROUP BY department"
     )
-    found = json.loads(said(capsys, "query", sql, "--epsilon", "8", "--json"))
+    found = json.loads(said(capsys, "query", sql, "--epsilon", "8000", "--json"))
     rows = {row[0]: row for row in found["rows"]}
     assert set(rows) - {None} == set(clinic.by_department)
-    room = 4 * max(cell for line in found["error95"] for cell in line[1:2])
+    # A fifth of epsilon for each column, 9 rows a person: a count is off once in e^177 times.
     for department, count in clinic.by_department.items():
-        assert rows[department][1] == pytest.approx(count, abs=room)
-        assert rows[department][4] == pytest.approx(count, abs=room)
-    assert sum(row[3] for row in rows.values()) == pytest.approx(clinic.costs, abs=4 * room)
-    assert sum(row[5] for row in rows.values()) == pytest.approx(
-        clinic.by_sex["Female"], abs=4 * room
-    )
+        assert rows[department][1] == count
+        assert rows[department][4] == count
+    assert sum(row[3] for row in rows.values()) == clinic.costs
+    assert sum(row[5] for row in rows.values()) == clinic.by_sex["Female"]
 
 
 def test_a_row_is_not_a_person_is_said_with_figures(clinic, capsys):

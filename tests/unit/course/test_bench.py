@@ -18,6 +18,7 @@ def planned(monkeypatch):
     """What the bench lets its curator plan, which is written down instead."""
     seen = []
     with PLAIN._held(RIGHT, "1") as curator:
+        monkeypatch.setattr(PLAIN, "_used", 0)  # so that no other one is opened in between
         monkeypatch.setattr(curator, "explain", lambda sql, **_: seen.append(sql))
     return seen
 
@@ -66,8 +67,9 @@ def test_a_turn_comes_back_after_a_refusal():
     assert grade("aggregates", "single", RIGHT).right
 
 
-def test_no_price_in_an_answer_is_paid():
+def test_no_price_in_an_answer_is_paid(monkeypatch):
     """One statement with a price of its own would use the town up for everybody."""
+    monkeypatch.setattr(PLAIN, "_used", 0)  # so that no other ledger is opened in between
 
     def spent():
         with PLAIN._held(RIGHT, "1") as curator:

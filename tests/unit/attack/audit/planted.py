@@ -5,10 +5,13 @@ import math
 import numpy as np
 
 from discreet.noise import discrete_laplace
+from discreet.testing import SeededRng
 
 EPSILON = 1
 NEIGHBOURS = [([0.0, 1.0], [0.0]), ([1.0, 1.0], [1.0]), ([0.0], [1.0, 0.0])]
 DICE = np.random.default_rng(7)
+NOISE = SeededRng(7)
+"""For mechanisms whose bug is rare: whether a pilot meets it is then no chance."""
 
 
 def right(rows, size):
@@ -80,13 +83,13 @@ def its_length(rows, size):
 
 def spills(rows, size):
     """Private, but for one run in ten thousand, which shows the count where no noise is."""
-    noisy = len(rows) + discrete_laplace(1024, size) / 1024
+    noisy = len(rows) + discrete_laplace(1024, size, rng=NOISE) / 1024
     return np.where(DICE.random(size) < 1e-4, 1_000 + len(rows), noisy)
 
 
 def debugs(rows, size):
     """Private, but for one run in ten thousand, which returns a table of the rows as well."""
-    noisy = (len(rows) + discrete_laplace(1, size)).tolist()
+    noisy = (len(rows) + discrete_laplace(1, size, rng=NOISE)).tolist()
     told = DICE.random(size) < 1e-4
     return [{"n": n, "rows": rows} if t else {"n": n} for n, t in zip(noisy, told, strict=True)]
 

@@ -62,15 +62,16 @@ def test_residents_are_a_number_and_three_flags(own):
 @pytest.mark.parametrize(
     ("name", "more"),
     [
-        ("differencing", {"places": 10, "pairs": 5}),
+        ("differencing", {"places": 5, "pairs": 5}),
         pytest.param("reconstruction", {"people": 64, "lp_people": 32}, marks=pytest.mark.slow),
-        pytest.param("refusals", {"places": 5, "desks": 6, "largest": 8}, marks=pytest.mark.slow),
+        pytest.param("refusals", {"places": 5, "desks": 16, "largest": 8}, marks=pytest.mark.slow),
     ],
 )
 def test_every_attack_on_one_bit_takes_the_file(own, name, more):
-    outcome = attack_named(name).run({"original": own, "secret": "ill", **more})
+    outcome = attack_named(name).run({"original": own, "secret": "ill", "epsilon": 0.1, **more})
     assert outcome.score.low > 0.5
     assert outcome.private is not None
+    # Right with a chance of .525 at the most, about 64 to 80 people: above once in 10^8 runs.
     assert outcome.private.low < 0.75
     assert "town" not in outcome.knew + outcome.released + outcome.did
 

@@ -8,13 +8,16 @@ from discreet.attack.linkage import linkage
 from discreet.attack.linkage.linkage import ATTACK
 from discreet.attack.linkage.story import most_right
 from discreet.errors import InvalidInput
+from discreet.noise.bars.binomial import lower_limit
+
+ASKED, EPSILON = 80, 0.3
 
 
 @pytest.fixture(scope="module")
 def outcome():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linkage, "ASKED", 25)
-        return ATTACK.run({"people": 12_000})
+        patch.setattr(linkage, "ASKED", ASKED)
+        return ATTACK.run({"people": 12_000, "epsilon": EPSILON})
 
 
 def test_the_town(outcome):
@@ -28,12 +31,17 @@ def test_the_town(outcome):
 
 
 def test_a_curator_gives_less_than_the_file(outcome):
-    """The interval lies above what epsilon promises in fewer than one of 10^6 correct runs."""
+    """The limit lies above what epsilon promises in fewer than one of 10^9 correct runs."""
+
+    def surely(success):
+        return lower_limit(round(success * ASKED), ASKED, 1e-9)
+
+    promised = most_right(outcome.score.baseline, EPSILON)
     assert outcome.private is not None
-    assert outcome.private.low <= most_right(outcome.score.baseline, 1.0)
+    assert surely(outcome.private.success) <= promised
     assert outcome.private.success < outcome.score.low
     # The file itself breaks the promise: a release without noise would be caught.
-    assert outcome.score.low > most_right(outcome.score.baseline, 1.0)
+    assert surely(outcome.score.success) > promised
 
 
 def test_fewer_columns_find_fewer_people(outcome):

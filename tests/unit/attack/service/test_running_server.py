@@ -33,11 +33,12 @@ def test_a_share_holds_against_another_analyst(served, monkeypatch):
 
 
 def test_refusals_take_no_time_that_tells(served, monkeypatch):
-    """By now nothing is left, so every question is refused: fair coins, below 1e-6."""
+    """By now nothing is left, so every question is refused: 40 fair coins, accused below 1e-9."""
     monkeypatch.setenv("DISCREET_TOKEN", served.token("analyst", "bob"))
     asked = {"ask": f"{COUNT} WHERE age = 17", "other": f"{COUNT} WHERE age = 18"}
     found = attack_named("timing").run(
-        {"server": served.url, "targets": 40, "times": 1, "epsilon": 2.0} | asked
+        {"server": served.url, "targets": 80, "times": 1, "epsilon": 2.0} | asked
     )
-    assert lower_limit(round(found.score.success * 20), 20, 1e-6) <= 0.5
+    assert lower_limit(round(found.score.success * 40), 40, 1e-9) <= 0.5
+    assert lower_limit(40, 40, 1e-9) > 0.5, "a clock that tells would be caught"
     assert found.score == found.private

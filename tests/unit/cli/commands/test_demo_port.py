@@ -7,14 +7,13 @@ import pytest
 from discreet.cli.commands.demo import _port
 from discreet.cli.extras import server_parts
 from discreet.errors import InvalidInput
+from ports import free_port
 
 
 @pytest.fixture
 def parts():
     found = server_parts()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        found.DEFAULT_PORT = probe.getsockname()[1]
+    found.DEFAULT_PORT = free_port()
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from discreet.core.machine import whole_file
 from discreet.core.machine.whole_file import write_first, write_synced, write_whole
+from patience import eventually
 
 
 def mode(path):
@@ -46,29 +47,36 @@ def test_what_fails_leaves_the_old_content_and_nothing_beside(tmp_path, monkeypa
 def test_a_reader_never_finds_half(tmp_path):
     """One thread replaces, one reads: each reading is one of the two contents. The twin is caught."""
     path, texts = tmp_path / "a", [letter * 200_000 for letter in "ab"]
+    ended = [0]  # readings
 
     def readings(write):
-        write(path, texts[0])
+        path.write_text(texts[0])
         done = threading.Event()
 
         def replaced():
-            for i in range(60):
-                write(path, texts[i % 2])
-            done.set()
+            try:
+                for i in range(60):
+                    write(path, texts[i % 2])
+            finally:
+                done.set()
 
         thread = threading.Thread(target=replaced)
         thread.start()
         found = set()
         while not done.is_set():
             found.add(path.read_text())
+            ended[0] += 1
         thread.join()
         return found
 
     def in_place(path, text):
         with path.open("w") as file:
-            for start in range(0, len(text), 1000):
-                file.write(text[start : start + 1000])
-                file.flush()
+            file.write(text[:1000])
+            file.flush()
+            # Of two readings that end now the second has begun now.
+            until = ended[0] + 2
+            eventually(lambda: ended[0] >= until, "somebody reads")
+            file.write(text[1000:])
 
     assert readings(write_whole) <= set(texts)
     assert not readings(in_place) <= set(texts)

@@ -160,7 +160,7 @@ def _running(pid):
     try:
         facts = Path(f"/proc/{pid}/stat").read_text()
         return facts.rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second if it ends between open and read
         return False
 
 

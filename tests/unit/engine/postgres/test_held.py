@@ -112,7 +112,7 @@ def test_reading_outside_of_a_hold_is_caught_by_the_test_above(url):
 @pytest.mark.parametrize("copy", [False, True])
 def test_one_label_never_stands_for_two_contents(url, copy):
     engine = open_engine(url)
-    stop = threading.Event()
+    stop, written = threading.Event(), [0]
 
     def write():
         import psycopg
@@ -122,6 +122,7 @@ def test_one_label_never_stands_for_two_contents(url, copy):
         with psycopg.connect(owner_url(), autocommit=True) as session:
             while not stop.is_set():
                 session.execute("UPDATE town.t SET a = a + 1 WHERE a >= 3")
+                written[0] += 1
                 time.sleep(0.005)
 
     writer = threading.Thread(target=write)
@@ -129,6 +130,8 @@ def test_one_label_never_stands_for_two_contents(url, copy):
     seen: dict[str, set] = {}
     try:
         for _ in range(40):
+            before = written[0]
+            eventually(lambda before=before: written[0] > before, "somebody writes")
             with engine.hold(wanted(engine, copy=copy)) as held:
                 found = {read(held), read(held)}
                 seen.setdefault(held.fingerprints["d.t"], set()).update(found)
@@ -147,7 +150,8 @@ def test_a_killed_connection_is_never_opened_anew_under_a_question(url):
     held = engine.hold(wanted(engine, copy=False))
     assert read(held) == (3, 6)
     owner(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'discreet_reader'"
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+        "WHERE usename = 'discreet_reader'"
     )
     for _ in range(2):
         with pytest.raises(EngineFailed):
