@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.api import budgets
+from discreet.api import budgets, renew_budget
 from discreet.api import open as open_curator
-from discreet.api import renew_budget
 from discreet.cli.app import run
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.ledger.alerts import BudgetAlert, alert_of, part_used
