@@ -32,32 +32,6 @@ def pytest_addoption(parser):
     )
 
 
-# On Spark these restart the JVM or ask hundreds of times: minutes each, so with the full counts.
-SLOW_ON_SPARK = frozenset(
-    {
-        "test_a_copy_of_odd_cells_keeps_every_row",
-        "test_a_long_query_is_stopped_and_the_next_one_works",
-        "test_a_memory_bomb_is_stopped",
-        "test_another_path_to_people_is_another_copy",
-        "test_cancel_stops_a_running_query",
-        "test_class_sizes_are_those_of_the_rows",
-        "test_codes_and_marginals_are_the_same_everywhere",
-        "test_copies_of_linked_tables_come_from_every_engine",
-        "test_curves_are_the_same_whole_numbers_and_near_the_function",
-        "test_errors_on_other_engines",
-        "test_every_engine_counts_alike",
-        "test_every_probe_of_the_lockdown_is_closed",
-        "test_every_row_reaches_the_people_of_its_order_and_nobody_else",
-        "test_learning_sees_the_same_rows_everywhere",
-        "test_no_error_carries_a_cell",
-        "test_the_owner_sees_what_declarations_do_to_rows_over_a_path",
-        "test_threads_may_ask_at_the_same_time",
-        "test_times_that_are_written_as_texts",
-        "test_what_cannot_be_interrupted_is_killed_and_loses_no_table",
-    }
-)
-
-
 # Once JAX is loaded a process must not fork, and many tests here do: those that load it run apart.
 _LOADS_JAX = re.compile(r"test_rap|\brap(\b|_)")
 
@@ -83,8 +57,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if _LOADS_JAX.search(item.nodeid):
             item.add_marker(pytest.mark.jax)
-        spark = item.get_closest_marker("spark")
-        if spark and item.originalname in SLOW_ON_SPARK:
+        if item.get_closest_marker("spark") and item.get_closest_marker("slow_on_spark"):
             item.add_marker(pytest.mark.slow)
     yield
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -31,6 +31,7 @@ def source(request, tmp_path_factory):
     found.close()
 
 
+@pytest.mark.slow_on_spark
 def test_class_sizes_are_those_of_the_rows(source):
     rows = people().to_pylist()
     sizes = Counter((row["sex"], row["age"], row["member"]) for row in rows)
@@ -46,6 +47,7 @@ def test_class_sizes_are_those_of_the_rows(source):
     assert found.diversity[0].homogeneous_classes == pytest.approx(alike)
 
 
+@pytest.mark.slow_on_spark
 def test_a_copy_of_odd_cells_keeps_every_row(source):
     wish = AnonymizeRequest.of(
         k=3, quasi=QUASI, sensitive="text", redact=["note", "secret"], suppress=0.3

@@ -144,6 +144,7 @@ PROBES = {
 }
 
 
+@pytest.mark.slow_on_spark
 def test_every_probe_of_the_lockdown_is_closed(engine, tmp_path):
     outside, out = tmp_path / "outside.csv", tmp_path / "out"
     outside.write_text("a\n1\n")
@@ -251,6 +252,7 @@ def failure(engine, sql):
     return None
 
 
+@pytest.mark.slow_on_spark
 def test_no_error_carries_a_cell(engine, capfd, caplog):
     column = "`people`" if engine.capabilities.dialect == "spark" else engine.relation("people")
     failed = 0
@@ -292,6 +294,7 @@ def long_query(engine):
     return f"SELECT SUM(i % 7 * (j % 5)) AS x FROM {source}"
 
 
+@pytest.mark.slow_on_spark
 def test_a_long_query_is_stopped_and_the_next_one_works(engine):
     warm(engine)
     start = time.monotonic()
@@ -301,6 +304,7 @@ def test_a_long_query_is_stopped_and_the_next_one_works(engine):
     warm(engine)
 
 
+@pytest.mark.slow_on_spark
 def test_cancel_stops_a_running_query(engine):
     warm(engine)
     over = threading.Event()
@@ -319,6 +323,7 @@ def test_cancel_stops_a_running_query(engine):
     assert time.monotonic() - start < 5 * SLACK
 
 
+@pytest.mark.slow_on_spark
 def test_threads_may_ask_at_the_same_time(engine):
     found: list = []
     sql = f"SELECT COUNT(*) AS n FROM {engine.relation('people')}"
@@ -334,6 +339,7 @@ def test_threads_may_ask_at_the_same_time(engine):
     assert found == [240] * 12
 
 
+@pytest.mark.slow_on_spark
 def test_what_cannot_be_interrupted_is_killed_and_loses_no_table(engine):
     deaf = {
         "duckdb": "SELECT SUM(length(repeat('x', 1000000000))) AS x FROM range(1000000)",
@@ -351,6 +357,7 @@ def test_what_cannot_be_interrupted_is_killed_and_loses_no_table(engine):
         assert cell(engine, f"SELECT COUNT(*) AS n FROM {engine.relation(table)}") == count
 
 
+@pytest.mark.slow_on_spark
 def test_a_memory_bomb_is_stopped(place):
     engine = place.open(limits=EngineLimits(seconds=10.0, memory_mb=512, threads=2))
     if not engine.capabilities.has_memory_limit:

@@ -61,6 +61,7 @@ def made():
 
 
 @pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.slow_on_spark
 def test_every_engine_counts_alike(kind, tmp_path, monkeypatch):
     told, table = made()
     wrong = table.set_column(0, "q0", pa.array(["1"] * len(table)))

@@ -68,6 +68,7 @@ def _odd_bins(column):
 
 
 @pytest.mark.parametrize("table", ["people", "visits"])
+@pytest.mark.slow_on_spark
 def test_codes_and_marginals_are_the_same_everywhere(engine, table, tmp_path):
     expected = marginals(MemoryEngine(TABLES), tmp_path, table)
     found = marginals(engine, tmp_path, table)
@@ -84,6 +85,7 @@ def test_codes_that_are_fetched_are_counted_the_same(engine, tmp_path, monkeypat
         assert (one == two).all()
 
 
+@pytest.mark.slow_on_spark
 def test_learning_sees_the_same_rows_everywhere(engine, tmp_path):
     catalog = catalog_of(tmp_path)
     outline = outline_of(catalog, "people", bins=Bins.QUANTILE, types={}, has_delta=True)

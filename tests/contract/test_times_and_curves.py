@@ -128,6 +128,7 @@ def test_a_timestamp_by_itself_is_its_moment_and_cast_to_a_date_its_day(asked):
         assert found == {(day,): n for day, n in Counter(m.date() for m in MOMENTS).items()}
 
 
+@pytest.mark.slow_on_spark
 def test_times_that_are_written_as_texts(asked):
     said = Counter(WRITTEN[i % len(WRITTEN)][1] for i in range(len(MOMENTS)))
     for second in {value for _, value in WRITTEN if value is not None}:
@@ -199,6 +200,7 @@ CURVES = {
 }
 
 
+@pytest.mark.slow_on_spark
 def test_curves_are_the_same_whole_numbers_and_near_the_function(asked, request):
     found = {}
     # Spark takes half a minute to compile each of them.

@@ -65,6 +65,7 @@ def _answered_over_another_path(kind, folder) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.slow_on_spark
 def test_another_path_to_people_is_another_copy(kind, tmp_path):
     counted, wanted = _answered_over_another_path(kind, tmp_path)
     assert counted == wanted

@@ -63,6 +63,7 @@ _WORDS = {
 
 @pytest.mark.parametrize("kind", ENGINES)
 @pytest.mark.parametrize(("texts", "whole"), [(False, True), (True, True), (True, False)])
+@pytest.mark.slow_on_spark
 def test_every_row_reaches_the_people_of_its_order_and_nobody_else(kind, texts, whole, tmp_path):
     dice = random.Random(7)
     for _ in range(4):
@@ -153,6 +154,7 @@ def test_a_table_that_names_its_people_needs_no_path(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.slow_on_spark
 def test_the_owner_sees_what_declarations_do_to_rows_over_a_path(kind, tmp_path):
     tables = shop(random.Random(5), texts=False)
     place = engine_place(kind, tables, tmp_path)
@@ -217,6 +219,7 @@ def test_the_name_of_a_path_is_no_name_of_a_table(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.slow_on_spark
 def test_copies_of_linked_tables_come_from_every_engine(kind, tmp_path):
     dice = random.Random(9)
     tables = {

@@ -212,6 +212,7 @@ def test_errors_on_duckdb_in_full(tmp_path, capfd):
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", ENGINES[1:])
+@pytest.mark.slow_on_spark
 def test_errors_on_other_engines(kind, tmp_path, capfd):
     full = os.environ.get("DISCREET_FULL") == "1"  # Spark takes half a second for each statement
     check(kind, 330 if full else 12 if kind == "spark" else 60, tmp_path, capfd)
