@@ -21,6 +21,9 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is not None:
     kept = Path(tempfile.gettempdir()) / f"discreet-bytecode-{os.getuid()}"
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(kept))
 
+# Several workers share few cores: threads that wait for each other's part of a product only spin.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Java compiles what tests run a few times at length for speed that comes too late: half of Spark's time.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
