@@ -40,7 +40,7 @@ $(SYSTEM): scripts/system | $(READY)
 run: $(RUNS)  ## start with the example data
 	@$(BIN)/discreet demo
 
-test: setup lint types  ## lint, types, all tests (about half an hour on 2 cores)
+test: setup lint types  ## lint, types, all tests (about twenty minutes on 2 cores)
 	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not jax and not clients" tests
 	$(BIN)/pytest -n 3 --dist loadfile -m "jax and not slow" tests/unit/synth tests/contract tests/security tests/docs
 

@@ -71,6 +71,11 @@ def talk(bench):
     return sorted(os.environ)
 
 
+def threads(bench):
+    del bench
+    return os.environ["OPENBLAS_NUM_THREADS"]
+
+
 def hang(bench, where):
     """Start a process of its own, write both numbers down, and never end."""
     del bench

@@ -88,6 +88,17 @@ def test_its_log_lines_have_the_request_and_no_word_of_an_exception(tmp_path, mo
     assert "cell" not in log.getvalue()
 
 
+@pytest.mark.parametrize("set_by_owner", ["", "4"])
+def test_it_computes_with_one_thread_unless_the_owner_says_otherwise(
+    tmp_path, monkeypatch, set_by_owner
+):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if set_by_owner:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", set_by_owner)
+    found = children(tmp_path).run(job(), "child_tasks:threads", {})
+    assert found == (set_by_owner or "1")
+
+
 def test_memory_is_limited_and_a_twin_without_the_limit_is_not(tmp_path):
     with pytest.raises(ChildEnded, match="more memory than the 300 MB"):
         children(tmp_path, memory_mb=300).run(job(), "child_tasks:grow", {"megabytes": 1000})
