@@ -26,10 +26,14 @@ class Figure:
     theirs: float | None = None
     wanted: str = ""
     met: bool | None = None
+    paired: float | None = None
+    """The median of the ratios of pairs that were measured in turn: what `met` is about then."""
 
     @property
     def ratio(self) -> float | None:
         """Ours as a multiple of theirs: of a time less is better, of a rate more."""
+        if self.paired is not None:
+            return self.paired
         return self.ours / self.theirs if self.theirs else None
 
 
@@ -42,11 +46,12 @@ def figure(
     theirs: float | None = None,
     wanted: str = "",
     met: bool | None = None,
+    paired: float | None = None,
 ) -> None:
     """Keep one figure where a report is being made."""
     place = os.environ.get(PLACE)
     if place:
-        kept = Figure(what, float(ours), unit, beside, theirs, wanted, met)
+        kept = Figure(what, float(ours), unit, beside, theirs, wanted, met, paired)
         with Path(place).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(kept)) + "\n")
 

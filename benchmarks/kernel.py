@@ -84,6 +84,7 @@ def _row(
         theirs=1e3 * floor,
         wanted=f"{goal}x",
         met=ratio <= goal,
+        paired=ratio,
     )
     print(
         f"{task:<32}{1e3 * floor:>9.1f} ms{1e3 * mine:>9.1f} ms{ratio:>7.2f}x"

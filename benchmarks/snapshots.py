@@ -100,6 +100,7 @@ def section(
                     theirs=1e3 * floor,
                     wanted=f"{goal}x",
                     met=ratio <= goal,
+                    paired=ratio,
                 )
                 print(
                     f"{task:<40}{1e3 * floor:>9.1f} ms{1e3 * mine:>9.1f} ms{ratio:>7.2f}x{missed}",

@@ -72,6 +72,7 @@ def test_a_section_that_fails_says_so():
 def test_ratios_are_ours_by_theirs():
     assert Figure("a", 3.0, "ms", "b", 2.0).ratio == pytest.approx(1.5)
     assert Figure("a", 3.0, "ms").ratio is None
+    assert Figure("a", 3.0, "ms", "b", 2.0, paired=1.4).ratio == 1.4, "what was judged is shown"
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
