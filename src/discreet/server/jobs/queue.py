@@ -148,16 +148,14 @@ class Job:
         return Cancelled(f"The question was cancelled. {said}")
 
     def _move(self, state: JobState) -> None:
-        with self._lock:
-            self.step = state.value
-            self.steps.append(state.value)
-            self.state = state  # last: whoever sees that it has ended finds its last step
-        self._wake()
+        self._say(state.value, state)
 
-    def _say(self, step: str) -> None:
+    def _say(self, step: str, state: JobState | None = None) -> None:
         with self._lock:
             self.step = step
             self.steps.append(step)
+            if state is not None:
+                self.state = state  # last: whoever sees that it has ended finds its last step
         self._wake()
 
     def _wake(self) -> None:
