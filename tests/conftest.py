@@ -57,6 +57,10 @@ def pytest_collection():
     return found
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # what ends with the process is let go of in order
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     had = sys.modules.get("jax") is not None
