@@ -31,8 +31,13 @@ ROW_TASKS = {
     "mean by 50 groups": ("SELECT place, AVG(income) AS m FROM t GROUP BY place", 1.05),
     "sum in a region": ("SELECT SUM(income) AS s FROM t WHERE age BETWEEN 20 AND 60", 1.05),
     "sum of a narrowed column": ("SELECT SUM(age) AS s FROM t WHERE age < 30", 1.5),
+    "variance of a multiple": ("SELECT VARIANCE(age * 2) AS v FROM t", 1.05),
     "sum of an expression": ("SELECT SUM(age * 2 + 1) AS s FROM t", 1.5),
-    "variance of an expression": ("SELECT VARIANCE(age * 2) AS v FROM t", 1.5),
+    "variance of an expression": ("SELECT VARIANCE(age * 2 + 1) AS v FROM t", 1.5),
+    "sum of a product": ("SELECT SUM(age * income) AS s FROM t", 1.5),
+    "its mean by 50 groups": ("SELECT place, AVG(age * income) AS m FROM t GROUP BY place", 1.5),
+    "sum of a CASE": ("SELECT SUM(CASE WHEN age > 40 THEN income END) AS s FROM t", 1.5),
+    "sum of an absolute value": ("SELECT SUM(ABS(age - 40)) AS s FROM t", 1.5),
 }
 PERSON_TASKS = {
     "3 rows a person, by rank": ("SELECT place, SUM(income) AS s FROM t GROUP BY place", 1.10),

@@ -383,7 +383,7 @@ class Liar:
         other = held if not self.lies() else self.clamp(operand)
         adds = self.dice.choice(["SUM", "SUM", "SUM", "sum_no_overflow"])
         total = f"CAST({adds}(CAST({held} AS BIGINT)) AS DECIMAL(38, 0))"
-        square = f"SUM(CAST(CAST({held} AS BIGINT) * CAST({other} AS BIGINT) AS BIGINT))"
+        square = f"{adds}(CAST(CAST({held} AS BIGINT) * CAST({other} AS BIGINT) AS BIGINT))"
         present = f"COUNT({other})"
         return self.dice.choice(
             [

@@ -118,11 +118,11 @@ SELECT MEDIAN(2 * age) FROM people WHERE age BETWEEN 30 AND 40
 --> event Select(1)
 --> quantile 0.5: exponential mechanism over 11 public values, rank off by at most 6 rows at 95% (1)
 --> duckdb:
--->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+-->   SELECT ((t0.c0) - 30) AS k0, COUNT(*) AS r0 FROM canon."census.people" AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
 --> postgres:
--->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+-->   SELECT ((t0.c0) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s."age" BETWEEN 0 AND 120 THEN CAST(s."age" AS BIGINT) END AS c0 FROM "census.people" AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
 --> spark:
--->   SELECT ((((1) * (t0.c0))) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
+-->   SELECT ((t0.c0) - 30) AS k0, COUNT(*) AS r0 FROM (SELECT CASE WHEN s.`age` BETWEEN 0 AND 120 THEN CAST(s.`age` AS BIGINT) END AS c0 FROM `census.people` AS s) AS t0 WHERE (t0.c0 BETWEEN 30 AND 40) GROUP BY 1
 
 SELECT ward, MAX(cost) FROM visits GROUP BY ward
 --> shows ward, max(cost)

@@ -25,7 +25,7 @@ from discreet.plan.curves import pieces
 from discreet.plan.plan import ask, make_plan
 from discreet.release.sealing import seal
 from discreet.sql.bind import bind
-from discreet.sql.write.statement import _Outputs
+from discreet.sql.write import statement
 from discreet.testing import FakeEngine
 from lying_world import World, compared
 
@@ -175,7 +175,7 @@ def test_a_curve_that_lies_is_held_by_the_clamp(monkeypatch):
     monkeypatch.setattr(values, "curve", lying)
     assert hunted(LOGARITHM) == []
     assert hunted(LOGARITHM, unclamped=True), "a clamp in another place would not be missed"
-    monkeypatch.setattr(_Outputs, "_held", lambda _self, _operand, value, _clamp: value)
+    monkeypatch.setattr(statement, "clamped", lambda value, _low, _high: value)
     with pytest.raises(Unfit, match="without a clamp"):
         sealed(LOGARITHM)
 

@@ -138,7 +138,7 @@ def _is_unit(term: Term, below: Rows) -> bool:
 
 
 LARGEST_SMALL = 2**21
-"""A number up to this may be added up in 64 bits: they hold the sum of 2^42 rows, joined ones among them.
+"""A number, or a square, up to this may be added up in 64 bits: they hold the sum of 2^42 rows, joined ones among them.
 
 Four million millions: at a thousand million rows a second an engine would read them for more than an hour.
 """
@@ -149,7 +149,7 @@ def _small_sum(operand: Term | None, below: Rows) -> Output:
     if not isinstance(operand, Apply) or operand.name != "cast bigint":
         raise Unfit("a sum in 64 bits of something else")
     found = _sum(operand, below)
-    if found.form is not Form.SUM or max(-found.low, found.high) > LARGEST_SMALL:
+    if max(-found.low, found.high) > LARGEST_SMALL:
         raise Unfit("a sum that could leave 64 bits")
     return found
 

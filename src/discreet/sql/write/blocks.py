@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from discreet.catalog.catalog import engine_name
@@ -181,8 +181,13 @@ class BlockWriter:
                 cells[field.name] = Cell(f"({writer.write(value)})", field.domain)
         return replace(below, cells=cells)
 
-    def wrapped(self, block: Block, names: list[str], *, extra: str = "") -> Block:
-        """Return a block over a subquery that computes the named cells once."""
+    def wrapped(
+        self, block: Block, names: list[str], *, extra: str = "", grouped: Container[str] = ()
+    ) -> Block:
+        """Return a block over a subquery that computes the named cells once.
+
+        Of `grouped` the columns that are stored to be grouped by are carried along too.
+        """
         alias = self.alias()
         columns: list[str] = []
         cells: dict[str, Cell] = {}
@@ -191,6 +196,10 @@ class BlockWriter:
             inner, cells[name] = carried(block.cells[name], f"{alias}.c{i}")
             columns.append(f"{inner} AS c{i}")
             known.setdefault(inner, f"c{i}")
+            beside = block.cells[name].grouped
+            if beside is not None and name in grouped:
+                columns.append(f"{beside} AS g{i}")
+                cells[name] = replace(cells[name], grouped=f"{alias}.g{i}")
         if block.unit is not None:
             columns.append(f"{block.unit} AS u")
         # A column that is there already tells rows apart under the name it has.

@@ -56,6 +56,10 @@ class Writer:
         found = lattice(infer_by_rule(expr, self.fields))
         return Fraction(1) if found is None else found[2]
 
+    def holds(self, written: str, clamp: tuple[int, int]) -> bool:
+        """Return whether this is a column that is held between these whole numbers already."""
+        return any(cell.value == written and cell.held == clamp for cell in self.cells.values())
+
     def write(self, expr: Expr) -> str:
         """Return SQL for `expr`: integers in steps, text, dates or truth values."""
         if isinstance(expr, e.ColumnRef):
@@ -213,17 +217,23 @@ class Writer:
                 left, right = self.scaled(expr.left, step), self.scaled(expr.right, step)
                 return f"({left} {expr.operator.value} {right})"
             case Operator.MULTIPLY:
-                one, two = self.step(expr.left), self.step(expr.right)
-                product = f"({self.scaled(expr.left, one)}) * ({self.scaled(expr.right, two)})"
-                factor = one * two / step
-                return f"({product})" if factor == 1 else f"({product} * {int(factor)})"
+                return self._product(expr.left, expr.right, step)
             case Operator.DIVIDE if not isinstance(expr.right, e.Literal):
                 return self._quotient(expr)
             case Operator.DIVIDE:
-                sign = "-" if expr.right.value < 0 else ""  # type: ignore[union-attr,operator]  # a constant, by inference
-                return f"{sign}({self.write(expr.left)})"
+                written = self.write(expr.left)
+                return f"-({written})" if expr.right.value < 0 else written  # type: ignore[union-attr,operator]  # a constant, by inference
             case _:
                 return self._floor(expr)
+
+    def _product(self, left: Expr, right: Expr, step: Fraction) -> str:
+        """Return a product counted in `step`; a constant is one step of its own, and is not written."""
+        one, two = self.step(left), self.step(right)
+        factors = [self.scaled(left, one), self.scaled(right, two), str(int(one * two / step))]
+        written = [factor for factor in factors if factor != "1"] or ["1"]
+        if len(written) == 1:
+            return written[0]
+        return f"({' * '.join(f'({factor})' for factor in written)})"
 
     def _quotient(self, expr: e.Arithmetic) -> str:
         """Return a number over a positive one in whole steps, NULL over 0.
@@ -254,7 +264,9 @@ class Writer:
         ratio = divisor / step
         numerator, denominator = ratio.numerator, ratio.denominator
         shift = math.floor(low / divisor)
-        shifted = f"({self.write(operand)}) * {denominator} - {shift * numerator}"
+        shifted = self._counted(self.write(operand), Fraction(denominator))
+        if shift:
+            shifted = f"({shifted}) - {shift * numerator}"
         quotient = function("divide", self.dialect, shifted, str(numerator))
         return f"({quotient} + {shift})" if shift else f"({quotient})"
 

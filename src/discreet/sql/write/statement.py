@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.core.schema import CategoryDomain, DateDomain, TimestampDomain
@@ -59,46 +59,91 @@ def _prepared(question: Question, engine: Engine) -> tuple[BlockWriter, Block]:
 
 def _linear(question: Question, engine: Engine) -> Draft:
     blocks, block = _prepared(question, engine)
-    block, drawn = _with_curves(question, blocks, block)
-    outputs = _Outputs(blocks.writer(block), block)
-    measures = {
-        name: outputs.asked(_over(measure, drawn)) for name, measure in question.measured.measures
-    }
-    keys = _keys(outputs.writer, [replaced(key.value, drawn) for key in question.statement.keys])
-    columns = [f"{key} AS k{i}" for i, key in enumerate(keys)]
-    columns += [f"{written} AS r{i}" for i, written in enumerate(outputs.places)]
-    sql = f"SELECT {', '.join(columns)} {block.body()}{_group(len(keys))}"
+    keys = tuple(key.value for key in question.statement.keys)
+    read = _Read(block, keys, dict(question.measured.measures))
+    for parts in (_curves, _operands):
+        read = _drawn_out(read, blocks, parts(read, blocks.writer(read.block)))
+    outputs = _Outputs(blocks.writer(read.block), read.block)
+    measures = {name: outputs.asked(measure) for name, measure in read.measures.items()}
+    written = _keys(outputs.writer, read.keys)
+    columns = [f"{key} AS k{i}" for i, key in enumerate(written)]
+    columns += [f"{text} AS r{i}" for i, text in enumerate(outputs.places)]
+    sql = f"SELECT {', '.join(columns)} {read.block.body()}{_group(len(written))}"
     return Draft(sql, measures)
 
 
-def _with_curves(
-    question: Question, blocks: BlockWriter, block: Block
-) -> tuple[Block, dict[Expr, Expr]]:
-    """Return the block with every curve as a column of its own, and what stands for each.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What is grouped by and added up over a block."""
 
-    A curve takes long to write, and what is added up is written several times.
+    block: Block
+    keys: tuple[Expr, ...]
+    measures: Mapping[str, Measure]
+
+    @property
+    def values(self) -> list[Expr]:
+        """Return all that is computed of a row."""
+        operands = [measure.operand for measure in self.measures.values()]
+        return [*self.keys, *(operand for operand in operands if operand is not None)]
+
+
+def _curves(read: _Read, writer: Writer) -> Iterator[Expr]:
+    """Yield what takes long to write and is written wherever it is read."""
+    for value in read.values:
+        yield from outermost_curves(value, writer.fields)
+
+
+def _operands(read: _Read, writer: Writer) -> Iterator[Expr]:
+    """Yield what a clamp would write three times, and an engine compute as often.
+
+    Not what is grouped by: of a computed column the kernel cannot see that it is constant for a unit.
     """
-    operands = [measure.operand for _, measure in question.measured.measures]
-    values = [*(key.value for key in question.statement.keys), *operands]
-    writer = blocks.writer(block)
-    curves = dict.fromkeys(
-        part for v in values if v is not None for part in outermost_curves(v, writer.fields)
-    )
-    if not curves:
-        return block, {}
+    for measure in read.measures.values():
+        operand, clamp = measure.operand, measure.clamp
+        if clamp is None or operand is None or isinstance(operand, e.ColumnRef | e.Literal):
+            continue
+        grouped = any(operand in e.walk(key) for key in read.keys)
+        if not grouped and not writer.holds(writer.write(operand), clamp):
+            yield operand
+
+
+def _drawn_out(read: _Read, blocks: BlockWriter, parts: Iterator[Expr]) -> _Read:
+    """Return what is read over a block that has each of these expressions as a column of its own."""
+    drawn = dict.fromkeys(parts)
+    if not drawn:
+        return read
+    writer, place = blocks.writer(read.block), blocks.aliases
+    names = {part: e.ColumnRef(f"drawn.{place}.{i}") for i, part in enumerate(drawn)}
     cells = {
-        f"curve{i}": Cell(writer.write(node), writer.domain(node)) for i, node in enumerate(curves)
+        name.name: Cell(writer.write(part), writer.domain(part)) for part, name in names.items()
     }
-    found: dict[Expr, Expr] = {
-        node: e.ColumnRef(name) for node, name in zip(curves, cells, strict=True)
-    }
-    names = [name for name in block.cells if name in blocks.used]
-    whole = replace(block, cells={**block.cells, **cells})
-    return blocks.wrapped(whole, [*names, *cells]), found
+    keys = tuple(replaced(key, names) for key in read.keys)
+    measures = {name: _over(measure, names) for name, measure in read.measures.items()}
+    above = replace(read, keys=keys, measures=measures)
+    used = {name for value in above.values for name in e.columns_of(value)}
+    inner = replace(read.block, cells={**read.block.cells, **cells})
+    grouped = {key.name for key in keys if isinstance(key, e.ColumnRef)}
+    carried = [name for name in inner.cells if name in used]
+    block = blocks.wrapped(inner, carried, grouped=grouped)
+    for only in set(names) & _often_nothing(read):
+        block = replace(block, where=(f"{block.cells[names[only].name].value} IS NOT NULL",))
+    return replace(above, block=block)
 
 
-def _over(measure: Measure, drawn: Mapping[Expr, Expr]) -> Measure:
-    if measure.operand is None or not drawn:
+def _often_nothing(read: _Read) -> set[Expr]:
+    """Return the CASE without ELSE that is all that is added up: rows without it add nothing.
+
+    An engine takes twice as long to clamp what is NULL as what is a number.
+    """
+    operands = {measure.operand for measure in read.measures.values()}
+    match list(operands):
+        case [e.Case(otherwise=e.Literal(value=None)) as only]:
+            return {only}
+    return set()
+
+
+def _over(measure: Measure, drawn: Mapping[Expr, e.ColumnRef]) -> Measure:
+    if measure.operand is None:
         return measure
     return replace(measure, operand=replaced(measure.operand, drawn))
 
@@ -128,8 +173,8 @@ class _Outputs:
         if measure.operand is None:
             return "COUNT(*)" if part == "rows" else f"COUNT(DISTINCT {self.block.unit})"
         value = self.writer.write(measure.operand)
-        if measure.clamp is not None:
-            value = self._held(measure.operand, value, measure.clamp)
+        if measure.clamp is not None and not self.writer.holds(value, measure.clamp):
+            value = clamped(value, *measure.clamp)
         match part:
             case "units":
                 return f"COUNT(DISTINCT CASE WHEN ({value}) IS NOT NULL THEN {self.block.unit} END)"
@@ -138,8 +183,8 @@ class _Outputs:
             case "distinct":
                 return f"COUNT(DISTINCT {value})"
             case "sum":
-                small = max(map(abs, measure.clamp or (LARGEST_SMALL + 1,))) <= LARGEST_SMALL
-                return function("sum_small" if small else "sum_integer", dialect, value)
+                most = max(map(abs, measure.clamp or (LARGEST_SMALL + 1,)))
+                return function(_sum_up_to(most), dialect, value)
             case "distinct sum" | "distinct squares":
                 inner = f"CAST({value} AS BIGINT)"
                 summand = f"{inner} * {inner}" if part == "distinct squares" else value
@@ -147,20 +192,19 @@ class _Outputs:
             case _:
                 return _squares(value, measure.clamp or (0, 0), dialect)
 
-    def _held(self, operand: Expr, value: str, clamp: tuple[int, int]) -> str:
-        """Return the operand between the integers of its clamp; a canonical column is already."""
-        if isinstance(operand, e.ColumnRef) and self.writer.cells[operand.name].held == clamp:
-            return value
-        return clamped(value, *clamp)
-
 
 def _squares(value: str, clamp: tuple[int, int], dialect: str) -> str:
-    if max(map(abs, clamp)) < 2**31:
-        return function(
-            "sum_integer", dialect, f"CAST({value} AS BIGINT) * CAST({value} AS BIGINT)"
-        )
+    most = max(map(abs, clamp))
+    if most < 2**31:
+        square = f"CAST({value} AS BIGINT) * CAST({value} AS BIGINT)"
+        return function(_sum_up_to(most**2), dialect, square)
     wide = f"CAST({value} AS DECIMAL(19, 0))"
     return f"CAST(SUM({wide} * {wide}) AS DECIMAL(38, 0))"
+
+
+def _sum_up_to(most: int) -> str:
+    """Return the sum that holds numbers of up to this size, the faster one where it does."""
+    return "sum_small" if most <= LARGEST_SMALL else "sum_integer"
 
 
 def _histogram(question: Question, engine: Engine, name: str, choice: Choice) -> Draft:
@@ -221,7 +265,7 @@ def _positions(writer: Writer, choice: Choice) -> tuple[int, int] | None:
     return (held[0] - low) // factor, (held[1] - low) // factor
 
 
-def _keys(writer: Writer, values: list[Expr]) -> list[str]:
+def _keys(writer: Writer, values: Sequence[Expr]) -> list[str]:
     """Return the keys' SQL: a category by itself as a text, which is then grouped in half the time."""
     match values:
         case [e.ColumnRef(name=name)] if writer.cells[name].grouped is not None:

@@ -58,12 +58,23 @@ def test_small_numbers_are_added_up_in_64_bits(low: int, high: int) -> None:
     assert output == usual
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1448), (-1448, 0), (-1448, 1448), (3, 9)])
+def test_small_squares_are_added_up_in_64_bits(low: int, high: int) -> None:
+    square = f"CAST({held(low, high)} * {held(low, high)} AS BIGINT)"
+    (output,) = small_sum(square).outputs
+    assert (output.form, output.low, output.high) == (Form.SQUARES, 0, max(low**2, high**2))
+    (usual,) = facts(f"SELECT SUM({square}) AS r0 FROM {ROWS}").outputs
+    assert output == usual
+
+
 @pytest.mark.parametrize(
     ("operand", "why"),
     [
         (held(0, 2**21 + 1), "leave 64 bits"),
         (held(-(2**21) - 1, 0), "leave 64 bits"),
-        (f"CAST({held(0, 9)} * {held(0, 9)} AS BIGINT)", "leave 64 bits"),
+        (f"CAST({held(0, 1449)} * {held(0, 1449)} AS BIGINT)", "leave 64 bits"),
+        (f"CAST({held(-1449, 3)} * {held(-1449, 3)} AS BIGINT)", "leave 64 bits"),
+        (f"CAST({held(0, 9)} * {held(0, 8)} AS BIGINT)", "two different operands"),
         ("t.c2", "something else"),
         ("CAST(t.c2 AS DECIMAL(19, 0))", "something else"),
         ("CAST(t.c0 + t.c0 AS BIGINT)", "without a clamp"),
@@ -79,6 +90,7 @@ def test_without_that_rule_a_sum_would_be_another() -> None:
     rows = f"(VALUES (CAST({2**62} AS BIGINT)), (CAST({2**62 + 1} AS BIGINT))) AS t (c)"
     found = duckdb.execute(f"SELECT sum_no_overflow(t.c), SUM(t.c) FROM {rows}").fetchone()
     assert found == (1 - 2**63, 1 + 2**63)
+    assert 1448**2 <= LARGEST_SMALL < 1449**2
     most = 2**42 - 1  # rows
     assert most * LARGEST_SMALL < 2**63 <= (most + 1) * LARGEST_SMALL
 

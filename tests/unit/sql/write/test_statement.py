@@ -40,6 +40,44 @@ def test_keys_come_first():
     assert read.sql.startswith("SELECT t0.c1 AS k0, t0.g0 AS k1, COUNT(*) AS r0")
 
 
+def test_what_is_clamped_is_computed_once():
+    (read,) = reads("SELECT VARIANCE(age * 2 + 1), SUM(age * 2 + 1) FROM people")
+    assert read.sql.count("* 2 + 1") == 1
+    (read,) = reads("SELECT SUM(age - income), SUM((age - income) * age) FROM people")
+    assert read.sql.count("SELECT") == 2  # each in the one SELECT below
+
+
+@pytest.mark.parametrize("multiple", ["age * 2", "3 * age", "age / 4", "age"])
+def test_a_multiple_of_a_column_is_that_column_in_other_steps(multiple):
+    (read,) = reads(f"SELECT VARIANCE({multiple}) FROM people")
+    (bare,) = reads("SELECT VARIANCE(age) FROM people")
+    assert read.sql == bare.sql
+    assert "CASE" not in read.sql
+    (other,) = reads(f"SELECT SUM(-({multiple})) FROM people")
+    assert "CASE" in other.sql
+
+
+def test_what_is_grouped_by_stays_a_column_of_the_table():
+    """Of a computed one the kernel would not see that it is constant for a person."""
+    (read,) = reads("SELECT age * 2 + 1 AS k, SUM(age * 2 + 1) AS s FROM people GROUP BY k")
+    assert read.sql.startswith("SELECT ((t0.c0) * 2 + 1) AS k0")
+    assert read.sql.count("SELECT") == 1
+    (read,) = reads("SELECT sex, SUM(age * 2 + 1) AS s FROM people GROUP BY sex")
+    assert read.sql.startswith("SELECT t1.g0 AS k0")
+    assert "t0.g1 AS g0" in read.sql
+
+
+def test_rows_without_a_value_are_left_out_where_nothing_else_is_added_up():
+    case = "CASE WHEN age > 40 THEN income END"
+    for alone in (f"SUM({case})", f"AVG({case}), COUNT({case})"):
+        (read,) = reads(f"SELECT {alone} FROM people")
+        assert read.sql.endswith("AS t1 WHERE t1.c0 IS NOT NULL")
+    other = case.replace(" END", " ELSE 0 END")
+    for shared in (f"SUM({case}), COUNT(*)", f"SUM({case}), SUM(age * income)", f"SUM({other})"):
+        (read,) = reads(f"SELECT {shared} FROM people")
+        assert "IS NOT NULL" not in read.sql
+
+
 def test_squares_of_wide_numbers_are_added_up_as_decimals():
     (read,) = reads("SELECT VARIANCE(income * income) FROM people")
     assert "DECIMAL(19, 0)" in read.sql
