@@ -63,9 +63,21 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant that the analyst wrote."""
+    """A constant that the analyst wrote.
+
+    TRUE is another one than 1, though Python calls the two equal, and so is all that is made of them.
+    """
 
     value: Scalar
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[bool, Scalar]:
+        return isinstance(self.value, bool), self.value
 
 
 @dataclass(frozen=True, slots=True)

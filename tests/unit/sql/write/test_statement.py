@@ -67,6 +67,23 @@ def test_what_is_grouped_by_stays_a_column_of_the_table():
     assert "t0.g1 AS g0" in read.sql
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_true_is_another_operand_than_1(swapped):
+    """Python calls the two equal: a condition became a number, and a text of four letters one of one."""
+    number, truth = (
+        "CASE WHEN age > 50 THEN 1 ELSE 0 END",
+        "CASE WHEN age > 50 THEN TRUE ELSE FALSE END",
+    )
+    parts = [f"SUM({number})", f"COUNT_IF({truth})"]
+    (read,) = reads(f"SELECT {', '.join(parts[::-1] if swapped else parts)} FROM people")
+    assert "THEN 1 ELSE 0 END AS BIGINT) AS c1" in read.sql
+    assert "THEN TRUE ELSE FALSE END THEN 1" in read.sql
+    lengths = [f"SUM(LENGTH(CAST({each} AS VARCHAR)))" for each in (number, truth)]
+    (read,) = reads(f"SELECT {', '.join(lengths[::-1] if swapped else lengths)} FROM people")
+    assert len(read.measures) == 2
+    assert sorted(read.sql.count(f"> {most} THEN {most}") for most in (1, 5)) == [1, 1]
+
+
 def test_rows_without_a_value_are_left_out_where_nothing_else_is_added_up():
     case = "CASE WHEN age > 40 THEN income END"
     for alone in (f"SUM({case})", f"AVG({case}), COUNT({case})"):
