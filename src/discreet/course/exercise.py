@@ -39,11 +39,11 @@ class LessonQuestion:
 
     name: str
     text: str
-    kind: AnswerKind
     check: Callable[[Any], GradedAnswer]
     solution: str
     why: str
     hint: str = ""
+    kind: AnswerKind = AnswerKind.NUMBER
 
 
 def close_to(truth: float, given: float, *, within: float = 0.005) -> bool:
