@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+Source = Annotated[
+    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
+]
 Accept = Annotated[
     bool, typer.Option("--accept", help="Declare the domains of a bare file public as they are.")
 ]

@@ -8,13 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json, Source
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
 from discreet.core.requests.anonymize import AnonymizeAsked
 
-Source = Annotated[
-    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
-]
 Out = Annotated[Path | None, typer.Option(help="Where to write: .csv or .parquet.")]
 Report = Annotated[
     Path | None, typer.Option(help="Also write why, and what remains: .html or .json.")
@@ -22,7 +20,6 @@ Report = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Only measure k, l, t and the risks of this table.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Config = Annotated[
     Path | None, typer.Option(help="The discreet.toml to use, if not beside the file.")
 ]
@@ -35,7 +32,7 @@ def anonymize(
     out: Out = None,
     report: Report = None,
     check: Check = False,
-    json: AsJson = False,
+    json: Json = False,
     config: Config = None,
     **asked: Any,
 ) -> None:

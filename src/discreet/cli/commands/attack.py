@@ -12,6 +12,7 @@ import typer
 
 from discreet.attack.attacks import MODULES, all_attacks, attack_named
 from discreet.attack.registry import Attack, Knob
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
 
 
@@ -64,7 +65,7 @@ def _command(attack: Attack) -> Any:
         ),
         _keyword(
             "as_json",
-            Annotated[bool, typer.Option("--json", help="Print one JSON object.")],
+            Json,
             False,
         ),
     ]

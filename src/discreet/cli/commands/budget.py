@@ -8,20 +8,19 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 
 
 def budget(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     renew: Annotated[
         str | None,
         typer.Option(metavar="DATASET", help="Renew its budget by the policy in discreet.toml."),
     ] = None,
     last: Annotated[int, typer.Option(min=0, help="How many entries of history.")] = 10,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    config: Config = None,
 ) -> None:
     """Show what each dataset has spent, its history, and the most exposed group.
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
 
 
@@ -14,7 +15,7 @@ def explain(
     total: Annotated[
         str | None, typer.Option("--total", help="The epsilon of all questions together.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what EPSILON promises to one person, in plain words.
 

@@ -26,7 +26,7 @@ from discreet.cli.commands.learn_work import (
     trained_words,
     viewer_ratings,
 )
-from discreet.cli.options import Accept, Config, Json, Unit
+from discreet.cli.options import Accept, Config, Json, Source, Unit
 from discreet.cli.public_word import declared_public
 from discreet.cli.request_options import with_options
 from discreet.cli.terminal import say
@@ -36,9 +36,6 @@ app = typer.Typer(
     help="Train a private model, and use it.", rich_markup_mode=None, add_completion=False
 )
 
-Source = Annotated[
-    str, typer.Argument(metavar="FILE|TABLE", help="A CSV or Parquet file, or a declared table.")
-]
 Features = Annotated[str | None, typer.Option(help="Predict from these columns only: age,sex,job.")]
 Test = Annotated[Path | None, typer.Option(help="Rows to test the model on.")]
 TestPublic = Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 from discreet.core.visible import visible
 
@@ -30,10 +31,6 @@ Withdraw = Annotated[
 ]
 Supersedes = Annotated[str | None, typer.Option(help="The earlier release that this one replaces.")]
 Who = Annotated[str, typer.Option("--as", help="Who drafts or approves.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Config = Annotated[
-    Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-]
 
 
 def publish(

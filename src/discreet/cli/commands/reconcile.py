@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
+
 KNOWN = {"values", "variances", "equations", "non_negative", "integer"}
 
 
@@ -14,7 +16,7 @@ def reconcile(
     file: Annotated[Path, typer.Argument(help="JSON with values, variances and equations.")],
     non_negative: Annotated[bool, typer.Option("--non-negative", help="No value below 0.")] = False,
     integer: Annotated[bool, typer.Option("--integer", help="Whole numbers only.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Make noisy answers agree with linear equations, by least squares weighted by their noise.
 

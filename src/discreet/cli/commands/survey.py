@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
 from discreet.errors import InvalidInput
 
@@ -42,7 +43,6 @@ Columns = Annotated[
 EngineUrl = Annotated[
     str, typer.Option(help="Where TABLE lies: duckdb:, postgresql://... or spark://...")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 HERE = Path()
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.teach.class_file import classes, written_once
 from discreet.cli.terminal import say
 from discreet.core.numbers import counted
@@ -23,7 +24,6 @@ app = typer.Typer(
 )
 
 Config = Annotated[Path, typer.Option(help="The discreet.toml of the server.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 TOML = Path("discreet.toml")
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Json
+
 
 def verify(
     package: Annotated[Path, typer.Argument(help="The package to check.")],
@@ -14,7 +16,7 @@ def verify(
         str | None,
         typer.Option("--key", help="The owner's public key, or a file that holds it."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Check a published package without the data: signature, price, sums, facts and rules.
 

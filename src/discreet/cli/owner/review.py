@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 from discreet.cli.waiting import reading
 from discreet.core.visible import visible
@@ -25,10 +26,8 @@ def review(
     hide: Annotated[
         list[str] | None, typer.Option(help="Hide this column from everybody (repeat it).")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    json: Json = False,
+    config: Config = None,
 ) -> None:
     """Show what each declaration loses and reveals; for the owner's eyes only.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Config
 from discreet.cli.terminal import say
 from discreet.core.visible import visible
 
@@ -18,9 +19,7 @@ def run(
     schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="The SCHEDULE.toml to run.")],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
+    config: Config = None,
 ) -> None:
     """Run the questions, releases and renewals of a schedule that are due, each once a period.
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from discreet.cli.options import Config, Json
 from discreet.cli.terminal import say
 
 
 def storage(
     *,
-    config: Annotated[
-        Path | None, typer.Option(help="The discreet.toml to use, if not in this folder.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Config = None,
+    json: Json = False,
 ) -> None:
     """Show where rows, answers and charges lie at rest, and what encrypts each place; reads no row.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import Json
 from discreet.cli.terminal import say
 
 
@@ -24,7 +25,7 @@ def course(
     notebook: Annotated[
         Path | None, typer.Option("--notebook", help="Write the lesson's notebook to this file.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """List the lessons, print one, or grade an answer (exit status 1 when it is not right).
 
